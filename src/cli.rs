@@ -1,0 +1,213 @@
+//! The grammar of the command line. What is given here wins over the environment, that over `freshet.toml`, and that
+//! over the defaults.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+const EXAMPLES: &str = "\
+Examples:
+  freshet crawl --seeds seeds/example.txt        crawl the seeds' sites into ./freshet.db
+  freshet crawl                                  go on with what the store knows
+  freshet crawl --budget 1000                    spend at most 1000 requests on this cycle
+  freshet status                                 what is known, which hosts wait and why
+  freshet pages --state gone --format csv        list pages, filtered
+  freshet config > freshet.toml                  the effective settings, as a file to edit
+
+Every flag of `crawl` can be set by an environment variable (FRESHET_DELAY=2) or in freshet.toml ([crawl] delay = 2).";
+
+/// A polite web crawler that learns how pages change.
+///
+/// Gather: crawl. Look: status, pages. Set up: config, completions.
+#[derive(Debug, Parser)]
+#[command(name = "freshet", version, after_help = EXAMPLES, max_term_width = 110)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Args)]
+pub struct Global {
+    /// The store: one SQLite file [default: freshet.db]
+    #[arg(long, global = true, value_name = "PATH", env = "FRESHET_STORE")]
+    pub store: Option<PathBuf>,
+    /// Settings file [default: freshet.toml, if there is one]
+    #[arg(long, global = true, value_name = "FILE", env = "FRESHET_CONFIG")]
+    pub config: Option<PathBuf>,
+    /// Print facts as JSON on standard output
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Say nothing but errors
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Say more; twice: say everything (RUST_LOG overrides)
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub verbose: u8,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Crawl the seeds' sites into the store, politely and completely
+    ///
+    /// Each cycle visits new pages first, in order of depth, then the page visited longest ago, until nothing is
+    /// left or the budget is spent. Stop it with Ctrl-C, or kill it: the next run goes on where it was.
+    Crawl(Box<CrawlArgs>),
+    /// Show what the store knows: pages, hosts that wait and why, links refused, the last cycles
+    Status(StatusArgs),
+    /// List pages, with filters, as a table, JSON lines or CSV
+    Pages(PagesArgs),
+    /// Print the effective settings as TOML: flags over environment over file over defaults
+    Config(Box<CrawlFlags>),
+    /// Print the completion script of a shell
+    Completions {
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct CrawlArgs {
+    /// Seeds: a URL a line, `#` comments; optionally a tab and weight=, depth=, scope= fields; `-` reads standard input
+    #[arg(long, value_name = "FILE")]
+    pub seeds: Option<PathBuf>,
+    /// Leave out seed lines that are wrong, instead of stopping
+    #[arg(long)]
+    pub skip_bad_seeds: bool,
+    #[command(flatten)]
+    pub flags: CrawlFlags,
+}
+
+/// What can be set for a crawl.
+#[derive(Debug, Default, Args)]
+pub struct CrawlFlags {
+    /// Least pause between the end of a request and the start of the next, on one host [default: 1]
+    #[arg(long, value_name = "SECONDS", env = "FRESHET_DELAY", help_heading = "Politeness")]
+    pub delay: Option<f64>,
+    /// Requests in flight, over all hosts [default: 64]
+    #[arg(long, value_name = "N", env = "FRESHET_CONCURRENCY", help_heading = "Politeness")]
+    pub concurrency: Option<u32>,
+    /// Requests in flight on one host [default: 1]
+    #[arg(long, value_name = "N", env = "FRESHET_PER_HOST", help_heading = "Politeness")]
+    pub per_host: Option<u32>,
+    /// Requests a second, over all hosts; 0: no limit [default: 0]
+    #[arg(long, value_name = "N", env = "FRESHET_RATE", help_heading = "Politeness")]
+    pub rate: Option<f64>,
+    /// Requests a second to one IP address, however many hosts it serves; 0: no limit [default: 4 / delay]
+    #[arg(long, value_name = "N", env = "FRESHET_ADDRESS_RATE", help_heading = "Politeness")]
+    pub address_rate: Option<f64>,
+    /// Longest Crawl-delay of a robots.txt that is kept; a host that asks for more is skipped [default: 60]
+    #[arg(long, value_name = "SECONDS", env = "FRESHET_MAX_CRAWL_DELAY", help_heading = "Politeness")]
+    pub max_crawl_delay: Option<f64>,
+    /// Longest a cycle waits for a host that asks for time; else it rests until a later cycle [default: 120]
+    #[arg(long, value_name = "SECONDS", env = "FRESHET_PATIENCE", help_heading = "Politeness")]
+    pub patience: Option<f64>,
+    /// Where site owners can reach you: a URL or mail address, sent in the user agent
+    #[arg(long, value_name = "URL", env = "FRESHET_CONTACT", help_heading = "Politeness")]
+    pub contact: Option<String>,
+    /// Follow links marked nofollow too
+    #[arg(long, env = "FRESHET_IGNORE_NOFOLLOW", help_heading = "Politeness")]
+    pub ignore_nofollow: bool,
+
+    /// Which links are followed from a seed [default: host]
+    #[arg(long, value_enum, env = "FRESHET_SCOPE", help_heading = "Scope")]
+    pub scope: Option<ScopeArg>,
+    /// Follow only URLs that match (repeatable)
+    #[arg(long, value_name = "REGEX", env = "FRESHET_INCLUDE", value_delimiter = '\n', help_heading = "Scope")]
+    pub include: Vec<String>,
+    /// Follow no URL that matches (repeatable)
+    #[arg(long, value_name = "REGEX", env = "FRESHET_EXCLUDE", value_delimiter = '\n', help_heading = "Scope")]
+    pub exclude: Vec<String>,
+    /// Links followed from a seed at the most
+    #[arg(long, value_name = "N", env = "FRESHET_MAX_DEPTH", help_heading = "Scope")]
+    pub max_depth: Option<u32>,
+    /// Pages known of one host at the most [default: 100000]
+    #[arg(long, value_name = "N", env = "FRESHET_MAX_PAGES_PER_HOST", help_heading = "Scope")]
+    pub max_pages_per_host: Option<u32>,
+    /// Don't look for sitemaps
+    #[arg(long, env = "FRESHET_NO_SITEMAPS", help_heading = "Scope")]
+    pub no_sitemaps: bool,
+    /// Reach private, loopback and other special addresses: all of them, or only these ranges
+    #[arg(
+        long,
+        value_name = "RANGE,…",
+        env = "FRESHET_ALLOW_PRIVATE",
+        value_delimiter = ',',
+        num_args = 0..,
+        require_equals = true,
+        default_missing_value = "all",
+        help_heading = "Scope"
+    )]
+    pub allow_private: Option<Vec<String>>,
+
+    /// Requests a cycle may send, of whatever kind [default: as many as there are pages]
+    #[arg(long, value_name = "K", env = "FRESHET_BUDGET", help_heading = "Budget")]
+    pub budget: Option<u64>,
+    /// Cycles to run [default: 1]
+    #[arg(long, value_name = "N", env = "FRESHET_CYCLES", help_heading = "Budget")]
+    pub cycles: Option<u64>,
+    /// Which page is visited first [default: breadth-first]
+    #[arg(long, value_name = "NAME", env = "FRESHET_POLICY", help_heading = "Budget")]
+    pub policy: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ScopeArg {
+    /// The seed's folder on its host
+    Prefix,
+    /// The seed's host
+    Host,
+    /// The seed's registrable domain, by the public suffix list
+    Domain,
+    /// Everything
+    Any,
+}
+
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Hosts to show; those that wait come first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub hosts: usize,
+    /// Cycles to show
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub cycles: usize,
+}
+
+#[derive(Debug, Args)]
+pub struct PagesArgs {
+    /// Only pages in this state: new, alive, missing, gone, failing, blocked, redirected
+    #[arg(long, value_name = "STATE")]
+    pub state: Option<String>,
+    /// Only pages of this host (`example.org`, or `http://example.org:8080`)
+    #[arg(long, value_name = "HOST")]
+    pub host: Option<String>,
+    /// Only pages whose URL contains this
+    #[arg(long, value_name = "TEXT")]
+    pub url: Option<String>,
+    /// Only pages whose last visit ended like this (`fetched`, `too-large`, `no-answer`, …)
+    #[arg(long, value_name = "OUTCOME")]
+    pub outcome: Option<String>,
+    /// Only pages at most this deep
+    #[arg(long, value_name = "N")]
+    pub max_depth: Option<u32>,
+    /// Show other spellings of pages too
+    #[arg(long)]
+    pub aliases: bool,
+    /// At most so many
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u64>,
+    /// How to print them; --json means json
+    #[arg(long, value_enum, default_value_t = ListFormat::Table)]
+    pub format: ListFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ListFormat {
+    Table,
+    /// One object a line
+    Json,
+    Csv,
+}

@@ -1,0 +1,220 @@
+//! `freshet crawl`: seeds in, pages stored, a summary out.
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use anyhow::Context as _;
+use serde_json::json;
+use tokio::sync::watch;
+
+use freshet::crawl::{CrawlReport, Crawler, Progress};
+use freshet::fetch::network::Network;
+use freshet::policy::registry;
+use freshet::report::{Align, Table, bytes, number, span};
+use freshet::store::Store;
+use freshet::store::sqlite::SqliteStore;
+use freshet::time::Timestamp;
+use freshet::unique::seeds::{self, Seed};
+
+use super::talk::Talk;
+use crate::cli::{CrawlArgs, Global};
+use crate::settings::{Settings, Usage};
+
+pub fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+    let settings = Settings::load(global, &arguments.flags)?;
+    let policy = registry::find(&settings.crawl.policy).map_err(Usage)?;
+    let network = Network::new(settings.network()?).map_err(|error| Usage(error.to_string()))?;
+    let seeds = match &arguments.seeds {
+        Some(path) => read_seeds(path, arguments.skip_bad_seeds, &settings, talk)?,
+        None if settings.store.exists() => Vec::new(),
+        None => {
+            let store = settings.store.display();
+            return Err(Usage(format!("there is no store `{store}` to go on with; start one with --seeds FILE")).into());
+        }
+    };
+    let mut store = SqliteStore::open(&settings.store)?;
+    store.add_seeds(&seeds, Timestamp::now())?;
+    if store.seeds()?.is_empty() {
+        let store = settings.store.display();
+        return Err(Usage(format!("the store `{store}` has no pages yet; name some with --seeds FILE")).into());
+    }
+    if settings.crawl.contact.is_none() {
+        talk.say("hint: set --contact URL, so that the owners of the sites you visit can reach you");
+    }
+    let crawler = Crawler::new(
+        network,
+        Box::new(store),
+        policy,
+        settings.scope()?,
+        settings.observer(),
+        settings.crawl(),
+    )?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("the asynchronous runtime could not be started")?;
+    let (report, signal) = runtime.block_on(drive(crawler, talk))?;
+    runtime.shutdown_background();
+    print(&report, global.json, &settings)?;
+    finish(&report, signal, talk, &settings)
+}
+
+/// Runs the crawl, shows how it goes, and listens for signals.
+async fn drive(crawler: Crawler<Network>, talk: &Talk) -> anyhow::Result<(CrawlReport, u8)> {
+    let (stop, stopped) = watch::channel(false);
+    let (progress, mut watched) = watch::channel(Progress::default());
+    let signal = Arc::new(AtomicU8::new(0));
+    tokio::spawn(listen(stop, Arc::clone(&signal), talk.clone()));
+    let mut meter = talk.meter();
+    let crawl = crawler.run(stopped, &progress);
+    tokio::pin!(crawl);
+    let report = loop {
+        tokio::select! {
+            report = &mut crawl => break report,
+            Ok(()) = watched.changed() => meter.show(&watched.borrow_and_update().clone()),
+        }
+    };
+    meter.finish();
+    Ok((report?, signal.load(Ordering::SeqCst)))
+}
+
+/// The first signal lets what is in flight finish; the second stops at once.
+async fn listen(stop: watch::Sender<bool>, signal: Arc<AtomicU8>, talk: Talk) {
+    use tokio::signal::unix::{SignalKind, signal as signals};
+    let (Ok(mut interrupt), Ok(mut terminate)) =
+        (signals(SignalKind::interrupt()), signals(SignalKind::terminate()))
+    else {
+        tracing::warn!("signals can't be listened for: a crawl that is interrupted goes on with the next run all the same");
+        // The sender must live, or the crawl would take its end for a wish to stop.
+        return std::future::pending().await;
+    };
+    loop {
+        let code = tokio::select! {
+            _ = interrupt.recv() => 130,
+            _ = terminate.recv() => 143,
+        };
+        if signal.swap(code, Ordering::SeqCst) != 0 {
+            std::process::exit(i32::from(code));
+        }
+        talk.say("stopping: what is in flight is finished and stored; once more stops at once");
+        let _ = stop.send(true);
+    }
+}
+
+fn read_seeds(path: &Path, skip_bad: bool, settings: &Settings, talk: &Talk) -> anyhow::Result<Vec<Seed>> {
+    let (name, text) = if path == Path::new("-") {
+        let mut text = Vec::new();
+        std::io::stdin().read_to_end(&mut text).context("standard input can't be read")?;
+        ("<stdin>".to_owned(), text)
+    } else {
+        let name = path.display().to_string();
+        let text =
+            std::fs::read(path).map_err(|error| Usage(format!("the seeds file `{name}` can't be read: {error}")))?;
+        (name, text)
+    };
+    let file = seeds::read(&name, &text, &settings.normaliser());
+    for bad in &file.bad {
+        talk.say(&format!("{}: {bad}\nhint: {}", if skip_bad { "warning" } else { "error" }, bad.hint));
+    }
+    if !file.bad.is_empty() && !skip_bad {
+        let lines = if file.bad.len() == 1 { "line is" } else { "lines are" };
+        return Err(Usage(format!(
+            "{} {lines} wrong in `{name}`; nothing was crawled (--skip-bad-seeds leaves them out)",
+            file.bad.len()
+        ))
+        .into());
+    }
+    if file.seeds.is_empty() {
+        return Err(Usage(format!("`{name}` names no page; write a URL a line")).into());
+    }
+    Ok(file.seeds)
+}
+
+fn print(report: &CrawlReport, as_json: bool, settings: &Settings) -> anyhow::Result<()> {
+    let counts = &report.counts;
+    let seconds = report.elapsed.as_secs_f64();
+    let rate = counts.requests as f64 / seconds.max(1e-9);
+    let text = if as_json {
+        let summary = json!({
+            "store": settings.store,
+            "cycles": report.cycles,
+            "resumed": report.resumed,
+            "stopped": report.stopped,
+            "seconds": seconds,
+            "requests": counts.requests,
+            "requests_per_second": rate,
+            "bytes": counts.bytes,
+            "fetched": counts.fetched,
+            "new": counts.new,
+            "changed": counts.changed,
+            "unchanged": counts.unchanged,
+            "redirected": counts.redirected,
+            "failed": counts.failed,
+            "blocked": counts.blocked,
+            "deferred": counts.deferred,
+            "known": report.known,
+            "hosts": report.hosts,
+            "outcomes": counts.outcomes,
+            "put_off": counts.put_off,
+            "refused": counts.refused,
+        });
+        serde_json::to_string_pretty(&summary)? + "\n"
+    } else {
+        summary(report, rate)
+    };
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+fn summary(report: &CrawlReport, rate: f64) -> String {
+    let counts = &report.counts;
+    let mut table = Table::new(&[("crawl", Align::Left), ("", Align::Right), ("", Align::Left)]);
+    let mut row = |name: &str, value: u64, note: String| table.row([name.to_owned(), number(value), note]);
+    let by = |counts: &BTreeMap<&str, u64>, wanted: &dyn Fn(&str) -> bool| {
+        let shown = counts.iter().filter(|(name, _)| wanted(name));
+        shown.map(|(name, count)| format!("{name} {}", number(*count))).collect::<Vec<_>>().join(", ")
+    };
+    row("requests", counts.requests, format!("{rate:.1}/s in {}", span(report.elapsed)));
+    row("fetched", counts.fetched, bytes(counts.bytes));
+    row("  new pages found", counts.new, String::new());
+    row("  changed", counts.changed, String::new());
+    row("  unchanged", counts.unchanged, String::new());
+    row("redirected", counts.redirected, String::new());
+    const REFUSED: [&str; 2] = ["robots", "address"];
+    const GOOD: [&str; 4] = ["fetched", "not-modified", "moved", "redirected"];
+    row("failed", counts.failed, by(&counts.outcomes, &|name| !REFUSED.contains(&name) && !GOOD.contains(&name)));
+    row("blocked", counts.blocked, by(&counts.outcomes, &|name| REFUSED.contains(&name)));
+    row("put off", counts.deferred, by(&counts.put_off, &|_| true));
+    row("links refused", counts.refused.values().sum(), by(&counts.refused, &|_| true));
+    row("pages known", report.known as u64, format!("on {} hosts", number(report.hosts as u64)));
+    table.render()
+}
+
+fn finish(report: &CrawlReport, signal: u8, talk: &Talk, settings: &Settings) -> anyhow::Result<ExitCode> {
+    if report.stopped {
+        talk.say(&format!(
+            "stopped; everything fetched is in `{}`. Go on with: freshet crawl{}",
+            settings.store.display(),
+            if settings.store == Path::new("freshet.db") {
+                String::new()
+            } else {
+                format!(" --store {}", settings.store.display())
+            }
+        ));
+        return Ok(ExitCode::from(signal));
+    }
+    if report.nothing_fetched() {
+        anyhow::bail!(
+            "nothing could be fetched; `freshet status --store {}` says why each host waits",
+            settings.store.display()
+        );
+    }
+    if report.counts.requests == 0 {
+        talk.say("nothing was due");
+    }
+    Ok(ExitCode::SUCCESS)
+}

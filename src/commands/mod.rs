@@ -1,0 +1,8 @@
+//! One file a command: build, call, print.
+
+pub mod completions;
+pub mod config;
+pub mod crawl;
+pub mod pages;
+pub mod status;
+pub mod talk;

@@ -1,0 +1,157 @@
+//! Talk goes to standard error: the log, and how a long job is going.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
+
+use freshet::crawl::Progress;
+use freshet::report::{bytes, number, span};
+
+use crate::cli::Global;
+
+/// Where talk goes. Log lines and the progress bar share a terminal without writing over each other.
+#[derive(Clone)]
+pub struct Talk {
+    bars: MultiProgress,
+    quiet: bool,
+}
+
+impl Talk {
+    /// Starts the log as well.
+    pub fn new(global: &Global) -> Self {
+        let talk = Self { bars: MultiProgress::new(), quiet: global.quiet };
+        let level = match (global.quiet, global.verbose) {
+            (true, _) => "error",
+            (false, 0) => "warn",
+            (false, 1) => "freshet=info,warn",
+            (false, _) => "freshet=debug,info",
+        };
+        let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+        let log = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_target(false)
+            .with_ansi(std::io::stderr().is_terminal())
+            .with_writer(Lines(talk.clone()));
+        // Only one log can be installed; a second is none of our business.
+        let _ = log.try_init();
+        talk
+    }
+
+    /// A line for the person who waits.
+    pub fn say(&self, line: &str) {
+        if !self.quiet {
+            self.bars.suspend(|| eprintln!("{line}"));
+        }
+    }
+
+    /// A bar on a terminal, a line every few seconds elsewhere, nothing if asked to be quiet.
+    pub fn meter(&self) -> Meter {
+        let bar = (!self.quiet && std::io::stderr().is_terminal()).then(|| {
+            let bar = self.bars.add(ProgressBar::new(0));
+            if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} pages  {wide_msg}") {
+                bar.set_style(style.progress_chars("━╸─"));
+            }
+            bar
+        });
+        Meter { talk: self.clone(), bar, last_line: Instant::now(), last: None }
+    }
+}
+
+/// How often a line is written where there is no terminal.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+/// Shows how a crawl is going.
+pub struct Meter {
+    talk: Talk,
+    bar: Option<ProgressBar>,
+    last_line: Instant,
+    last: Option<(Instant, u64, f64)>,
+}
+
+impl Meter {
+    pub fn show(&mut self, progress: &Progress) {
+        let text = self.text(progress);
+        let counts = &progress.counts;
+        let done = counts.fetched + counts.redirected + counts.failed + counts.blocked;
+        match &self.bar {
+            Some(bar) => {
+                bar.set_length(done + progress.left);
+                bar.set_position(done);
+                bar.set_message(text);
+            }
+            None if self.last_line.elapsed() >= LINE_EVERY => {
+                self.last_line = Instant::now();
+                self.talk.say(&format!("{} of {} pages: {text}", number(done), number(done + progress.left)));
+            }
+            None => {}
+        }
+    }
+
+    pub fn finish(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn text(&mut self, progress: &Progress) -> String {
+        let counts = &progress.counts;
+        let rate = self.rate(counts.requests);
+        let left = progress.time_left.filter(|_| progress.left > 0).map_or(String::new(), |left| {
+            format!(" · {} left", span(Duration::from_secs(left.as_secs().max(1))))
+        });
+        format!(
+            "fetched {} · new {} · unchanged {} · failed {} · {rate:.0} req/s · {} · {} hosts waiting{left}",
+            number(counts.fetched),
+            number(counts.new),
+            number(counts.unchanged),
+            number(counts.failed),
+            bytes(counts.bytes),
+            number(progress.hosts_waiting as u64),
+        )
+    }
+
+    /// Requests a second over about the last ten seconds.
+    fn rate(&mut self, requests: u64) -> f64 {
+        let now = Instant::now();
+        let Some((at, before, smoothed)) = self.last else {
+            self.last = Some((now, requests, 0.0));
+            return 0.0;
+        };
+        let passed = now.duration_since(at).as_secs_f64();
+        if passed < 0.2 {
+            return smoothed;
+        }
+        let current = requests.saturating_sub(before) as f64 / passed;
+        let share = if smoothed == 0.0 { 1.0 } else { 1.0 - (-passed / 10.0).exp() };
+        let smoothed = smoothed + share * (current - smoothed);
+        self.last = Some((now, requests, smoothed));
+        smoothed
+    }
+}
+
+/// Log lines that step aside for the bar.
+struct Lines(Talk);
+
+impl<'a> MakeWriter<'a> for Lines {
+    type Writer = LineWriter;
+
+    fn make_writer(&'a self) -> LineWriter {
+        LineWriter(self.0.clone())
+    }
+}
+
+struct LineWriter(Talk);
+
+impl Write for LineWriter {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        self.0.bars.suspend(|| std::io::stderr().write_all(line))?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stderr().flush()
+    }
+}

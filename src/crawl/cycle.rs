@@ -1,0 +1,556 @@
+//! One cycle, start to end: score what is known, then plan and visit in waves until the budget is spent or nothing
+//! is left, then close.
+//!
+//! A wave takes the best pages that their hosts can be asked for soon; links found in it compete in the next. A page
+//! is planned in the store before it is asked for, and its plan falls with the commit that records it: killed at any
+//! moment, the next run takes up what was planned and not recorded, and asks for nothing that was.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+use tokio::time::{MissedTickBehavior, interval};
+use url::Url;
+
+use super::observe::{Observed, Observer};
+use super::writer::{Order, Reply, Writer};
+use super::{CrawlError, Crawler, Progress};
+use crate::extract::sitemap::Sitemap;
+use crate::fetch::visit::{Held, Outcome, RedirectFault, Request, Subject, Visit, Waiting};
+use crate::fetch::web::Web;
+use crate::fetch::{Event, Fetcher, Traffic};
+use crate::page::{Fingerprint, Host, HostId, PageId, PageUrl, UrlError, Sites};
+use crate::schedule::Candidates;
+use crate::store::{AddedPage, CycleId, PlannedVisit, Recorded, Tally, VisitRecord};
+use crate::time::Timestamp;
+use crate::unique::{Candidate, NewPage, Refusal, Source};
+
+/// A wave plans for each host what it can be asked for in this time: enough to keep it busy while the next wave is
+/// planned, little enough that a better page found meanwhile does not wait long.
+const HORIZON: Duration = Duration::from_secs(10);
+/// … and never more than this of one host.
+const HOST_WAVE: usize = 200;
+/// Visits of one wave.
+const WAVE: usize = 4_000;
+/// How often those who watch are told.
+const TICK: Duration = Duration::from_millis(250);
+/// A host's sitemaps are read again after this.
+const SITEMAP_AGE: Duration = Duration::from_secs(86_400);
+/// Sitemap files of one host that are read in one cycle.
+const SITEMAPS_PER_HOST: u32 = 100;
+/// Indexes of sitemaps within indexes.
+const SITEMAP_NESTING: u8 = 2;
+
+type Digest = Box<dyn Fn(Visit) -> Observed + Send + Sync>;
+
+struct Cycle<'a, W> {
+    crawler: &'a mut Crawler<W>,
+    id: CycleId,
+    writer: Writer,
+    fetcher: Fetcher<W, Observed, Digest>,
+    candidates: Candidates,
+    hosts: HashMap<HostId, CycleHost>,
+    ids: HashMap<Host, HostId>,
+    /// Visits planned and not ended.
+    planned: HashMap<PageId, PlannedVisit>,
+    /// Orders that the writer has not answered.
+    unanswered: usize,
+    planning: bool,
+    /// A host may have room for more.
+    thirsty: bool,
+    stopping: bool,
+    /// What of the traffic is in the store.
+    told: Traffic,
+}
+
+struct CycleHost {
+    host: Host,
+    /// Visits planned in this cycle.
+    visits: u64,
+    /// What the operator allows it in a cycle.
+    budget: Option<u64>,
+    sitemaps_at: Option<Timestamp>,
+    sitemaps: u32,
+}
+
+pub(super) async fn run<W: Web>(
+    crawler: &mut Crawler<W>,
+    number: u64,
+    mut stop: watch::Receiver<bool>,
+    progress: &watch::Sender<Progress>,
+) -> Result<(), CrawlError> {
+    let mut cycle = Cycle::open(crawler)?;
+    let outcome = cycle.go(number, &mut stop, progress).await;
+    let Cycle { writer, id, stopping, crawler, .. } = cycle;
+    // Whatever happened, the store comes back: what was committed is in it.
+    crawler.store = writer.finish();
+    outcome?;
+    if !stopping {
+        crawler.close_cycle(id)?;
+    }
+    Ok(())
+}
+
+impl<'a, W: Web> Cycle<'a, W> {
+    fn open(crawler: &'a mut Crawler<W>) -> Result<Self, CrawlError> {
+        let now = Timestamp::now();
+        let mut store = crawler.store.take().ok_or(CrawlError::WriterLost)?;
+        let open = store.open_cycle(crawler.policy.name(), crawler.settings.budget, now)?;
+        crawler.resumed |= open.resumed;
+        let left = crawler.settings.budget.map(|budget| budget.saturating_sub(open.requests));
+        let observer = std::sync::Arc::clone(&crawler.observer);
+        let digest: Digest = Box::new(move |visit| Observer::observe(&observer, visit));
+        let mut fetcher =
+            Fetcher::new(std::sync::Arc::clone(&crawler.web), digest, crawler.settings.fetch.clone(), left);
+        let mut hosts = HashMap::new();
+        let mut ids = HashMap::new();
+        for known in store.hosts()? {
+            fetcher.remember(&known.report);
+            ids.insert(known.report.host.clone(), known.id);
+            let budget = site_budget(&crawler.settings.site_budgets, &known.report.host);
+            let host = known.report.host;
+            hosts.insert(known.id, CycleHost { host, visits: 0, budget, sitemaps_at: known.sitemaps_at, sitemaps: 0 });
+        }
+        let mut candidates = Candidates::default();
+        let outstanding: HashMap<PageId, ()> = open.outstanding.iter().map(|visit| (visit.page, ())).collect();
+        let policy = &*crawler.policy;
+        store.each_page(&mut |page| {
+            let visited = page.last_cycle == Some(open.id);
+            if visited || page.is_alias || page.due_at > now || outstanding.contains_key(&page.id) {
+                return;
+            }
+            let waits_since = page.state.last_visit.unwrap_or(page.state.found_at);
+            candidates.push(page.id, page.host, policy.score(&page.state, now), waits_since);
+        })?;
+        tracing::info!(
+            cycle = open.id.0,
+            resumed = open.resumed,
+            pages = candidates.len(),
+            planned = open.outstanding.len(),
+            "cycle opens"
+        );
+        let writer = Writer::start(store, open.id).map_err(CrawlError::Writer)?;
+        let mut cycle = Self {
+            crawler,
+            id: open.id,
+            writer,
+            fetcher,
+            candidates,
+            hosts,
+            ids,
+            planned: HashMap::new(),
+            unanswered: 0,
+            planning: false,
+            thirsty: true,
+            stopping: false,
+            told: Traffic::default(),
+        };
+        cycle.submit(open.outstanding);
+        Ok(cycle)
+    }
+
+    async fn go(
+        &mut self,
+        number: u64,
+        stop: &mut watch::Receiver<bool>,
+        progress: &watch::Sender<Progress>,
+    ) -> Result<(), CrawlError> {
+        let started = Instant::now();
+        let mut tick = interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut idle = false;
+        loop {
+            if *stop.borrow() && !self.stopping {
+                self.stopping = true;
+                self.fetcher.stop(Waiting::Stopped);
+                idle = false;
+            }
+            self.plan_wave().await;
+            if idle && self.unanswered == 0 && !self.planning {
+                break;
+            }
+            tokio::select! {
+                biased;
+                reply = self.writer.reply() => {
+                    match reply {
+                        Some(Reply::Recorded { orders, recorded }) => self.recorded(orders, recorded),
+                        Some(Reply::Planned(visits)) => {
+                            self.planning = false;
+                            self.submit(visits);
+                        }
+                        Some(Reply::Failed(error)) => return Err(error.into()),
+                        None => return Err(CrawlError::WriterLost),
+                    }
+                    idle = false;
+                }
+                event = self.fetcher.next(), if !idle => match event {
+                    Some(event) => self.take(event).await,
+                    None => idle = true,
+                },
+                _ = tick.tick() => {
+                    self.tell_counts().await;
+                    let _ = progress.send(self.progress(number, started));
+                }
+                changed = stop.changed(), if !self.stopping => {
+                    // Nobody is left who could ask us to stop: then nobody does.
+                    if changed.is_err() {
+                        self.stopping = false;
+                    }
+                }
+            }
+        }
+        // Pages whose hosts rest, or that the budget has no room for, wait for a later cycle.
+        self.tell_counts().await;
+        while self.unanswered > 0 {
+            match self.writer.reply().await {
+                Some(Reply::Recorded { orders, recorded }) => self.recorded(orders, recorded),
+                Some(Reply::Planned(_)) => self.planning = false,
+                Some(Reply::Failed(error)) => return Err(error.into()),
+                None => return Err(CrawlError::WriterLost),
+            }
+        }
+        let _ = progress.send(self.progress(number, started));
+        self.crawler.hosts = self.hosts.len();
+        Ok(())
+    }
+
+    // --- planning ----------------------------------------------------------------------------------------------
+
+    /// Plans a wave, if a host may have room and none is being planned.
+    async fn plan_wave(&mut self) {
+        if self.planning || self.stopping || !self.thirsty || self.candidates.is_empty() {
+            return;
+        }
+        self.thirsty = false;
+        let on_their_way = (self.fetcher.queued() + self.fetcher.in_flight()) as u64;
+        let budget = self.fetcher.left().map_or(WAVE, |left| left.saturating_sub(on_their_way).min(WAVE as u64) as usize);
+        let (fetcher, hosts) = (&self.fetcher, &self.hosts);
+        let plan = self.candidates.choose(budget, |id| hosts.get(&id).map_or(0, |host| room(fetcher, host)));
+        if plan.visits.is_empty() {
+            return;
+        }
+        for visit in &plan.visits {
+            if let Some(host) = self.hosts.get_mut(&visit.host) {
+                host.visits += 1;
+            }
+        }
+        self.planning = true;
+        self.writer.send(Order::Plan(plan)).await;
+    }
+
+    fn submit(&mut self, visits: Vec<PlannedVisit>) {
+        for visit in visits {
+            match Url::parse(&visit.url) {
+                Ok(url) => {
+                    let request = Request { subject: Subject::Page(visit.page), url, held: visit.held.clone() };
+                    self.planned.insert(visit.page, visit);
+                    self.fetcher.submit(request);
+                }
+                Err(error) => tracing::warn!(url = visit.url, %error, "a stored page has a URL that is none"),
+            }
+        }
+    }
+
+    /// Pages the store took as new: they compete in the next wave.
+    fn recorded(&mut self, orders: usize, recorded: Recorded) {
+        self.unanswered -= orders.min(self.unanswered);
+        self.crawler.counts.new += recorded.new.len() as u64;
+        for changed in recorded.changed {
+            match changed {
+                Some(true) => self.crawler.counts.changed += 1,
+                Some(false) => self.crawler.counts.unchanged += 1,
+                None => {}
+            }
+        }
+        let now = Timestamp::now();
+        for AddedPage { id, host, origin, state } in recorded.new {
+            let budgets = &self.crawler.settings.site_budgets;
+            self.hosts.entry(host).or_insert_with(|| {
+                self.ids.insert(origin.clone(), host);
+                let budget = site_budget(budgets, &origin);
+                CycleHost { host: origin, visits: 0, budget, sitemaps_at: None, sitemaps: 0 }
+            });
+            let score = self.crawler.policy.score(&state, now);
+            self.candidates.push(id, host, score, state.found_at);
+            self.thirsty = true;
+        }
+    }
+
+    // --- what comes home ---------------------------------------------------------------------------------------
+
+    async fn take(&mut self, event: Event<Observed>) {
+        match event {
+            Event::Visited(observed) => match observed.subject {
+                Subject::Page(page) => self.visited(page, observed).await,
+                Subject::Sitemap { nesting } => self.sitemap(observed, nesting).await,
+            },
+            Event::Deferred { request, why } => self.deferred(&request, why).await,
+            Event::Host(report) => self.order(Order::Host(Box::new(report))).await,
+            Event::Robots { host, sitemaps } => self.ask_sitemaps(&host, sitemaps).await,
+        }
+    }
+
+    async fn visited(&mut self, page: PageId, observed: Observed) {
+        let Some(planned) = self.planned.remove(&page) else { return };
+        let Observed { observation, content, etag, last_modified, noindex, links, refused, canonical, redirect, .. } =
+            observed;
+        for (reason, count) in refused {
+            self.crawler.verifier.refuse(reason, count);
+        }
+        let source = Source { depth: planned.depth.saturating_add(1), seed: Some(planned.seed), page: Some(page) };
+        let mut found = self.admit(links, &source);
+        let mut record = VisitRecord {
+            page,
+            observation,
+            content,
+            etag,
+            last_modified,
+            noindex,
+            found: Vec::new(),
+            redirect: None,
+            alias: None,
+        };
+        let own = self.crawler.observer.normaliser.parse(&planned.url).ok().map(|url| url.fingerprint());
+        if let Some(target) = redirect {
+            self.follow(&planned, own, target, &mut record, &mut found).await;
+        }
+        if let Some(canonical) = canonical.filter(|canonical| Some(canonical.fingerprint()) != own) {
+            record.alias = self.lead_to(&planned, canonical, &mut found);
+        }
+        record.found = found;
+        self.count(&record.observation.outcome);
+        let host = planned.host;
+        self.order(Order::Visit(Box::new(record))).await;
+        self.quench(host);
+    }
+
+    /// Judges a redirect: each hop is a page of its own, in scope, not seen on the way here, and not too far along.
+    async fn follow(
+        &mut self,
+        planned: &PlannedVisit,
+        own: Option<Fingerprint>,
+        target: Result<PageUrl, UrlError>,
+        record: &mut VisitRecord,
+        found: &mut Vec<NewPage>,
+    ) {
+        let permanent = matches!(record.observation.outcome, Outcome::Redirected { permanent: true, .. });
+        let fault = match target {
+            Err(error) => {
+                self.crawler.verifier.refuse(Refusal::from(&error), 1);
+                match error {
+                    UrlError::Scheme(_) | UrlError::UserInfo => RedirectFault::OutOfScope,
+                    _ => RedirectFault::BadLocation,
+                }
+            }
+            Ok(target) if Some(target.fingerprint()) == own => RedirectFault::Loop,
+            Ok(_) if planned.hops >= self.crawler.settings.redirects => RedirectFault::TooMany,
+            Ok(target) => {
+                self.adopt(planned, &target).await;
+                let fingerprint = target.fingerprint();
+                match self.lead_to(planned, target, found) {
+                    Some(_) => {
+                        record.redirect = Some(fingerprint);
+                        record.alias = permanent.then_some(fingerprint);
+                        return;
+                    }
+                    None => RedirectFault::OutOfScope,
+                }
+            }
+        };
+        record.observation.outcome = Outcome::BadRedirect(fault);
+    }
+
+    /// A seed that moved within its domain (`example.org` → `www.example.org`) takes its scope along.
+    async fn adopt(&mut self, planned: &PlannedVisit, target: &PageUrl) {
+        if planned.depth > 0 {
+            return;
+        }
+        let Some(from) = Url::parse(&planned.url).ok().and_then(|url| Host::of(&url)) else { return };
+        let to = target.host();
+        if from.domain() != to.domain() || self.crawler.verifier.scope_mut().judge(target, 0, None).is_ok() {
+            return;
+        }
+        tracing::info!(seed = planned.url, target = target.as_str(), "a seed redirects; its scope follows");
+        self.crawler.verifier.scope_mut().extend_seed(planned.seed, target);
+        self.order(Order::AdoptSeed(planned.seed, target.clone())).await;
+    }
+
+    /// The page that another one leads to: known, or taken in now; `None` if it is not wanted.
+    fn lead_to(&mut self, planned: &PlannedVisit, target: PageUrl, found: &mut Vec<NewPage>) -> Option<Fingerprint> {
+        let fingerprint = target.fingerprint();
+        if self.crawler.verifier.knows(fingerprint) {
+            return Some(fingerprint);
+        }
+        let source = Source { depth: planned.depth, seed: Some(planned.seed), page: Some(planned.page) };
+        let new = self.admit(vec![Candidate { url: target, lastmod: None }], &source);
+        let taken = !new.is_empty();
+        found.extend(new);
+        taken.then_some(fingerprint)
+    }
+
+    /// Those that nobody knew. Where the memory of known pages is full, the store decides as it takes them.
+    fn admit(&mut self, links: Vec<Candidate>, source: &Source) -> Vec<NewPage> {
+        let admitted = self.crawler.verifier.admit(links, source);
+        let mut found = admitted.new;
+        found.extend(admitted.unsure);
+        found
+    }
+
+    async fn deferred(&mut self, request: &Request, why: Waiting) {
+        if let Subject::Page(page) = request.subject {
+            self.planned.remove(&page);
+            self.crawler.counts.deferred += 1;
+            *self.crawler.counts.put_off.entry(why.name()).or_default() += 1;
+            let tally = Tally { deferred: 1, ..Tally::default() };
+            self.order(Order::Counts(Vec::new(), tally)).await;
+        }
+    }
+
+    // --- sitemaps ----------------------------------------------------------------------------------------------
+
+    /// A host's robots.txt was read: its sitemaps are asked for, once a day.
+    async fn ask_sitemaps(&mut self, host: &Host, named: Vec<Url>) {
+        let now = Timestamp::now();
+        let Some(known) = self.ids.get(host).and_then(|id| self.hosts.get_mut(id)) else { return };
+        let fresh = known.sitemaps_at.is_some_and(|at| now.since(at).seconds() < SITEMAP_AGE.as_secs_f64());
+        if !self.crawler.settings.sitemaps || fresh {
+            return;
+        }
+        known.sitemaps_at = Some(now);
+        let urls = if named.is_empty() { host.url("/sitemap.xml").into_iter().collect() } else { named };
+        for url in urls {
+            self.ask_sitemap(host, url, 0);
+        }
+        self.order(Order::SitemapsRead(host.clone(), now)).await;
+    }
+
+    /// Only from the host itself or its domain: a sitemap elsewhere has no say here.
+    fn ask_sitemap(&mut self, of: &Host, url: Url, nesting: u8) {
+        let Some(on) = Host::of(&url).filter(|on| on.domain() == of.domain()) else { return };
+        let Some(known) = self.ids.get(of).and_then(|id| self.hosts.get_mut(id)) else { return };
+        if known.sitemaps >= SITEMAPS_PER_HOST || nesting > SITEMAP_NESTING {
+            return;
+        }
+        known.sitemaps += 1;
+        tracing::debug!(host = %on, %url, "sitemap");
+        self.fetcher.submit(Request { subject: Subject::Sitemap { nesting }, url, held: Held::default() });
+    }
+
+    async fn sitemap(&mut self, observed: Observed, nesting: u8) {
+        let Some(host) = Host::of(&observed.url) else { return };
+        match (observed.sitemap, observed.observation.outcome) {
+            (Some(Sitemap::Urls(entries)), _) => {
+                let mut links = Vec::with_capacity(entries.len());
+                for entry in entries {
+                    match self.crawler.observer.normaliser.parse(&entry.url) {
+                        Ok(url) => links.push(Candidate { url, lastmod: entry.lastmod }),
+                        Err(error) => self.crawler.verifier.refuse(Refusal::from(&error), 1),
+                    }
+                }
+                let found = self.admit(links, &Source { depth: 1, seed: None, page: None });
+                if !found.is_empty() {
+                    self.order(Order::Found(found)).await;
+                }
+            }
+            (Some(Sitemap::Index(entries)), _) => {
+                for url in entries.iter().filter_map(|entry| Url::parse(&entry.url).ok()) {
+                    self.ask_sitemap(&host, url, nesting + 1);
+                }
+            }
+            (None, Outcome::Redirected { to, .. }) => self.ask_sitemap(&host, to, nesting + 1),
+            (None, _) => {}
+        }
+    }
+
+    // --- counting ----------------------------------------------------------------------------------------------
+
+    async fn order(&mut self, order: Order) {
+        self.unanswered += 1;
+        self.writer.send(order).await;
+    }
+
+    /// The host whose visit just ended may take more.
+    fn quench(&mut self, host: HostId) {
+        if let Some(known) = self.hosts.get(&host)
+            && self.candidates.on(host) > 0
+            && room(&self.fetcher, known) * 2 > wave_of(&self.fetcher, known)
+        {
+            self.thirsty = true;
+        }
+    }
+
+    fn count(&mut self, outcome: &Outcome) {
+        let counts = &mut self.crawler.counts;
+        *counts.outcomes.entry(outcome.code()).or_default() += 1;
+        match outcome {
+            Outcome::Fetched | Outcome::NotModified => counts.fetched += 1,
+            Outcome::Redirected { .. } => counts.redirected += 1,
+            Outcome::Refused(_) => counts.blocked += 1,
+            _ => counts.failed += 1,
+        }
+    }
+
+    /// Brings the store's counts up to what was spent since it was last told.
+    async fn tell_counts(&mut self) {
+        let traffic = self.fetcher.traffic();
+        let tally = Tally {
+            requests: traffic.requests - self.told.requests,
+            bytes: traffic.bytes - self.told.bytes,
+            deferred: 0,
+        };
+        let refusals = self.crawler.verifier.take_refusals();
+        self.crawler.counts.requests += tally.requests;
+        self.crawler.counts.bytes += tally.bytes;
+        self.crawler.counts.refuse(&refusals);
+        self.told = traffic;
+        if tally != Tally::default() || !refusals.is_empty() {
+            self.order(Order::Counts(refusals, tally)).await;
+        }
+    }
+
+    fn progress(&self, number: u64, started: Instant) -> Progress {
+        let waiting = self.candidates.len() + self.planned.len();
+        let left = self.fetcher.left().map_or(waiting as u64, |budget| budget.min(waiting as u64));
+        let elapsed = started.elapsed();
+        let rate = self.told.requests as f64 / elapsed.as_secs_f64().max(0.001);
+        // The slowest host decides when its delay is what holds things up.
+        let slowest = self
+            .candidates
+            .hosts()
+            .filter_map(|(id, pages)| Some(self.fetcher.delay_of(&self.hosts.get(&id)?.host).mul_f64(pages as f64)))
+            .max()
+            .unwrap_or_default();
+        let even = (rate > 0.0).then(|| Duration::try_from_secs_f64(left as f64 / rate).unwrap_or(Duration::MAX));
+        Progress {
+            cycle: number,
+            counts: self.crawler.counts.clone(),
+            left,
+            in_flight: self.fetcher.in_flight(),
+            hosts_waiting: self.fetcher.hosts_waiting(),
+            elapsed: self.crawler.started.elapsed(),
+            time_left: even.map(|even| if self.fetcher.left().is_some() { even } else { even.max(slowest) }),
+        }
+    }
+}
+
+/// What a host's queue holds when it is full: what it can be asked for until the horizon.
+fn wave_of<W: Web>(fetcher: &Fetcher<W, Observed, Digest>, host: &CycleHost) -> usize {
+    let delay = fetcher.delay_of(&host.host).as_secs_f64();
+    if delay <= 0.0 { HOST_WAVE } else { ((HORIZON.as_secs_f64() / delay) as usize).clamp(2, HOST_WAVE) }
+}
+
+/// How many more visits of this host may be planned now.
+fn room<W: Web>(fetcher: &Fetcher<W, Observed, Digest>, host: &CycleHost) -> usize {
+    if fetcher.is_resting(&host.host) {
+        return 0;
+    }
+    let free = wave_of(fetcher, host).saturating_sub(fetcher.queued_on(&host.host));
+    match host.budget {
+        Some(budget) => free.min(budget.saturating_sub(host.visits) as usize),
+        None => free,
+    }
+}
+
+fn site_budget(budgets: &Sites<u64>, host: &Host) -> Option<u64> {
+    budgets.of(host.name(), Some(host.port())).copied()
+}

@@ -1,0 +1,193 @@
+//! The live loop: cycles until told to stop.
+
+mod cycle;
+pub mod observe;
+mod writer;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use crate::fetch::FetchSettings;
+use crate::fetch::web::Web;
+use crate::page::Sites;
+use crate::policy::Policy;
+use crate::store::{CycleId, Store, StoreError};
+use crate::time::Timestamp;
+use crate::unique::{Refusal, Scope, UniquenessVerifier, host_hash, query_path_hash};
+use observe::Observer;
+
+/// How a crawl works.
+pub struct CrawlSettings {
+    pub fetch: FetchSettings,
+    /// Requests a cycle may send; none: as many as there are pages.
+    pub budget: Option<u64>,
+    pub cycles: u64,
+    /// Redirects that are followed.
+    pub redirects: u32,
+    /// Look for sitemaps.
+    pub sitemaps: bool,
+    /// Requests a cycle may send to one site.
+    pub site_budgets: Sites<u64>,
+    /// Fingerprints kept in memory.
+    pub max_known: usize,
+}
+
+/// What went wrong with the crawl itself; a page that fails is an outcome, never this.
+#[derive(Debug, thiserror::Error)]
+pub enum CrawlError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the writer could not be started: {0}")]
+    Writer(#[source] std::io::Error),
+    #[error("the writer stopped unexpectedly; what was committed is safe")]
+    WriterLost,
+}
+
+/// Where a crawl stands, as it goes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Progress {
+    pub cycle: u64,
+    pub counts: Counts,
+    /// Pages waiting, planned or not.
+    pub left: u64,
+    pub in_flight: usize,
+    pub hosts_waiting: usize,
+    pub elapsed: Duration,
+    /// How long it will still take at this pace, if that can be said.
+    pub time_left: Option<Duration>,
+}
+
+/// What a crawl has done so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub requests: u64,
+    pub bytes: u64,
+    /// Visits that brought the page, or the word that it is unchanged.
+    pub fetched: u64,
+    /// Pages found that were not known.
+    pub new: u64,
+    pub changed: u64,
+    pub unchanged: u64,
+    pub redirected: u64,
+    pub failed: u64,
+    /// Robots.txt or the address rules forbade it.
+    pub blocked: u64,
+    /// Put off to a later cycle.
+    pub deferred: u64,
+    /// Visits by how they ended.
+    pub outcomes: BTreeMap<&'static str, u64>,
+    /// Visits put off, by reason.
+    pub put_off: BTreeMap<&'static str, u64>,
+    /// Links not taken, by reason.
+    pub refused: BTreeMap<&'static str, u64>,
+}
+
+impl Counts {
+    fn refuse(&mut self, refusals: &[(Refusal, u64)]) {
+        for (reason, count) in refusals {
+            *self.refused.entry(reason.name()).or_default() += count;
+        }
+    }
+}
+
+/// How a crawl ended.
+#[derive(Clone, Debug)]
+pub struct CrawlReport {
+    pub cycles: u64,
+    pub resumed: bool,
+    pub counts: Counts,
+    pub known: usize,
+    pub hosts: usize,
+    pub elapsed: Duration,
+    /// Told to stop before it was done.
+    pub stopped: bool,
+}
+
+impl CrawlReport {
+    /// Something was tried, and nothing at all could be fetched.
+    pub fn nothing_fetched(&self) -> bool {
+        let counts = &self.counts;
+        let tried = counts.redirected + counts.failed + counts.blocked + counts.deferred;
+        counts.fetched == 0 && tried > 0 && !self.stopped
+    }
+}
+
+/// Crawls a store's pages over a web, by a policy.
+pub struct Crawler<W> {
+    web: Arc<W>,
+    store: Option<Box<dyn Store>>,
+    policy: Box<dyn Policy>,
+    settings: CrawlSettings,
+    observer: Arc<Observer>,
+    verifier: UniquenessVerifier,
+    counts: Counts,
+    started: Instant,
+    resumed: bool,
+    hosts: usize,
+}
+
+impl<W: Web> Crawler<W> {
+    /// `scope` must hold the operator's rules; the store's seeds are added to it here.
+    pub fn new(
+        web: W,
+        mut store: Box<dyn Store>,
+        policy: Box<dyn Policy>,
+        mut scope: Scope,
+        observer: Observer,
+        settings: CrawlSettings,
+    ) -> Result<Self, CrawlError> {
+        for seed in store.seeds()? {
+            match observer.normaliser.parse(&seed.url) {
+                Ok(url) => scope.add_seed(seed.id, &url, seed.scope, seed.max_depth),
+                Err(error) => tracing::warn!(url = seed.url, %error, "a stored seed is left out"),
+            }
+        }
+        let mut verifier = UniquenessVerifier::new(scope, settings.max_known);
+        store.each_page(&mut |page| match observer.normaliser.parse(&page.url) {
+            Ok(url) => verifier.remember(page.fingerprint, host_hash(&url), query_path_hash(&url)),
+            Err(error) => tracing::warn!(url = page.url, %error, "a stored page has a URL that is none"),
+        })?;
+        Ok(Self {
+            web: Arc::new(web),
+            store: Some(store),
+            policy,
+            settings,
+            observer: Arc::new(observer),
+            verifier,
+            counts: Counts::default(),
+            started: Instant::now(),
+            resumed: false,
+            hosts: 0,
+        })
+    }
+
+    /// Runs its cycles. `stop` turning true lets what is in flight finish; `progress` is told how it goes.
+    pub async fn run(
+        mut self,
+        stop: watch::Receiver<bool>,
+        progress: &watch::Sender<Progress>,
+    ) -> Result<CrawlReport, CrawlError> {
+        let mut done = 0;
+        while done < self.settings.cycles && !*stop.borrow() {
+            cycle::run(&mut self, done + 1, stop.clone(), progress).await?;
+            done += 1;
+        }
+        Ok(CrawlReport {
+            cycles: done,
+            resumed: self.resumed,
+            known: self.verifier.known(),
+            hosts: self.hosts,
+            elapsed: self.started.elapsed(),
+            stopped: *stop.borrow(),
+            counts: self.counts,
+        })
+    }
+
+    fn close_cycle(&mut self, cycle: CycleId) -> Result<(), CrawlError> {
+        let store = self.store.as_mut().ok_or(CrawlError::WriterLost)?;
+        Ok(store.close_cycle(cycle, Timestamp::now())?)
+    }
+}

@@ -1,0 +1,190 @@
+//! A visit → what it says: the document, its links in normal form, the content to keep.
+//!
+//! Runs on the task that fetched the page, many at a time; it touches neither the store nor what is known.
+
+use reqwest::header::HeaderMap;
+use url::Url;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::extract::hints::robots_tag;
+use crate::extract::sitemap::{self, Sitemap};
+use crate::extract::{self, Document, MediaKind};
+use crate::fetch::visit::{Answer, Outcome, Subject, Visit};
+use crate::observation::Observation;
+use crate::page::{Fingerprint, Host, Normaliser, PageUrl, UrlError};
+use crate::store::{Content, version};
+use crate::unique::{Candidate, Refusal};
+
+/// What the observer goes by.
+#[derive(Debug)]
+pub struct Observer {
+    pub normaliser: Normaliser,
+    pub links_per_page: usize,
+    /// Honour `nofollow` in pages, headers and links.
+    pub obey_nofollow: bool,
+    /// Whom agent-specific X-Robots-Tag values are read for.
+    pub product_token: String,
+    pub sitemap_bytes: usize,
+}
+
+/// URLs taken from one sitemap file, by its protocol.
+const SITEMAP_ENTRIES: usize = 50_000;
+
+/// What a visit says.
+#[derive(Debug)]
+pub struct Observed {
+    pub subject: Subject,
+    /// The URL that was asked for.
+    pub url: Url,
+    pub observation: Observation,
+    pub content: Option<Content>,
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
+    pub noindex: bool,
+    pub links: Vec<Candidate>,
+    /// Links that are none, by reason.
+    pub refused: Vec<(Refusal, u64)>,
+    /// Where the page says it really lives, when that is another page on its host.
+    pub canonical: Option<PageUrl>,
+    /// Where a redirect leads.
+    pub redirect: Option<Result<PageUrl, UrlError>>,
+    pub sitemap: Option<Sitemap>,
+}
+
+impl Observer {
+    pub fn observe(&self, visit: Visit) -> Observed {
+        let Visit { request, at, took, outcome, answer } = visit;
+        let redirect = match &outcome {
+            Outcome::Redirected { to, .. } => Some(self.normaliser.normalise(to.clone())),
+            _ => None,
+        };
+        let mut observed = Observed {
+            subject: request.subject,
+            observation: Observation {
+                at,
+                status: answer.as_ref().map(|answer| answer.status),
+                bytes: answer.as_ref().map_or(0, |answer| answer.body.len() as u64),
+                took,
+                outcome,
+            },
+            url: request.url,
+            content: None,
+            etag: None,
+            last_modified: None,
+            noindex: false,
+            links: Vec::new(),
+            refused: Vec::new(),
+            canonical: None,
+            redirect,
+            sitemap: None,
+        };
+        if let Some(answer) = answer.filter(|_| observed.observation.outcome == Outcome::Fetched) {
+            match request.subject {
+                Subject::Page(_) => self.read_page(&mut observed, &answer, request.held.body),
+                Subject::Sitemap { .. } => {
+                    observed.sitemap = sitemap::read(&answer.body, SITEMAP_ENTRIES, self.sitemap_bytes).ok();
+                }
+            }
+        }
+        observed
+    }
+
+    fn read_page(&self, observed: &mut Observed, answer: &Answer, held: Option<u128>) {
+        let body_hash = xxh3_128(&answer.body);
+        observed.etag = answer.header("etag").map(str::to_owned);
+        observed.last_modified = answer.header("last-modified").map(str::to_owned);
+        let tag = robots_tag(header_values(&answer.headers, "x-robots-tag"), &self.product_token);
+        observed.noindex = tag.noindex;
+        if held == Some(body_hash) {
+            // What we hold: its links are known, its text is stored.
+            observed.content = Some(Content {
+                body_hash,
+                text_hash: 0,
+                content_type: None,
+                charset: None,
+                body_bytes: answer.body.len(),
+                text_bytes: 0,
+                packed: None,
+            });
+            return;
+        }
+        let content_type = answer.header("content-type");
+        let document = match extract::media_kind(content_type, &answer.body) {
+            MediaKind::Html => Some(extract::html(&answer.body, content_type, self.links_per_page)),
+            MediaKind::Text => Some(extract::plain_text(&answer.body, content_type)),
+            MediaKind::Sitemap | MediaKind::Other => None,
+        };
+        let text = document.as_ref().map_or("", |document| document.text.as_str());
+        match version::pack(&answer.body, text) {
+            Ok(packed) => {
+                observed.content = Some(Content {
+                    body_hash,
+                    text_hash: xxh3_128(text.as_bytes()),
+                    content_type: content_type.map(str::to_owned),
+                    charset: document.as_ref().map(|document| document.charset),
+                    body_bytes: answer.body.len(),
+                    text_bytes: text.len(),
+                    packed: Some(packed),
+                });
+            }
+            Err(error) => tracing::error!(url = %observed.url, %error, "this page could not be compressed"),
+        }
+        if let Some(document) = document {
+            self.read_document(observed, document, tag.nofollow);
+        }
+    }
+
+    fn read_document(&self, observed: &mut Observed, document: Document, nofollow: bool) {
+        let base = document.hints.base.as_deref().and_then(|base| observed.url.join(base).ok());
+        let base = base.as_ref().unwrap_or(&observed.url).clone();
+        observed.noindex |= document.hints.noindex;
+        let page_nofollow = self.obey_nofollow && (nofollow || document.hints.nofollow);
+        let mut tally = Refusals::default();
+        tally.add(Refusal::LinksPerPage, document.links_dropped as u64);
+        let refresh = document.hints.refresh.iter().map(|refresh| (refresh.url.as_str(), false));
+        let links = document.links.iter().map(|link| (link.href.as_str(), link.nofollow));
+        let mut last: Option<Fingerprint> = None;
+        for (href, link_nofollow) in refresh.chain(links) {
+            if page_nofollow || (self.obey_nofollow && link_nofollow) {
+                tally.add(Refusal::NoFollow, 1);
+                continue;
+            }
+            match self.normaliser.join(&base, href) {
+                Ok(url) => {
+                    // Runs of links to one page (`#a`, `#b`) are common: the cheapest place to drop them is here.
+                    if last != Some(url.fingerprint()) {
+                        last = Some(url.fingerprint());
+                        observed.links.push(Candidate { url, lastmod: None });
+                    }
+                }
+                Err(error) => tally.add(Refusal::from(&error), 1),
+            }
+        }
+        observed.refused = tally.0;
+        observed.canonical = document
+            .hints
+            .canonical
+            .as_deref()
+            .and_then(|href| self.normaliser.join(&base, href).ok())
+            .filter(|canonical| Host::of(&observed.url).is_some_and(|host| canonical.host() == host));
+    }
+}
+
+#[derive(Default)]
+struct Refusals(Vec<(Refusal, u64)>);
+
+impl Refusals {
+    fn add(&mut self, reason: Refusal, count: u64) {
+        if count == 0 {
+            return;
+        }
+        match self.0.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, total)) => *total += count,
+            None => self.0.push((reason, count)),
+        }
+    }
+}
+
+fn header_values<'a>(headers: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a str> {
+    headers.get_all(name).iter().filter_map(|value| value.to_str().ok())
+}

@@ -1,0 +1,160 @@
+//! The one writer: a thread that owns the store while a cycle runs, and commits in batches.
+//!
+//! Orders come in by a bounded channel, so a slow disk slows the crawl and never fills the memory. Whatever waits
+//! when the writer is free is committed together; each order is answered, in order.
+
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
+
+use crate::fetch::visit::HostReport;
+use crate::page::{Host, PageUrl, SeedId};
+use crate::schedule::Plan;
+use crate::store::{Batch, CycleId, PlannedVisit, Recorded, Store, StoreError, Tally, VisitRecord};
+use crate::time::Timestamp;
+use crate::unique::{NewPage, Refusal};
+
+/// What the writer is asked to do.
+#[derive(Debug)]
+pub enum Order {
+    Visit(Box<VisitRecord>),
+    Found(Vec<NewPage>),
+    Host(Box<HostReport>),
+    SitemapsRead(Host, Timestamp),
+    Counts(Vec<(Refusal, u64)>, Tally),
+    AdoptSeed(SeedId, PageUrl),
+    Plan(Plan),
+}
+
+/// What it answers.
+#[derive(Debug)]
+pub enum Reply {
+    /// So many orders were committed.
+    Recorded {
+        orders: usize,
+        recorded: Recorded,
+    },
+    Planned(Vec<PlannedVisit>),
+    Failed(StoreError),
+}
+
+/// Visits committed together at the most: bounds the memory that waits for the disk.
+const BATCH: usize = 256;
+/// Orders that may wait.
+const QUEUE: usize = 256;
+/// Commits are at least this far apart, so that a slow crawl's visits share them.
+const LINGER: Duration = Duration::from_millis(20);
+
+pub struct Writer {
+    orders: Option<Sender<Order>>,
+    replies: UnboundedReceiver<Reply>,
+    thread: Option<JoinHandle<Box<dyn Store>>>,
+}
+
+impl Writer {
+    pub fn start(store: Box<dyn Store>, cycle: CycleId) -> std::io::Result<Self> {
+        let (orders, incoming) = channel(QUEUE);
+        let (outgoing, replies) = unbounded_channel();
+        let thread = std::thread::Builder::new()
+            .name("freshet-writer".to_owned())
+            .spawn(move || write(store, cycle, incoming, &outgoing))?;
+        Ok(Self { orders: Some(orders), replies, thread: Some(thread) })
+    }
+
+    /// Hands over an order. A writer that has failed takes no more; its [`Reply::Failed`] says why.
+    pub async fn send(&self, order: Order) {
+        if let Some(orders) = &self.orders {
+            let _ = orders.send(order).await;
+        }
+    }
+
+    pub async fn reply(&mut self) -> Option<Reply> {
+        self.replies.recv().await
+    }
+
+    /// Lets it finish what it has, and gives the store back. `None` only if its thread panicked.
+    pub fn finish(mut self) -> Option<Box<dyn Store>> {
+        self.orders = None;
+        self.thread.take()?.join().ok()
+    }
+}
+
+fn write(
+    mut store: Box<dyn Store>,
+    cycle: CycleId,
+    mut orders: Receiver<Order>,
+    replies: &UnboundedSender<Reply>,
+) -> Box<dyn Store> {
+    let mut last_commit = Instant::now();
+    while let Some(first) = orders.blocking_recv() {
+        if !matches!(first, Order::Plan(_)) {
+            std::thread::sleep(LINGER.saturating_sub(last_commit.elapsed()).min(LINGER));
+        }
+        let mut batch = Batch { now: Timestamp::now(), ..Batch::default() };
+        let mut taken = 0;
+        let mut plan = None;
+        let mut next = Some(first);
+        while let Some(order) = next {
+            match order {
+                Order::Plan(chosen) => {
+                    plan = Some(chosen);
+                    break;
+                }
+                Order::AdoptSeed(of, url) => {
+                    taken += 1;
+                    if let Err(error) = store.adopt_seed(of, &url, batch.now) {
+                        let _ = replies.send(Reply::Failed(error));
+                        return store;
+                    }
+                }
+                other => {
+                    taken += 1;
+                    add(&mut batch, other);
+                }
+            }
+            next = if batch.visits.len() < BATCH { orders.try_recv().ok() } else { None };
+        }
+        let committed = commit(&mut *store, cycle, &batch, taken, plan.as_ref(), replies);
+        last_commit = Instant::now();
+        if let Err(error) = committed {
+            let _ = replies.send(Reply::Failed(error));
+            return store;
+        }
+    }
+    store
+}
+
+fn add(batch: &mut Batch, order: Order) {
+    match order {
+        Order::Visit(visit) => batch.visits.push(*visit),
+        Order::Found(pages) => batch.found.extend(pages),
+        Order::Host(report) => batch.hosts.push(*report),
+        Order::SitemapsRead(host, at) => batch.sitemaps_read.push((host, at)),
+        Order::Counts(refusals, tally) => {
+            batch.refusals.extend(refusals);
+            batch.tally.requests += tally.requests;
+            batch.tally.bytes += tally.bytes;
+            batch.tally.deferred += tally.deferred;
+        }
+        Order::Plan(_) | Order::AdoptSeed(..) => {}
+    }
+}
+
+fn commit(
+    store: &mut dyn Store,
+    cycle: CycleId,
+    batch: &Batch,
+    orders: usize,
+    plan: Option<&Plan>,
+    replies: &UnboundedSender<Reply>,
+) -> Result<(), StoreError> {
+    if orders > 0 {
+        let recorded = if batch.is_empty() { Recorded::default() } else { store.record(cycle, batch)? };
+        let _ = replies.send(Reply::Recorded { orders, recorded });
+    }
+    if let Some(plan) = plan {
+        let _ = replies.send(Reply::Planned(store.plan(cycle, plan)?));
+    }
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! Which characters a body's bytes are: bytes and the server's word in, text and the charset's name out.
+//!
+//! The order is that of the HTML Standard (13.2.3.2) with one addition for pages that say nothing: byte order mark,
+//! `charset` of the Content-Type header, `<meta>` (or XML declaration) in the first 1024 bytes, UTF-8 if the
+//! bytes are that, a guess. A label that nobody knows is as if it were absent. What must stay true: the same bytes
+//! and header always give the same text, and bytes that are wrong in the charset become U+FFFD, never an error.
+
+use std::borrow::Cow;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+use memchr::memmem;
+
+use super::html::{Scanner, Token};
+use super::names::{Attribute, Element};
+
+/// How far into a page a `<meta>` may say its charset, in bytes (HTML Standard, 13.2.3.2).
+const PRESCAN_BYTES: usize = 1024;
+/// How much of a page the guess is made from, in bytes: the guess is slow (some 40 MB/s) and seldom needs more.
+const GUESS_BYTES: usize = 64 * 1024;
+
+/// The text of `body`, and the name of the charset it was read with.
+pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> (Cow<'a, str>, &'static str) {
+    let encoding = choose(body, content_type);
+    // A byte order mark chose the encoding already, so this only takes it off.
+    let (text, encoding, _) = encoding.decode(body);
+    (text, encoding.name())
+}
+
+/// The charset that the Content-Type header names, if it is one.
+pub fn from_header(content_type: Option<&str>) -> Option<&'static Encoding> {
+    content_type?.split(';').skip(1).find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        let value = value.trim().trim_matches(['"', '\'']);
+        if name.trim().eq_ignore_ascii_case("charset") {
+            Encoding::for_label_no_replacement(value.as_bytes())
+        } else {
+            None
+        }
+    })
+}
+
+fn choose(body: &[u8], content_type: Option<&str>) -> &'static Encoding {
+    if let Some((encoding, _)) = Encoding::for_bom(body) {
+        return encoding;
+    }
+    from_header(content_type).or_else(|| prescan(body)).unwrap_or_else(|| guess(body))
+}
+
+/// What the start of the page says of itself.
+fn prescan(body: &[u8]) -> Option<&'static Encoding> {
+    let start = body.get(..PRESCAN_BYTES).unwrap_or(body);
+    // Every charset that can be declared this way has ASCII where ASCII is, so any of its relatives will do.
+    let start = encoding_rs::mem::decode_latin1(start);
+    let mut scanner = Scanner::new(&start, false);
+    while let Some(token) = scanner.advance() {
+        if let Token::Start(tag) = token
+            && tag.element == Element::Meta
+            && let Some(label) = meta_label(&scanner)
+            && let Some(encoding) = declared(&label)
+        {
+            return Some(encoding);
+        }
+    }
+    xml_label(&start).and_then(declared)
+}
+
+fn meta_label(scanner: &Scanner<'_>) -> Option<String> {
+    if let Some(label) = scanner.value(Attribute::Charset) {
+        return Some(label.into_owned());
+    }
+    if !scanner.value(Attribute::HttpEquiv)?.eq_ignore_ascii_case("content-type") {
+        return None;
+    }
+    let content = scanner.value(Attribute::Content)?.to_ascii_lowercase();
+    let (_, after) = content.split_once("charset")?;
+    let value = after.trim_start().strip_prefix('=')?.trim_start();
+    let value = value.strip_prefix(['"', '\'']).unwrap_or(value);
+    value
+        .split(|end: char| end.is_ascii_whitespace() || matches!(end, ';' | '"' | '\''))
+        .next()
+        .map(str::to_owned)
+}
+
+fn xml_label(start: &str) -> Option<&str> {
+    let (declaration, _) = start.strip_prefix("<?xml")?.split_once('>')?;
+    let (_, after) = declaration.split_once("encoding")?;
+    let value = after.trim_start().strip_prefix('=')?.trim_start();
+    let quote = value.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
+    value.get(1..)?.split(quote).next()
+}
+
+/// A page whose `<meta>` could be read is not UTF-16, whatever it says.
+fn declared(label: &str) -> Option<&'static Encoding> {
+    let encoding = Encoding::for_label_no_replacement(label.as_bytes())?;
+    Some(match encoding {
+        encoding if encoding == UTF_16BE || encoding == UTF_16LE => UTF_8,
+        encoding if encoding == X_USER_DEFINED => WINDOWS_1252,
+        encoding => encoding,
+    })
+}
+
+fn guess(body: &[u8]) -> &'static Encoding {
+    match std::str::from_utf8(body) {
+        Ok(_) => return UTF_8,
+        // The last character was cut by a limit on bytes.
+        Err(error) if error.error_len().is_none() && error.valid_up_to() > 0 => return UTF_8,
+        Err(_) => {}
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(body.get(..GUESS_BYTES).unwrap_or(body), body.len() <= GUESS_BYTES);
+    detector.guess(None, Utf8Detection::Deny)
+}
+
+/// Whether the page begins with the byte order mark of UTF-16.
+pub fn has_utf16_mark(body: &[u8]) -> bool {
+    body.starts_with(b"\xff\xfe") || body.starts_with(b"\xfe\xff")
+}
+
+/// Whether `needle`, in lower case, stands in the first `PRESCAN_BYTES` of `body` in any case.
+pub fn starts_with_mention(body: &[u8], needle: &[u8]) -> bool {
+    let start = body.get(..PRESCAN_BYTES).unwrap_or(body).to_ascii_lowercase();
+    memmem::find(&start, needle).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(body: &[u8], content_type: Option<&str>) -> (String, &'static str) {
+        let (text, name) = decode(body, content_type);
+        (text.into_owned(), name)
+    }
+
+    #[test]
+    fn a_byte_order_mark_comes_first() {
+        assert_eq!(decoded(b"\xef\xbb\xbfa", Some("text/html; charset=iso-8859-2")), ("a".into(), "UTF-8"));
+        assert_eq!(decoded(b"\xff\xfea\0\x17\x01", Some("text/html")), ("aė".into(), "UTF-16LE"));
+        assert_eq!(decoded(b"\xfe\xff\0a", None), ("a".into(), "UTF-16BE"));
+    }
+
+    #[test]
+    fn then_the_header_then_meta() {
+        let page = b"<meta charset=iso-8859-2><p>\xb1";
+        assert_eq!(decoded(page, None).1, "ISO-8859-2");
+        assert!(decoded(page, None).0.ends_with('ą'));
+        assert_eq!(decoded(page, Some("text/html; Charset=\"windows-1251\"")).1, "windows-1251");
+        assert_eq!(decoded(page, Some("text/html; charset=klingon")).1, "ISO-8859-2");
+        let old = b"<META HTTP-EQUIV='Content-Type' CONTENT='text/html; charset = windows-1250;x'>";
+        assert_eq!(decoded(old, None).1, "windows-1250");
+        assert_eq!(decoded(b"<?xml version='1.0' encoding='koi8-r'?><html>", None).1, "KOI8-R");
+    }
+
+    #[test]
+    fn a_meta_that_does_not_count() {
+        assert_eq!(decoded(b"<!-- <meta charset=koi8-r> -->", None).1, "UTF-8");
+        assert_eq!(decoded(b"<script>'<meta charset=koi8-r>'</script>", None).1, "UTF-8");
+        assert_eq!(decoded(b"<meta charset=klingon><meta charset=koi8-r>", None).1, "KOI8-R");
+        assert_eq!(decoded(b"<meta charset=utf-16>", None).1, "UTF-8");
+        let mut late = vec![b' '; PRESCAN_BYTES];
+        late.extend_from_slice(b"<meta charset=koi8-r>");
+        assert_eq!(decoded(&late, None).1, "UTF-8");
+    }
+
+    #[test]
+    fn then_utf8_if_it_is_and_then_a_guess() {
+        assert_eq!(decoded("żółw".as_bytes(), None), ("żółw".into(), "UTF-8"));
+        assert_eq!(decoded(b"\xc5\xbc\xc3", None).1, "UTF-8", "cut in its last character");
+        let (text, name) = decoded(b"<title>\x93\xfa\x96\x7b</title>", Some("text/html; charset=klingon"));
+        assert_eq!((text.as_str(), name), ("<title>日本</title>", "Shift_JIS"));
+    }
+
+    #[test]
+    fn wrong_bytes_become_replacement_characters() {
+        let (text, name) = decoded(b"caf\xe9 \xff", Some("text/html; charset=utf-8"));
+        assert_eq!((text.as_str(), name), ("caf\u{fffd} \u{fffd}", "UTF-8"));
+        assert_eq!(decoded(b"", None), (String::new(), "UTF-8"));
+    }
+}

@@ -1,0 +1,440 @@
+//! The scanner: decoded HTML in, tags and runs of text out, in the order of the page.
+//!
+//! It follows the WHATWG tokenizer (HTML Standard, 13.2.5), state by state where the states can be told apart by
+//! what comes out, and jumps over the rest with `memchr`. The tests hold it to an independent implementation. What
+//! must stay true:
+//! - Time is linear in the input and memory constant, whatever the input: no tree is built, nothing is kept of
+//!   a tag but where the attributes of [`Attribute`] stand, and no byte is looked at more than a few times.
+//! - A tag that the page ends in is no tag, a start tag that a script or comment holds is none either.
+//! - Of two attributes with one name the first counts.
+//!
+//! It differs from the standard where that asks for a tree, and in nothing else: `svg` and `math` are taken to last
+//! to their end tag, and inside them, as in XHTML, `<title/>` is closed and `<![CDATA[` is text.
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr2, memmem};
+
+use super::names::{Attribute, Content, Element, extend_key};
+use super::reference;
+
+/// What the scanner found next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Token<'a> {
+    /// Characters. A text may come in several runs, one after the other.
+    Text(Text<'a>),
+    /// A start tag; [`Scanner::value`] has its attributes until the next token is asked for.
+    Start(Tag<'a>),
+    /// An end tag.
+    End(Tag<'a>),
+}
+
+/// A run of characters, as written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Text<'a> {
+    /// What stands in the page.
+    pub raw: &'a str,
+    /// The element whose content is no markup, in which it stands; [`Element::Other`] in plain markup.
+    pub inside: Element,
+    /// Whether `&` begins a character reference in it.
+    pub references: bool,
+}
+
+/// A tag.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tag<'a> {
+    /// Which element it opens or closes.
+    pub element: Element,
+    /// Its name as written, in whatever case.
+    pub name: &'a str,
+    /// Whether nothing stands inside it: a void element, or `<name/>` where that means so.
+    pub is_empty: bool,
+}
+
+/// Where a value stands, in bytes from the start of the page.
+#[derive(Clone, Copy, Default, Debug)]
+struct Span {
+    start: usize,
+    end: usize,
+}
+
+/// A walk over one page.
+#[derive(Clone, Debug)]
+pub struct Scanner<'a> {
+    page: &'a str,
+    position: usize,
+    xhtml: bool,
+    /// How many `svg` and `math` are open.
+    foreign: usize,
+    /// The element whose content, not tokenised as markup, begins at `position`.
+    inside: Element,
+    /// Where the attributes of the last tag begin.
+    attributes_at: usize,
+    /// Bit n: the last tag has the attribute n, at `spans[n]`.
+    present: u16,
+    spans: [Span; Attribute::COUNT],
+}
+
+impl<'a> Scanner<'a> {
+    /// At the start of `page`. With `xhtml`, `<script/>` has no content, as in XML.
+    pub fn new(page: &'a str, xhtml: bool) -> Self {
+        Self {
+            page,
+            position: 0,
+            xhtml,
+            foreign: 0,
+            inside: Element::Other,
+            attributes_at: 0,
+            present: 0,
+            spans: [Span::default(); Attribute::COUNT],
+        }
+    }
+
+    /// The next tag or run of text; `None` at the end of the page, and ever after.
+    #[inline]
+    pub fn advance(&mut self) -> Option<Token<'a>> {
+        if self.inside != Element::Other
+            && let Some(text) = self.opaque_text()
+        {
+            return Some(text);
+        }
+        loop {
+            let rest = self.rest();
+            if *rest.first()? != b'<' {
+                let end = memchr(b'<', rest).unwrap_or(rest.len());
+                return Some(self.text(end));
+            }
+            match rest.get(1) {
+                Some(byte) if byte.is_ascii_alphabetic() => return self.tag(1),
+                Some(b'/') => match rest.get(2) {
+                    Some(byte) if byte.is_ascii_alphabetic() => return self.tag(2),
+                    Some(b'>') => self.position += 3,
+                    Some(_) => self.skip_past_bracket(2),
+                    None => return Some(self.text(2)),
+                },
+                Some(b'!') => {
+                    if let Some(section) = self.declaration() {
+                        return Some(section);
+                    }
+                }
+                Some(b'?') => self.skip_past_bracket(1),
+                _ => {
+                    let end =
+                        rest.get(1..).and_then(|rest| memchr(b'<', rest)).map_or(rest.len(), |end| end + 1);
+                    return Some(self.text(end));
+                }
+            }
+        }
+    }
+
+    /// Whether the walk is inside `svg` or `math`.
+    #[inline]
+    pub fn in_foreign(&self) -> bool {
+        self.foreign > 0
+    }
+
+    /// Whether the last tag has any of `attributes`.
+    #[inline]
+    pub fn has_any(&self, attributes: &[Attribute]) -> bool {
+        attributes.iter().any(|attribute| self.present & bit(*attribute) != 0)
+    }
+
+    /// The value of an attribute of the last tag, its references read; empty if it is only named.
+    pub fn value(&self, attribute: Attribute) -> Option<Cow<'a, str>> {
+        if !self.has_any(&[attribute]) {
+            return None;
+        }
+        let span = self.spans.get(attribute as usize)?;
+        self.page.get(span.start..span.end).map(reference::decode_attribute)
+    }
+
+    /// All attributes of the last tag, name and value as written, duplicates included.
+    pub fn attributes(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let page = self.page;
+        let mut position = self.attributes_at;
+        std::iter::from_fn(move || match next_attribute(page.as_bytes(), position) {
+            Step::Attribute { name, value, next, .. } => {
+                position = next;
+                Some((page.get(name.start..name.end)?, page.get(value.start..value.end)?))
+            }
+            Step::Close { .. } | Step::EndOfPage => None,
+        })
+    }
+
+    #[inline(always)]
+    fn rest(&self) -> &'a [u8] {
+        self.page.as_bytes().get(self.position..).unwrap_or_default()
+    }
+
+    /// `length` bytes of markup's text from here.
+    #[inline(always)]
+    fn text(&mut self, length: usize) -> Token<'a> {
+        let raw = self.page.get(self.position..self.position + length).unwrap_or_default();
+        self.position += length;
+        Token::Text(Text { raw, inside: Element::Other, references: true })
+    }
+
+    /// The tag at `position`, whose name begins `name_offset` bytes on.
+    #[inline(always)]
+    fn tag(&mut self, name_offset: usize) -> Option<Token<'a>> {
+        let bytes = self.page.as_bytes();
+        let start = self.position + name_offset;
+        let (mut end, mut key) = (start, 0);
+        while let Some(&byte) = bytes.get(end) {
+            if is_space(byte) || byte == b'/' || byte == b'>' {
+                break;
+            }
+            key = extend_key(key, byte);
+            end += 1;
+        }
+        let name = self.page.get(start..end)?;
+        let element = Element::of(key, name.as_bytes());
+        let self_closing = self.walk_attributes(end)?;
+        if name_offset == 2 {
+            if self.foreign > 0 && matches!(element, Element::Svg | Element::Math) {
+                self.foreign -= 1;
+            }
+            return Some(Token::End(Tag { element, name, is_empty: false }));
+        }
+        let enters_foreign = matches!(element, Element::Svg | Element::Math);
+        let closed = self_closing && (self.xhtml || enters_foreign || self.foreign > 0);
+        let is_empty = closed || element.is_void();
+        if !closed && element.content() != Content::Markup {
+            self.inside = element;
+        }
+        if enters_foreign && !closed {
+            self.foreign += 1;
+        }
+        Some(Token::Start(Tag { element, name, is_empty }))
+    }
+
+    /// Goes past the tag whose attributes begin at `from`, noting where those that matter stand. `None`: the page
+    /// ends in it, so it is no tag and nothing follows. Otherwise, whether it ends with `/>`.
+    #[inline(always)]
+    fn walk_attributes(&mut self, from: usize) -> Option<bool> {
+        self.attributes_at = from;
+        self.present = 0;
+        let bytes = self.page.as_bytes();
+        let mut position = from;
+        loop {
+            match next_attribute(bytes, position) {
+                Step::Attribute { name, key, value, next } => {
+                    let attribute = Attribute::of(key, bytes.get(name.start..name.end).unwrap_or_default());
+                    if attribute != Attribute::Other
+                        && self.present & bit(attribute) == 0
+                        && let Some(span) = self.spans.get_mut(attribute as usize)
+                    {
+                        *span = value;
+                        self.present |= bit(attribute);
+                    }
+                    position = next;
+                }
+                Step::Close { self_closing, next } => {
+                    self.position = next;
+                    return Some(self_closing);
+                }
+                Step::EndOfPage => {
+                    self.position = bytes.len();
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Goes past the next `>` that is `offset` bytes on or later, or to the end.
+    fn skip_past_bracket(&mut self, offset: usize) {
+        let from = self.position + offset;
+        let rest = self.page.as_bytes().get(from..).unwrap_or_default();
+        self.position = from + memchr(b'>', rest).map_or(rest.len(), |end| end + 1);
+    }
+
+    /// Goes past what begins with `<!`: a comment, a document type, or something taken for a comment. A CDATA
+    /// section is text where there are such sections.
+    fn declaration(&mut self) -> Option<Token<'a>> {
+        let rest = self.rest();
+        if let Some(comment) = rest.strip_prefix(b"<!--") {
+            self.position += 4 + comment_length(comment);
+        } else if (self.xhtml || self.foreign > 0) && rest.starts_with(b"<![CDATA[") {
+            let start = self.position + 9;
+            let end = memmem::find(rest, b"]]>").map_or(self.page.len(), |end| self.position + end);
+            self.position = (end + 3).min(self.page.len());
+            let raw = self.page.get(start..end).unwrap_or_default();
+            return Some(Token::Text(Text { raw, inside: Element::Other, references: false }));
+        } else {
+            // A `>` ends a document type even between quotes, so it need not be taken apart.
+            self.skip_past_bracket(2);
+        }
+        None
+    }
+
+    /// The text inside an element whose content is not markup, up to its end tag; `None` if there is none.
+    fn opaque_text(&mut self) -> Option<Token<'a>> {
+        let inside = std::mem::replace(&mut self.inside, Element::Other);
+        let rest = self.rest();
+        let name = inside.name().as_bytes();
+        let length = match inside.content() {
+            Content::Plain => rest.len(),
+            Content::Script => script_length(rest),
+            _ => raw_length(rest, name),
+        };
+        if length == 0 {
+            return None;
+        }
+        let raw = self.page.get(self.position..self.position + length).unwrap_or_default();
+        self.position += length;
+        Some(Token::Text(Text { raw, inside, references: inside.content() == Content::Escapable }))
+    }
+}
+
+#[inline(always)]
+fn bit(attribute: Attribute) -> u16 {
+    1 << attribute as u16
+}
+
+/// White space between attributes. CR is among them since the standard makes it LF before it looks.
+#[inline(always)]
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | b'\t' | b'\r' | b'\x0c')
+}
+
+/// What stands next inside a tag.
+enum Step {
+    Attribute { name: Span, key: u64, value: Span, next: usize },
+    Close { self_closing: bool, next: usize },
+    EndOfPage,
+}
+
+/// Reads on inside a tag from `position`, which is never inside an attribute.
+#[inline(always)]
+fn next_attribute(bytes: &[u8], mut position: usize) -> Step {
+    let mut slash = false;
+    loop {
+        match bytes.get(position) {
+            Some(b'>') => return Step::Close { self_closing: slash, next: position + 1 },
+            Some(b'/') => slash = true,
+            Some(byte) if is_space(*byte) => slash = false,
+            Some(_) => break,
+            None => return Step::EndOfPage,
+        }
+        position += 1;
+    }
+    // The first byte belongs to the name whatever it is, even `=`.
+    let mut name = Span { start: position, end: position };
+    let mut key = 0;
+    while let Some(&byte) = bytes.get(name.end) {
+        if is_space(byte) || matches!(byte, b'/' | b'>') || (byte == b'=' && name.end > name.start) {
+            break;
+        }
+        key = extend_key(key, byte);
+        name.end += 1;
+    }
+    let equals = skip_spaces(bytes, name.end);
+    if bytes.get(equals) != Some(&b'=') {
+        return Step::Attribute { name, key, value: Span { start: equals, end: equals }, next: equals };
+    }
+    let start = skip_spaces(bytes, equals + 1);
+    match bytes.get(start) {
+        Some(&quote @ (b'"' | b'\'')) => {
+            let start = start + 1;
+            let value = bytes.get(start..).unwrap_or_default();
+            match memchr(quote, value) {
+                Some(length) => {
+                    let end = start + length;
+                    Step::Attribute { name, key, value: Span { start, end }, next: end + 1 }
+                }
+                None => Step::EndOfPage,
+            }
+        }
+        _ => {
+            let value = bytes.get(start..).unwrap_or_default();
+            let length =
+                value.iter().position(|byte| is_space(*byte) || *byte == b'>').unwrap_or(value.len());
+            let end = start + length;
+            Step::Attribute { name, key, value: Span { start, end }, next: end }
+        }
+    }
+}
+
+#[inline(always)]
+fn skip_spaces(bytes: &[u8], mut position: usize) -> usize {
+    while bytes.get(position).is_some_and(|byte| is_space(*byte)) {
+        position += 1;
+    }
+    position
+}
+
+/// The length of a comment after its `<!--`, end included.
+fn comment_length(comment: &[u8]) -> usize {
+    if comment.starts_with(b">") {
+        return 1;
+    }
+    if comment.starts_with(b"->") {
+        return 2;
+    }
+    let ends = memchr::memchr_iter(b'>', comment);
+    let before_end = |end: &usize| {
+        let body = comment.get(..*end).unwrap_or_default();
+        body.ends_with(b"--") || body.ends_with(b"--!")
+    };
+    ends.into_iter().find(before_end).map_or(comment.len(), |end| end + 1)
+}
+
+/// The length of the text in front of the end tag called `name`, or of all if there is none.
+fn raw_length(rest: &[u8], name: &[u8]) -> usize {
+    memchr::memchr_iter(b'<', rest)
+        .find(|start| rest.get(start + 1) == Some(&b'/') && is_name(rest, start + 2, name))
+        .unwrap_or(rest.len())
+}
+
+/// Whether `name` in any case stands at `start` and ends there as a tag's name ends.
+fn is_name(rest: &[u8], start: usize, name: &[u8]) -> bool {
+    let end = start + name.len();
+    rest.get(start..end).is_some_and(|written| written.eq_ignore_ascii_case(name))
+        && rest.get(end).is_some_and(|byte| is_space(*byte) || matches!(byte, b'/' | b'>'))
+}
+
+/// The length of a script in front of its end tag, or of all if there is none.
+///
+/// An old page may hide its script in `<!--`, and a script inside that `<!--` may write a script: in there
+/// `<script>` opens a level at which `</script>` is not the end (HTML Standard, 13.2.5.15 to 13.2.5.31).
+fn script_length(rest: &[u8]) -> usize {
+    let mut position = 0;
+    let mut in_comment = false;
+    let mut in_inner_script = false;
+    loop {
+        let from = rest.get(position..).unwrap_or_default();
+        let found = if in_comment { memchr2(b'<', b'-', from) } else { memchr(b'<', from) };
+        let Some(found) = found else { return rest.len() };
+        position += found;
+        let from = rest.get(position..).unwrap_or_default();
+        if from.starts_with(b"-") {
+            let dashes = from.iter().take_while(|byte| **byte == b'-').count();
+            position += dashes;
+            if dashes >= 2 && rest.get(position) == Some(&b'>') {
+                in_comment = false;
+                in_inner_script = false;
+            }
+        } else if from.starts_with(b"</") {
+            if is_name(rest, position + 2, b"script") {
+                if !in_inner_script {
+                    return position;
+                }
+                in_inner_script = false;
+            }
+            position += 2;
+        } else if in_comment && is_name(rest, position + 1, b"script") {
+            in_inner_script = true;
+            position += 1;
+        } else if !in_comment && from.starts_with(b"<!--") {
+            // The dashes that open it may be those that close it, so they are left to be read again.
+            in_comment = true;
+            position += 2;
+        } else {
+            position += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "html_tests.rs"]
+mod tests;

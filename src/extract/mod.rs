@@ -1,0 +1,121 @@
+//! Body bytes → document: the text a reader sees, the links, and the page's own hints; and sitemaps → URLs.
+//!
+//! Nothing is known here of hosts, scope or pages seen before: links go out as they are written, and whoever asks
+//! resolves them. What must stay true: the same bytes and header always give the same document; time is linear
+//! in the bytes and memory in what is kept of them, whatever the bytes, so that no page can stop the crawl; and no
+//! bytes make it fail. A page is walked once, tag by tag, and no tree is built: a browser may see a broken page a
+//! little otherwise, but nesting costs nothing (see `html` for what the walk takes for a tag, `visible` for what
+//! it takes for hidden).
+
+mod charset;
+mod entities;
+pub mod hints;
+pub mod html;
+pub mod links;
+mod media;
+pub mod names;
+pub mod reference;
+pub mod sitemap;
+pub mod text;
+pub mod visible;
+
+pub use hints::{Hints, Refresh, RobotsTag, robots_tag};
+pub use links::Link;
+pub use media::{MediaKind, media_kind};
+
+use html::{Scanner, Token};
+use links::Links;
+use names::Element;
+use text::Words;
+use visible::Visibility;
+
+/// What a body says.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Document {
+    /// The words a reader sees: one space between words, one newline between blocks, trimmed, in Unicode
+    /// normalisation form C. The title is not part of it.
+    pub text: String,
+    /// The title, folded like the text; `None` if there is none or it is empty.
+    pub title: Option<String>,
+    /// The links, each once, in the order of the page.
+    pub links: Vec<Link>,
+    /// What the page says of itself.
+    pub hints: Hints,
+    /// The charset that the bytes were read with.
+    pub charset: &'static str,
+    /// How many more links stood in the page than the limit kept.
+    pub links_dropped: usize,
+}
+
+/// What an HTML or XHTML page says. Links beyond `max_links` are counted, not kept.
+pub fn html(body: &[u8], content_type: Option<&str>, max_links: usize) -> Document {
+    let (page, charset) = charset::decode(body, content_type);
+    let mut scanner = Scanner::new(&page, is_xhtml(content_type));
+    let mut words = Words::with_capacity(page.len());
+    let mut title = None;
+    let mut links = Links::new(max_links);
+    let mut hints = Hints::default();
+    let mut visibility = Visibility::default();
+    while let Some(token) = scanner.advance() {
+        match token {
+            Token::Text(text) => match text.inside {
+                // Here, and not at its end tag, because a page may end in its title.
+                Element::Title if visibility.is_live() && !scanner.in_foreign() => {
+                    let mut found = Words::default();
+                    found.push(&text);
+                    title = title.or(Some(found.finish()).filter(|title| !title.is_empty()));
+                }
+                Element::Other | Element::Textarea | Element::Xmp | Element::Plaintext
+                    if visibility.is_shown() =>
+                {
+                    words.push(&text);
+                }
+                _ => {}
+            },
+            Token::Start(tag) => {
+                visibility.start(tag, &scanner);
+                if visibility.is_live() {
+                    links.start(tag.element, &scanner);
+                    hints.start(tag.element, &scanner);
+                }
+                set_apart(&mut words, tag.element, &visibility);
+            }
+            Token::End(tag) => {
+                set_apart(&mut words, tag.element, &visibility);
+                visibility.end(tag);
+            }
+        }
+    }
+    let (links, links_dropped) = links.finish();
+    Document { text: words.finish(), title, links, hints, charset, links_dropped }
+}
+
+/// What a plain text says: its lines, and no links.
+pub fn plain_text(body: &[u8], content_type: Option<&str>) -> Document {
+    let (text, charset) = charset::decode(body, content_type);
+    let mut words = Words::with_capacity(text.len());
+    words.push_lines(&text);
+    let (links, hints) = (Vec::new(), Hints::default());
+    Document { text: words.finish(), title: None, links, hints, charset, links_dropped: 0 }
+}
+
+/// An element that is not shown sets nothing apart: its own border is as invisible as what is in it.
+#[inline]
+fn set_apart(words: &mut Words, element: Element, visibility: &Visibility<'_>) {
+    if element != Element::Other && visibility.is_shown() {
+        if element.breaks_line() {
+            words.break_line();
+        } else if element.parts_words() {
+            words.part_words();
+        }
+    }
+}
+
+fn is_xhtml(content_type: Option<&str>) -> bool {
+    let essence = content_type.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
+    let xml = ["application/xhtml+xml", "application/xml", "text/xml"];
+    xml.iter().any(|kind| essence.eq_ignore_ascii_case(kind))
+}
+
+#[cfg(test)]
+mod tests;

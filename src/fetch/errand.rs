@@ -1,0 +1,208 @@
+//! One request on its own task: ask, say how it ended, make of it what the caller wants.
+
+use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use tokio::time::Instant;
+use url::Url;
+
+use super::politeness::{self, Sign};
+use super::robots;
+use super::visit::{Answer, Failure, Outcome, RedirectFault, Request, Visit};
+use super::web::{Ask, NoAnswer, Web};
+use crate::time::Timestamp;
+
+/// Bodies larger than this are digested off the network's threads. Below it the hop costs more than it saves.
+const DIGEST_INLINE_BYTES: usize = 100 << 10;
+
+/// What a task is sent out for.
+#[derive(Debug)]
+pub(super) enum Errand {
+    Visit(Request),
+    /// Robots.txt of the host with index `of`, which may lie on another host after a redirect.
+    Robots {
+        of: usize,
+        hops: u32,
+    },
+    /// The address of a host.
+    Resolve,
+}
+
+/// An errand in a host's queue.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub errand: Errand,
+    pub url: Url,
+    /// 1 for the first try.
+    pub attempt: u32,
+    pub not_before: Instant,
+}
+
+/// What a task brings home.
+pub(super) struct Done<T> {
+    /// The host that was asked.
+    pub host: usize,
+    pub took: Duration,
+    pub sign: Sign,
+    pub first_try: bool,
+    pub bytes: u64,
+    pub home: Home<T>,
+}
+
+pub(super) enum Home<T> {
+    /// Ended for good, and digested.
+    Visited(T),
+    /// Worth another try.
+    Again { visit: Box<Visit>, attempt: u32 },
+    Robots { of: usize, hops: u32, attempt: u32, url: Url, answer: Result<Answer, NoAnswer> },
+    Resolved(Result<IpAddr, NoAnswer>),
+}
+
+/// How an errand is run.
+pub(super) struct Orders<W, D> {
+    pub web: Arc<W>,
+    pub digest: Arc<D>,
+    pub host: usize,
+    pub job: Job,
+    /// Tries that a page gets.
+    pub attempts: u32,
+    /// The longest wait that a retry is kept for.
+    pub patience: Duration,
+    pub body_bytes: usize,
+}
+
+pub(super) async fn run<W: Web, T: Send + 'static, D>(orders: Orders<W, D>) -> Done<T>
+where
+    D: Fn(Visit) -> T + Send + Sync + 'static,
+{
+    let Orders { web, digest, host, job, attempts, patience, body_bytes } = orders;
+    let started = Instant::now();
+    let first_try = job.attempt == 1;
+    match job.errand {
+        Errand::Resolve => {
+            let resolved = web.resolve(&job.url).await;
+            let sign = if matches!(resolved, Err(NoAnswer::Failed(_))) { Sign::Unreachable } else { Sign::Well };
+            Done { host, took: Duration::ZERO, sign, first_try, bytes: 0, home: Home::Resolved(resolved) }
+        }
+        Errand::Robots { of, hops } => {
+            let ask = Ask {
+                url: job.url.clone(),
+                held: Default::default(),
+                max_bytes: robots::MAX_BYTES,
+                keep_prefix: true,
+            };
+            let answer = web.answer(ask).await;
+            let (outcome, status) = read_answer(&answer, &job.url);
+            let bytes = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);
+            Done {
+                host,
+                took: started.elapsed(),
+                sign: politeness::sign(&outcome, status),
+                first_try,
+                bytes,
+                home: Home::Robots { of, hops, attempt: job.attempt, url: job.url, answer },
+            }
+        }
+        Errand::Visit(request) => {
+            let at = Timestamp::now();
+            let ask = Ask {
+                url: request.url.clone(),
+                held: request.held.clone(),
+                max_bytes: body_bytes,
+                keep_prefix: false,
+            };
+            let answer = web.answer(ask).await;
+            let took = started.elapsed();
+            let (outcome, status) = read_answer(&answer, &request.url);
+            let sign = politeness::sign(&outcome, status);
+            let answer = answer.ok();
+            let bytes = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);
+            let visit = Visit { request, at, took, outcome, answer };
+            let home = if job.attempt < attempts && worth_another_try(&visit.outcome, patience) {
+                Home::Again { visit: Box::new(visit), attempt: job.attempt }
+            } else {
+                Home::Visited(digested(digest, visit).await)
+            };
+            Done { host, took, sign, first_try, bytes, home }
+        }
+    }
+}
+
+/// A page may be tried again within the cycle if the trouble may pass, and the host does not ask for longer than
+/// the cycle waits, or for longer than anyone can mean.
+fn worth_another_try(outcome: &Outcome, patience: Duration) -> bool {
+    match outcome {
+        Outcome::Throttled { retry_after: Some(asked) } => *asked <= patience,
+        outcome => outcome.is_transient(),
+    }
+}
+
+async fn digested<T: Send + 'static, D>(digest: Arc<D>, visit: Visit) -> T
+where
+    D: Fn(Visit) -> T + Send + Sync + 'static,
+{
+    let large = visit.answer.as_ref().is_some_and(|answer| answer.body.len() > DIGEST_INLINE_BYTES);
+    if large {
+        let (request, at, took) = (visit.request.clone(), visit.at, visit.took);
+        let own = Arc::clone(&digest);
+        match tokio::task::spawn_blocking(move || guarded(&*own, visit)).await {
+            Ok(digested) => digested,
+            Err(_) => digest(broken(request, at, took)),
+        }
+    } else {
+        guarded(&*digest, visit)
+    }
+}
+
+/// The last line of defence: a page that makes the digest panic is a malformed page, not the end of the crawl.
+fn guarded<T, D: Fn(Visit) -> T>(digest: &D, visit: Visit) -> T {
+    let (request, at, took) = (visit.request.clone(), visit.at, visit.took);
+    match catch_unwind(AssertUnwindSafe(|| digest(visit))) {
+        Ok(digested) => digested,
+        Err(_) => {
+            tracing::error!(url = %request.url, "reading this page failed unexpectedly; it is recorded as malformed");
+            digest(broken(request, at, took))
+        }
+    }
+}
+
+fn broken(request: Request, at: Timestamp, took: Duration) -> Visit {
+    Visit { request, at, took, outcome: Outcome::Failed(Failure::Malformed), answer: None }
+}
+
+/// What an answer means, and its status.
+fn read_answer(answer: &Result<Answer, NoAnswer>, url: &Url) -> (Outcome, Option<u16>) {
+    match answer {
+        Err(NoAnswer::Failed(failure)) => (Outcome::Failed(failure.clone()), None),
+        Err(NoAnswer::Refused(refused)) => (Outcome::Refused(refused.clone()), None),
+        Ok(answer) => (outcome(answer, url), Some(answer.status)),
+    }
+}
+
+fn outcome(answer: &Answer, url: &Url) -> Outcome {
+    match answer.status {
+        200..=299 => Outcome::Fetched,
+        304 => Outcome::NotModified,
+        301 | 302 | 303 | 307 | 308 => match location(answer, url) {
+            Some(to) => Outcome::Redirected { to, permanent: matches!(answer.status, 301 | 308) },
+            None => Outcome::BadRedirect(RedirectFault::BadLocation),
+        },
+        404 | 410 => Outcome::Missing,
+        429 | 503 => Outcome::Throttled {
+            retry_after: answer
+                .header("retry-after")
+                .and_then(|value| politeness::retry_after(value, SystemTime::now())),
+        },
+        _ => Outcome::HttpError,
+    }
+}
+
+/// Where a redirect leads. Raw UTF-8 is common in the header and means what it says; an empty one leads nowhere.
+pub(super) fn location(answer: &Answer, url: &Url) -> Option<Url> {
+    let value = answer.headers.get(reqwest::header::LOCATION)?;
+    let text = String::from_utf8_lossy(value.as_bytes());
+    let text = text.trim();
+    if text.is_empty() { None } else { url.join(text).ok() }
+}

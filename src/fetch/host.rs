@@ -1,0 +1,88 @@
+//! What the fetcher knows of one host: its queue, its pace, its robots.txt, its address.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+
+use tokio::time::Instant;
+use url::Url;
+
+use super::errand::{Errand, Job};
+use super::politeness::Pace;
+use super::robots::Robots;
+use super::visit::Waiting;
+use crate::page::Host;
+use crate::time::Timestamp;
+
+pub(super) struct HostQueue {
+    pub host: Host,
+    pub pace: Pace,
+    pub queue: VecDeque<Job>,
+    pub in_flight: u32,
+    pub address: HostAddress,
+    pub robots: RobotsState,
+    /// Tries of robots.txt that brought nothing.
+    pub robots_attempts: u32,
+    /// When its turn is, if it has one.
+    pub turn: Option<Instant>,
+    /// What it waits for at the moment, as a person is told.
+    pub wait: Option<(Timestamp, Waiting)>,
+    /// Given up for this cycle.
+    pub resting: Option<Waiting>,
+}
+
+pub(super) enum HostAddress {
+    Unknown,
+    Known(IpAddr),
+}
+
+pub(super) enum RobotsState {
+    Unknown,
+    /// On its way, perhaps by another host.
+    Asked,
+    Known {
+        robots: Robots,
+        until: Instant,
+    },
+}
+
+impl HostQueue {
+    pub fn new(host: Host, pace: Pace) -> Self {
+        Self {
+            host,
+            pace,
+            queue: VecDeque::new(),
+            in_flight: 0,
+            address: HostAddress::Unknown,
+            robots: RobotsState::Unknown,
+            robots_attempts: 0,
+            turn: None,
+            wait: None,
+            resting: None,
+        }
+    }
+
+    /// When it can next be asked for something: its pace, and the earliest job it has.
+    pub fn next_turn(&self) -> Option<Instant> {
+        let waits_for_robots = matches!(self.robots, RobotsState::Asked);
+        let able = |job: &&Job| !waits_for_robots || matches!(job.errand, Errand::Robots { .. });
+        let earliest = self.queue.iter().filter(able).map(|job| job.not_before).min()?;
+        Some(earliest.max(self.pace.next_allowed()))
+    }
+
+    /// A robots.txt that another host's redirect sent here: it needs no leave of ours.
+    pub fn take_robots_job(&mut self) -> Option<Job> {
+        let at = self.queue.iter().position(|job| matches!(job.errand, Errand::Robots { .. }))?;
+        self.queue.remove(at)
+    }
+
+    /// The first job whose time has come.
+    pub fn take_runnable(&mut self, now: Instant) -> Option<Job> {
+        let at = self.queue.iter().position(|job| job.not_before <= now)?;
+        self.queue.remove(at)
+    }
+
+    /// Does robots.txt let us ask for this? What is not known is forbidden.
+    pub fn allows(&self, url: &Url) -> bool {
+        matches!(&self.robots, RobotsState::Known { robots, .. } if robots.allows(url))
+    }
+}

@@ -1,0 +1,331 @@
+//! The real web, over HTTP: one GET at a time, conditional where we hold something, within hard limits.
+//!
+//! Redirects are not followed here: each hop is a visit of its own, checked and paced like any other. Every address
+//! is judged before it is dialled: literal ones here (the HTTP client asks no resolver for them), names in the
+//! resolver hook, whose answer is the very list of addresses the client dials.
+
+use std::collections::HashMap;
+use std::error::Error as StdError;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
+use tokio::time::{Instant, timeout, timeout_at};
+use url::{Host as UrlHost, Url};
+
+use super::limits::{AddressRules, Limits};
+use super::visit::{Answer, Failure, Refused};
+use super::web::{Ask, NoAnswer, Web};
+use crate::page::{Host, Sites};
+
+/// What the network needs to know before the first request.
+#[derive(Clone, Debug)]
+pub struct NetworkSettings {
+    pub user_agent: String,
+    pub limits: Limits,
+    pub addresses: AddressRules,
+    pub sites: Sites<SiteHeaders>,
+}
+
+/// What one site is told differently.
+#[derive(Clone, Debug, Default)]
+pub struct SiteHeaders(HeaderMap);
+
+impl SiteHeaders {
+    pub fn new(user_agent: Option<&str>, headers: impl Iterator<Item = (String, String)>) -> Result<Self, NetworkError> {
+        let mut own = HeaderMap::new();
+        if let Some(agent) = user_agent {
+            own.insert(header::USER_AGENT, agent_value(agent)?);
+        }
+        for (name, value) in headers {
+            let parsed = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(&value).ok());
+            let (known, given) = parsed.ok_or(NetworkError::Header { name, value })?;
+            own.insert(known, given);
+        }
+        Ok(Self(own))
+    }
+}
+
+/// Why the network could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum NetworkError {
+    #[error("`{0}` can't be sent as a user agent: it holds characters that no header may")]
+    UserAgent(String),
+    #[error("`{name}: {value}` is not a valid header")]
+    Header { name: String, value: String },
+    #[error("the HTTP client could not be built")]
+    Client(#[source] reqwest::Error),
+}
+
+/// The live web.
+pub struct Network {
+    client: reqwest::Client,
+    limits: Limits,
+    addresses: Arc<AddressRules>,
+    resolver: GuardedResolver,
+    user_agent: HeaderValue,
+    sites: Sites<SiteHeaders>,
+}
+
+impl Network {
+    pub fn new(settings: NetworkSettings) -> Result<Self, NetworkError> {
+        // A second installation is refused, which is as good: a provider is there.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let addresses = Arc::new(settings.addresses);
+        let resolver = GuardedResolver { addresses: Arc::clone(&addresses), known: Arc::default() };
+        let client = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            // A proxy named in the environment would resolve names itself, past the address rules.
+            .no_proxy()
+            .retry(reqwest::retry::never())
+            .dns_resolver(resolver.clone())
+            .connect_timeout(settings.limits.connect)
+            // Longer than the usual pause between two requests to a host, so that a connection is used again.
+            .pool_idle_timeout(Duration::from_secs(90))
+            .pool_max_idle_per_host(1)
+            .tcp_nodelay(true)
+            .build()
+            .map_err(NetworkError::Client)?;
+        let user_agent = agent_value(&settings.user_agent)?;
+        Ok(Self { client, limits: settings.limits, addresses, resolver, user_agent, sites: settings.sites })
+    }
+
+    fn judge(&self, address: IpAddr) -> Result<IpAddr, NoAnswer> {
+        if self.addresses.permits(address) { Ok(address) } else { Err(NoAnswer::Refused(Refused::Address)) }
+    }
+
+    fn request(&self, ask: &Ask) -> reqwest::Request {
+        let mut request = reqwest::Request::new(reqwest::Method::GET, ask.url.clone());
+        let headers = request.headers_mut();
+        headers.insert(header::USER_AGENT, self.user_agent.clone());
+        headers.insert(header::ACCEPT, HeaderValue::from_static("text/html,application/xhtml+xml,text/*;q=0.9,*/*;q=0.5"));
+        // What was stored came from a server: if it can't go back as a header, the request is a plain one.
+        let conditions = [(header::IF_NONE_MATCH, &ask.held.etag), (header::IF_MODIFIED_SINCE, &ask.held.last_modified)];
+        for (name, held) in conditions {
+            if let Some(value) = held.as_deref().and_then(|value| HeaderValue::from_str(value).ok()) {
+                headers.insert(name, value);
+            }
+        }
+        let own = Host::of(&ask.url).and_then(|host| self.sites.of(host.name(), Some(host.port())));
+        if let Some(SiteHeaders(own)) = own {
+            headers.extend(own.iter().map(|(name, value)| (name.clone(), value.clone())));
+        }
+        request
+    }
+}
+
+impl Web for Network {
+    async fn answer(&self, ask: Ask) -> Result<Answer, NoAnswer> {
+        match ask.url.host() {
+            Some(UrlHost::Ipv4(v4)) => self.judge(IpAddr::V4(v4))?,
+            Some(UrlHost::Ipv6(v6)) => self.judge(IpAddr::V6(v6))?,
+            _ => IpAddr::from([0, 0, 0, 0]),
+        };
+        let started = Instant::now();
+        let head = timeout(self.limits.connect.saturating_add(self.limits.idle), self.client.execute(self.request(&ask)));
+        let response = match head.await {
+            Err(_) => return Err(NoAnswer::Failed(Failure::NoAnswer)),
+            Ok(Err(error)) => return Err(classify(&error, Phase::Head)),
+            Ok(Ok(response)) => response,
+        };
+        let address = response.remote_addr().map(|address| address.ip());
+        if let Some(address) = address {
+            self.judge(address)?;
+        }
+        let status = response.status().as_u16();
+        // The client undoes one encoding and takes its name away; what is still named was not undone.
+        if response.headers().contains_key(header::CONTENT_ENCODING) && has_body(status) {
+            let encoding = response.headers().get(header::CONTENT_ENCODING).and_then(|value| value.to_str().ok());
+            if !encoding.is_some_and(|value| value.trim().eq_ignore_ascii_case("identity") || value.trim().is_empty()) {
+                return Err(NoAnswer::Failed(Failure::Encoding));
+            }
+        }
+        let headers = response.headers().clone();
+        let body = if has_body(status) {
+            self.body(response, &ask, started + self.limits.total).await?
+        } else {
+            Bytes::new()
+        };
+        Ok(Answer { status, headers, body, address })
+    }
+
+    async fn resolve(&self, url: &Url) -> Result<IpAddr, NoAnswer> {
+        match url.host() {
+            Some(UrlHost::Domain(name)) => {
+                let looked_up = timeout(self.limits.connect, self.resolver.look_up(name)).await;
+                let addresses = looked_up.map_err(|_| NoAnswer::Failed(Failure::Dns))?;
+                addresses.map_err(LookUpError::into_answer)?.first().copied().ok_or(NoAnswer::Failed(Failure::Dns))
+            }
+            Some(UrlHost::Ipv4(v4)) => self.judge(IpAddr::V4(v4)),
+            Some(UrlHost::Ipv6(v6)) => self.judge(IpAddr::V6(v6)),
+            None => Err(NoAnswer::Failed(Failure::Dns)),
+        }
+    }
+}
+
+impl Network {
+    async fn body(&self, mut response: reqwest::Response, ask: &Ask, deadline: Instant) -> Result<Bytes, NoAnswer> {
+        let promised = response.content_length().and_then(|length| usize::try_from(length).ok());
+        if promised.is_some_and(|length| length > ask.max_bytes) && !ask.keep_prefix {
+            return Err(NoAnswer::Failed(Failure::TooLarge));
+        }
+        let mut body = BytesMut::with_capacity(promised.unwrap_or(0).min(1 << 20));
+        loop {
+            let until = deadline.min(Instant::now() + self.limits.idle);
+            let chunk = match timeout_at(until, response.chunk()).await {
+                Err(_) => return Err(NoAnswer::Failed(Failure::TooSlow)),
+                Ok(Err(error)) => return Err(classify(&error, Phase::Body)),
+                Ok(Ok(None)) => return Ok(body.freeze()),
+                Ok(Ok(Some(chunk))) => chunk,
+            };
+            let room = ask.max_bytes.saturating_sub(body.len());
+            if chunk.len() > room {
+                if ask.keep_prefix {
+                    body.extend_from_slice(chunk.get(..room).unwrap_or_default());
+                    return Ok(body.freeze());
+                }
+                return Err(NoAnswer::Failed(Failure::TooLarge));
+            }
+            body.extend_from_slice(&chunk);
+        }
+    }
+}
+
+/// Statuses whose body is worth reading: pages, and the robots.txt of a host. Others are closed unread.
+fn has_body(status: u16) -> bool {
+    (200..300).contains(&status) && status != 204
+}
+
+fn agent_value(agent: &str) -> Result<HeaderValue, NetworkError> {
+    HeaderValue::from_str(agent).map_err(|_| NetworkError::UserAgent(agent.to_owned()))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Head,
+    Body,
+}
+
+/// Puts the HTTP client's error into our words, by what lies at its root.
+fn classify(error: &reqwest::Error, phase: Phase) -> NoAnswer {
+    let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
+    let mut failure = None;
+    while let Some(current) = cause {
+        if let Some(looked_up) = current.downcast_ref::<LookUpError>() {
+            return looked_up.clone().into_answer();
+        }
+        if current.downcast_ref::<rustls::Error>().is_some() {
+            failure = Some(Failure::Tls);
+        }
+        if let Some(io) = current.downcast_ref::<std::io::Error>() {
+            use std::io::ErrorKind;
+            // An io::Error may carry a TLS or look-up error inside, which `source` passes over.
+            if let Some(inner) = io.get_ref() {
+                if let Some(looked_up) = inner.downcast_ref::<LookUpError>() {
+                    return looked_up.clone().into_answer();
+                }
+                if inner.downcast_ref::<rustls::Error>().is_some() {
+                    failure = Some(Failure::Tls);
+                }
+            }
+            failure = failure.or(match io.kind() {
+                ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Some(Failure::CutOff),
+                ErrorKind::InvalidData | ErrorKind::InvalidInput if phase == Phase::Body => Some(Failure::Encoding),
+                _ => None,
+            });
+        }
+        cause = current.source();
+    }
+    NoAnswer::Failed(if error.is_timeout() && !error.is_connect() {
+        if phase == Phase::Head { Failure::NoAnswer } else { Failure::TooSlow }
+    } else if error.is_connect() {
+        failure.filter(|failure| *failure == Failure::Tls).unwrap_or(Failure::Connect)
+    } else if error.is_decode() {
+        failure.unwrap_or(Failure::Encoding)
+    } else {
+        failure.unwrap_or_else(|| by_message(error))
+    })
+}
+
+/// The HTTP parser's errors are told apart by their words alone: its types are private.
+fn by_message(error: &reqwest::Error) -> Failure {
+    let mut words = String::new();
+    let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
+    while let Some(current) = cause {
+        words = current.to_string();
+        cause = current.source();
+    }
+    let cut = ["connection closed before message completed", "end of file", "unexpected EOF", "connection reset"];
+    if cut.iter().any(|phrase| words.contains(phrase)) { Failure::CutOff } else { Failure::Malformed }
+}
+
+#[derive(Clone, Debug, thiserror::Error)]
+enum LookUpError {
+    #[error("the name does not resolve")]
+    Unknown,
+    #[error("the name points at an address that may not be reached")]
+    Refused,
+}
+
+impl LookUpError {
+    fn into_answer(self) -> NoAnswer {
+        match self {
+            LookUpError::Unknown => NoAnswer::Failed(Failure::Dns),
+            LookUpError::Refused => NoAnswer::Refused(Refused::Address),
+        }
+    }
+}
+
+/// Resolves names by the system, refuses a name if any of its addresses is refused, and remembers for a while.
+#[derive(Clone)]
+struct GuardedResolver {
+    addresses: Arc<AddressRules>,
+    known: Arc<Mutex<HashMap<String, (Instant, Vec<IpAddr>)>>>,
+}
+
+/// The system's resolver tells no lifetime: this is short enough for a moved site and long enough for a crawl.
+const REMEMBER_ADDRESSES: Duration = Duration::from_secs(300);
+/// Names remembered at the most; beyond that the memory starts over.
+const REMEMBERED_NAMES: usize = 50_000;
+
+impl GuardedResolver {
+    async fn look_up(&self, name: &str) -> Result<Vec<IpAddr>, LookUpError> {
+        let now = Instant::now();
+        {
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((at, addresses)) = known.get(name)
+                && now.duration_since(*at) < REMEMBER_ADDRESSES
+            {
+                return Ok(addresses.clone());
+            }
+        }
+        let answers = tokio::net::lookup_host((name, 0)).await.map_err(|_| LookUpError::Unknown)?;
+        let addresses: Vec<IpAddr> = answers.map(|answer| answer.ip()).collect();
+        if addresses.is_empty() {
+            return Err(LookUpError::Unknown);
+        }
+        if !addresses.iter().all(|address| self.addresses.permits(*address)) {
+            return Err(LookUpError::Refused);
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= REMEMBERED_NAMES {
+            known.clear();
+        }
+        known.insert(name.to_owned(), (now, addresses.clone()));
+        Ok(addresses)
+    }
+}
+
+impl Resolve for GuardedResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let resolver = self.clone();
+        Box::pin(async move {
+            let addresses = resolver.look_up(name.as_str()).await?;
+            let dial: Addrs = Box::new(addresses.into_iter().map(|address| SocketAddr::new(address, 0)));
+            Ok(dial)
+        })
+    }
+}

@@ -1,0 +1,296 @@
+//! How a host is paced: its delay, what `Retry-After` asked for, and how we back off when it fails.
+//!
+//! Pure: moments come in as arguments. The promise is that at least [`Pace::delay`] passes between the end of one
+//! request to a host and the start of the next, and that a host that asked for time gets it.
+
+use std::time::{Duration, SystemTime};
+
+use rand::RngExt;
+use tokio::time::Instant;
+
+use super::visit::{Failure, Outcome, Waiting};
+
+/// How polite we are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Politeness {
+    /// The least pause between the end of a request and the start of the next, on one host.
+    pub delay: Duration,
+    /// Requests in flight on one host.
+    pub per_host: u32,
+    /// The longest `Crawl-delay` that is kept; a host that wants more is skipped, and that is said.
+    pub max_crawl_delay: Duration,
+    /// The longest a cycle waits for a host that asks for time; one that asks for more rests until a later cycle.
+    pub patience: Duration,
+    /// Tries of one page in one cycle.
+    pub attempts: u32,
+    /// Pages in a row that fail for the host's sake before it rests until a later cycle.
+    pub max_failures: u32,
+    /// The first pause after a failure; it doubles with each further one …
+    pub back_off: Duration,
+    /// … up to this.
+    pub max_back_off: Duration,
+}
+
+impl Default for Politeness {
+    fn default() -> Self {
+        Self {
+            delay: Duration::from_secs(1),
+            per_host: 1,
+            max_crawl_delay: Duration::from_secs(60),
+            patience: Duration::from_secs(120),
+            attempts: 3,
+            max_failures: 5,
+            back_off: Duration::from_secs(2),
+            max_back_off: Duration::from_secs(60),
+        }
+    }
+}
+
+/// `Retry-After` beyond this is a slip of the server's, not a wish: nobody plans a month of downtime. The page is
+/// not asked for again in the cycle, and the host gets the usual back-off.
+const IMPLAUSIBLE_RETRY_AFTER: Duration = Duration::from_secs(30 * 86_400);
+
+/// A slow answer makes the pause longer, but a page of a minute does not stop a host for a minute.
+const MAX_ADAPTIVE_DELAY: Duration = Duration::from_secs(10);
+
+/// How long a host rests at the least once it was given up for a cycle; doubles with every cycle it fails again.
+const FIRST_REST: Duration = Duration::from_secs(60);
+const LONGEST_REST: Duration = Duration::from_secs(6 * 3600);
+
+/// What an ended request says about its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// It answers.
+    Well,
+    /// It asks for time, or is in trouble.
+    Busy { retry_after: Option<Duration> },
+    /// It can't be reached at all.
+    Unreachable,
+}
+
+/// Reads the sign off an outcome. A page that is broken in itself (too large, cut off within its body, not HTTP)
+/// says nothing bad of its host: the host answered.
+pub fn sign(outcome: &Outcome, status: Option<u16>) -> Sign {
+    match outcome {
+        Outcome::Throttled { retry_after } => Sign::Busy { retry_after: *retry_after },
+        Outcome::Failed(Failure::Dns | Failure::Connect | Failure::Tls) => Sign::Unreachable,
+        Outcome::Failed(Failure::NoAnswer | Failure::CutOff) => Sign::Busy { retry_after: None },
+        Outcome::HttpError if status.is_some_and(|status| status >= 500) => Sign::Busy { retry_after: None },
+        _ => Sign::Well,
+    }
+}
+
+/// Reads a `Retry-After`: seconds or an HTTP date (RFC 9110 §10.2.3). Nonsense and the past are `None`.
+pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
+    let value = value.trim();
+    if let Ok(seconds) = value.parse::<u64>() {
+        return Some(Duration::from_secs(seconds));
+    }
+    httpdate::parse_http_date(value).ok()?.duration_since(now).ok()
+}
+
+/// Is the wish one that a server can mean?
+pub fn is_plausible(retry_after: Duration) -> bool {
+    retry_after <= IMPLAUSIBLE_RETRY_AFTER
+}
+
+/// The pace kept with one host.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    delay: Duration,
+    next_allowed: Instant,
+    failures: u32,
+    rests: u32,
+}
+
+/// What a host's failing asks of us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Go on at its pace.
+    GoOn,
+    /// Wait within the cycle.
+    Wait(Duration, Waiting),
+    /// Give it up for this cycle; it may be asked again after so long.
+    Rest(Duration, Waiting),
+}
+
+impl Pace {
+    pub fn new(delay: Duration, now: Instant) -> Self {
+        Self { delay, next_allowed: now, failures: 0, rests: 0 }
+    }
+
+    /// The pause kept between the end of one request and the start of the next.
+    pub fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    pub fn next_allowed(&self) -> Instant {
+        self.next_allowed
+    }
+
+    pub fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// Takes over what an earlier run learnt.
+    pub fn resume(&mut self, failures: u32, not_before: Instant) {
+        self.rests = failures;
+        self.next_allowed = self.next_allowed.max(not_before);
+    }
+
+    /// Robots.txt asked for this pause: kept if it is longer than ours.
+    pub fn ask_delay(&mut self, crawl_delay: Duration) {
+        self.delay = self.delay.max(crawl_delay);
+    }
+
+    /// A request starts now and others may run beside it: the next may start a share of the delay later.
+    pub fn started(&mut self, now: Instant, per_host: u32) {
+        self.next_allowed = self.next_allowed.max(now + self.delay / per_host.max(1));
+    }
+
+    /// A request ended at `now` after `took`. `first_try` is false when the page had failed before: that it fails
+    /// again says nothing new about its host.
+    pub fn ended(
+        &mut self,
+        now: Instant,
+        took: Duration,
+        sign: Sign,
+        first_try: bool,
+        politeness: &Politeness,
+        random: &mut impl rand::Rng,
+    ) -> Verdict {
+        // A delay of zero is the operator's word that the host needs no pause.
+        let pause = if self.delay.is_zero() { self.delay } else { self.delay.max(took.min(MAX_ADAPTIVE_DELAY)) };
+        self.next_allowed = self.next_allowed.max(now + pause);
+        let verdict = match sign {
+            Sign::Well => {
+                self.failures = 0;
+                self.rests = 0;
+                return Verdict::GoOn;
+            }
+            Sign::Unreachable => {
+                self.failures += 1;
+                if self.failures >= politeness.attempts {
+                    self.rest(Waiting::Unreachable)
+                } else {
+                    Verdict::Wait(self.back_off(politeness, random), Waiting::BackOff)
+                }
+            }
+            Sign::Busy { retry_after } => {
+                self.failures += u32::from(first_try || self.failures == 0);
+                let asked = retry_after.filter(|asked| is_plausible(*asked));
+                match asked {
+                    Some(asked) if asked > politeness.patience => Verdict::Rest(asked, Waiting::RetryAfter),
+                    _ if self.failures >= politeness.max_failures => match (asked, self.rest(Waiting::Failing)) {
+                        (Some(asked), Verdict::Rest(span, why)) => Verdict::Rest(span.max(asked), why),
+                        (_, rest) => rest,
+                    },
+                    Some(asked) => Verdict::Wait(asked, Waiting::RetryAfter),
+                    None => Verdict::Wait(self.back_off(politeness, random), Waiting::BackOff),
+                }
+            }
+        };
+        if let Verdict::Wait(span, _) | Verdict::Rest(span, _) = verdict {
+            self.next_allowed = self.next_allowed.max(now + span.min(IMPLAUSIBLE_RETRY_AFTER));
+        }
+        verdict
+    }
+
+    /// Robots.txt could not be had: the host rests, everything on it is forbidden meanwhile.
+    pub fn rest(&mut self, why: Waiting) -> Verdict {
+        let span = FIRST_REST.saturating_mul(1 << self.rests.min(12)).min(LONGEST_REST);
+        self.rests += 1;
+        Verdict::Rest(span, why)
+    }
+
+    /// Exponential, with up to a quarter of jitter so that hosts of one operator don't come back in step.
+    fn back_off(&self, politeness: &Politeness, random: &mut impl rand::Rng) -> Duration {
+        let doubled = politeness.back_off.saturating_mul(1 << self.failures.saturating_sub(1).min(16));
+        doubled.min(politeness.max_back_off).mul_f64(1.0 + random.random_range(0.0..0.25))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use std::time::UNIX_EPOCH;
+
+    fn ended(pace: &mut Pace, sign: Sign, politeness: &Politeness) -> Verdict {
+        let mut random = rand_pcg::Pcg64::seed_from_u64(1);
+        let now = pace.next_allowed();
+        pace.ended(now, Duration::from_millis(30), sign, true, politeness, &mut random)
+    }
+
+    #[test]
+    fn retry_after_is_read_in_both_forms() {
+        let now = UNIX_EPOCH + Duration::from_secs(784_111_777); // Sun, 06 Nov 1994 08:49:37 GMT
+        assert_eq!(retry_after(" 120 ", now), Some(Duration::from_secs(120)));
+        assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:57 GMT", now), Some(Duration::from_secs(20)));
+        assert_eq!(retry_after("Sunday, 06-Nov-94 08:49:57 GMT", now), Some(Duration::from_secs(20)));
+        for nonsense in ["-5 soonish", "", "Sun, 06 Nov 1994 08:49:07 GMT", "1.5e3"] {
+            assert_eq!(retry_after(nonsense, now), None, "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn the_pause_is_the_delay_or_the_last_answers_time() {
+        let politeness = Politeness::default();
+        let mut random = rand_pcg::Pcg64::seed_from_u64(1);
+        let start = Instant::now();
+        let mut pace = Pace::new(Duration::from_secs(1), start);
+        assert_eq!(pace.ended(start, Duration::from_millis(5), Sign::Well, true, &politeness, &mut random), Verdict::GoOn);
+        assert_eq!(pace.next_allowed(), start + Duration::from_secs(1));
+        pace.ended(start, Duration::from_secs(3), Sign::Well, true, &politeness, &mut random);
+        assert_eq!(pace.next_allowed(), start + Duration::from_secs(3));
+        let mut hasty = Pace::new(Duration::ZERO, start);
+        hasty.ended(start, Duration::from_secs(3), Sign::Well, true, &politeness, &mut random);
+        assert_eq!(hasty.next_allowed(), start);
+    }
+
+    #[test]
+    fn back_off_doubles_until_the_host_rests() {
+        let politeness = Politeness::default();
+        let mut pace = Pace::new(Duration::from_millis(1), Instant::now());
+        let mut waits = Vec::new();
+        let rest = loop {
+            match ended(&mut pace, Sign::Busy { retry_after: None }, &politeness) {
+                Verdict::Wait(span, Waiting::BackOff) => waits.push(span.as_secs_f64()),
+                other => break other,
+            }
+        };
+        assert_eq!(waits.len(), 4);
+        for (n, wait) in waits.iter().enumerate() {
+            let base = 2.0 * f64::from(1 << n);
+            assert!((base..base * 1.25).contains(wait), "{waits:?}");
+        }
+        assert_eq!(rest, Verdict::Rest(FIRST_REST, Waiting::Failing));
+        ended(&mut pace, Sign::Well, &politeness);
+        assert_eq!(pace.failures(), 0);
+    }
+
+    #[test]
+    fn what_a_host_asks_for_is_waited_for_or_rested_for() {
+        let politeness = Politeness::default();
+        let busy = |seconds| Sign::Busy { retry_after: Some(Duration::from_secs(seconds)) };
+        let mut pace = Pace::new(Duration::from_secs(1), Instant::now());
+        assert_eq!(ended(&mut pace, busy(5), &politeness), Verdict::Wait(Duration::from_secs(5), Waiting::RetryAfter));
+        assert_eq!(
+            ended(&mut pace, busy(3600), &politeness),
+            Verdict::Rest(Duration::from_secs(3600), Waiting::RetryAfter)
+        );
+        assert!(matches!(ended(&mut pace, busy(315_360_000), &politeness), Verdict::Wait(_, Waiting::BackOff)));
+    }
+
+    #[test]
+    fn a_page_that_fails_again_says_nothing_new_about_its_host() {
+        let politeness = Politeness::default();
+        let mut random = rand_pcg::Pcg64::seed_from_u64(1);
+        let mut pace = Pace::new(Duration::ZERO, Instant::now());
+        for _ in 0..50 {
+            let busy = Sign::Busy { retry_after: None };
+            pace.ended(Instant::now(), Duration::ZERO, busy, false, &politeness, &mut random);
+        }
+        assert_eq!(pace.failures(), 1);
+    }
+}

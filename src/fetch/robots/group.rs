@@ -1,0 +1,158 @@
+//! Records → what they say to us: the rules of our groups, their delay, and everybody's sitemaps.
+//!
+//! A group is a run of User-agent lines and the rules under it (RFC 9309 §2.2.1). Other records neither begin
+//! nor end one (§2.2.4), so a Crawl-delay between two User-agent lines leaves them in one group, and counts
+//! for both.
+
+use std::time::Duration;
+
+use url::Url;
+
+use super::record::{Record, Verdict, records};
+
+/// A host that wants to be asked less often than this wants not to be asked.
+const MAX_CRAWL_DELAY_SECONDS: f64 = 3600.0;
+
+/// More than any honest site names: an index can name 50 000 others.
+const MAX_SITEMAPS: usize = 100;
+
+/// What a file says to one product token.
+#[derive(Debug, Default)]
+pub(super) struct Group<'a> {
+    /// In the order written, as written.
+    pub rules: Vec<(Verdict, &'a [u8])>,
+    pub crawl_delay: Option<Duration>,
+    pub sitemaps: Vec<Url>,
+}
+
+/// What `body` says to `token`: the groups that name it, together; else those for everyone, together.
+pub(super) fn read<'a>(body: &'a [u8], token: &str) -> Group<'a> {
+    let mut reader = Reader::default();
+    for record in records(body) {
+        match record {
+            Record::Agent(value) => reader.agent(value, token),
+            Record::Rule(verdict, value) => reader.rule(verdict, value),
+            Record::CrawlDelay(value) => reader.crawl_delay(value),
+            Record::Sitemap(value) => reader.sitemap(value),
+        }
+    }
+    reader.finish()
+}
+
+/// Is this one of the octets that product tokens are made of (RFC 9309 §2.2.1)?
+pub(super) fn is_token(octet: u8) -> bool {
+    octet.is_ascii_alphabetic() || matches!(octet, b'_' | b'-')
+}
+
+#[derive(Default)]
+struct Reader<'a> {
+    /// The groups that name us, merged, once there is one.
+    own: Option<Group<'a>>,
+    /// The groups for `*`, merged.
+    everyone: Group<'a>,
+    sitemaps: Vec<Url>,
+    /// Asked for above the first group.
+    early_delay: Option<Duration>,
+    place: Place,
+    for_us: bool,
+    for_everyone: bool,
+    /// Asked for in the present group: agents that join the group later are asked it too.
+    held_delay: Option<Duration>,
+}
+
+#[derive(Default, PartialEq)]
+enum Place {
+    #[default]
+    BeforeGroups,
+    InAgents,
+    InRules,
+}
+
+impl<'a> Reader<'a> {
+    fn agent(&mut self, value: &[u8], token: &str) {
+        if self.place != Place::InAgents {
+            self.place = Place::InAgents;
+            (self.for_us, self.for_everyone, self.held_delay) = (false, false, None);
+        }
+        match value {
+            [b'*'] => self.for_everyone = true,
+            [b'*', blank, ..] if blank.is_ascii_whitespace() => self.for_everyone = true,
+            _ if leading_token(value).eq_ignore_ascii_case(token.as_bytes()) => {
+                self.for_us = true;
+                // A group that names us sets those for everyone aside even if it has no rules.
+                self.own.get_or_insert_default();
+            }
+            _ => {}
+        }
+        let held = self.held_delay;
+        self.addressed(|group| group.crawl_delay = group.crawl_delay.max(held));
+    }
+
+    fn rule(&mut self, verdict: Verdict, value: &'a [u8]) {
+        if self.place == Place::BeforeGroups {
+            return;
+        }
+        self.place = Place::InRules;
+        self.addressed(|group| group.rules.push((verdict, value)));
+    }
+
+    fn crawl_delay(&mut self, value: &[u8]) {
+        let asked = delay(value);
+        match self.place {
+            Place::BeforeGroups => self.early_delay = self.early_delay.max(asked),
+            Place::InAgents | Place::InRules => {
+                self.held_delay = self.held_delay.max(asked);
+                self.addressed(|group| group.crawl_delay = group.crawl_delay.max(asked));
+            }
+        }
+    }
+
+    fn sitemap(&mut self, value: &[u8]) {
+        if self.sitemaps.len() < MAX_SITEMAPS
+            && let Some(url) = sitemap(value)
+            && !self.sitemaps.contains(&url)
+        {
+            self.sitemaps.push(url);
+        }
+    }
+
+    /// The groups that the present lines speak to.
+    fn addressed(&mut self, mut tell: impl FnMut(&mut Group<'a>)) {
+        if self.for_everyone {
+            tell(&mut self.everyone);
+        }
+        if self.for_us
+            && let Some(own) = &mut self.own
+        {
+            tell(own);
+        }
+    }
+
+    fn finish(self) -> Group<'a> {
+        let group = self.own.unwrap_or(self.everyone);
+        Group {
+            rules: group.rules,
+            crawl_delay: group.crawl_delay.or(self.early_delay),
+            sitemaps: self.sitemaps,
+        }
+    }
+}
+
+/// `bot` of `bot/2.1`: hosts write whole user agent strings where a token belongs.
+fn leading_token(value: &[u8]) -> &[u8] {
+    value.split(|&octet| !is_token(octet)).next().unwrap_or_default()
+}
+
+fn delay(value: &[u8]) -> Option<Duration> {
+    let seconds: f64 = std::str::from_utf8(value).ok()?.parse().ok()?;
+    if !seconds.is_finite() {
+        return None;
+    }
+    // Bounded first: Duration refuses what overflows it, as it refuses what is below zero.
+    Duration::try_from_secs_f64(seconds.min(MAX_CRAWL_DELAY_SECONDS)).ok()
+}
+
+fn sitemap(value: &[u8]) -> Option<Url> {
+    let url = Url::parse(std::str::from_utf8(value).ok()?).ok()?;
+    matches!(url.scheme(), "http" | "https").then_some(url)
+}

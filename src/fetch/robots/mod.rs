@@ -1,0 +1,121 @@
+//! The rules of a host's robots.txt (RFC 9309): a body comes in, a verdict on any URL of that host goes out.
+//!
+//! What must stay true: nothing that a host writes panics or takes more than a bounded time, and a rule that
+//! goes over a bound makes us stricter, never laxer. A request that robots.txt forbids is never made.
+//!
+//! The verdict itself (which rules match, the longest wins, a tie allows) is texting_robots'. Alone it gets
+//! 13 of 54 corner cases wrong, most of them by allowing what is forbidden, so it never sees a body as it came:
+//! 1. `record` cuts the body at [`MAX_BYTES`] and reads it line by line;
+//! 2. `group` keeps the groups that speak to us, with their delay, and the sitemaps;
+//! 3. `pattern` gives rules and URLs one spelling, and takes the regexes out of `$`;
+//! 4. `rules` drops duplicates, bounds the work, and hands what is left to texting_robots.
+//!
+//! What it costs, in a release build on a shared two-core virtual machine, from quiet to busy: a host with no
+//! rule for us, 2 to 4 ns a URL; `Disallow: /` alone, 12 to 19 ns; twenty rules, 1 to 2 µs, and 4 KB held. The
+//! worst files of 500 KiB that we could write take 30 to 85 ms to parse and 0.2 to 0.6 ms a URL (37 000 plain
+//! rules, 6 MB held), or 10 ms to parse and 1 to 2.5 ms for a URL of 2 000 bytes (wildcards made to be slow).
+//! Asked directly, texting_robots takes 1.1 s and up to 40 ms for 500 KiB of `$` rules.
+
+mod group;
+mod pattern;
+mod record;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use url::Url;
+
+use rules::Rules;
+
+/// How much of a body is read. RFC 9309 §2.5 asks for at least this much; what follows the last whole line
+/// within it is ignored.
+pub const MAX_BYTES: usize = 500 * 1024;
+
+/// The rules of one host's robots.txt, for one product token.
+///
+/// A clone shares the rules, so it costs a few counters whatever the size of the file.
+#[derive(Debug, Clone)]
+pub struct Robots {
+    rules: Rules,
+    crawl_delay: Option<Duration>,
+    sitemaps: Option<Arc<[Url]>>,
+}
+
+impl Robots {
+    /// The rules that `body` has for `product_token`, which may also be a whole user agent string.
+    ///
+    /// The groups that name the token, compared without regard to case, are taken together; if there are
+    /// none, those for `*`. Reads at most the first [`MAX_BYTES`]. Never fails: lines that mean nothing are
+    /// skipped, so a body that is not a robots.txt at all has no rules. If texting_robots refuses what is
+    /// left, nothing may be fetched.
+    pub fn parse(body: &[u8], product_token: &str) -> Robots {
+        let group = group::read(body, self::product_token(product_token));
+        Robots {
+            rules: Rules::build(&group.rules),
+            crawl_delay: group.crawl_delay,
+            sitemaps: (!group.sitemaps.is_empty()).then(|| group.sitemaps.into()),
+        }
+    }
+
+    /// No restrictions: for a host that answers 4xx, and so has no robots.txt (RFC 9309 §2.3.1.3).
+    pub fn allow_all() -> Robots {
+        Robots { rules: Rules::AllowAll, crawl_delay: None, sitemaps: None }
+    }
+
+    /// Nothing but robots.txt itself: for a host that answers 5xx, too late or not at all (RFC 9309
+    /// §2.3.1.4).
+    pub fn disallow_all() -> Robots {
+        Robots { rules: Rules::DisallowAll, crawl_delay: None, sitemaps: None }
+    }
+
+    /// May this URL be fetched? `/robots.txt` itself always may.
+    ///
+    /// Only the path and the query count: whether the URL is of this host is the caller's to know.
+    pub fn allows(&self, url: &Url) -> bool {
+        match &self.rules {
+            Rules::AllowAll => true,
+            _ if pattern::path_and_query(url) == "/robots.txt" => true,
+            Rules::DisallowAll => false,
+            Rules::Ask(robot) => robot.allowed(&pattern::of_url(url)),
+        }
+    }
+
+    /// The Crawl-delay asked of us: the largest if there are several, and never more than an hour.
+    ///
+    /// It is not in RFC 9309, but hosts expect it. What is not a finite number of seconds, or below 0, is
+    /// skipped. A delay above the first group speaks to everyone whose own groups ask for none.
+    pub fn crawl_delay(&self) -> Option<Duration> {
+        self.crawl_delay
+    }
+
+    /// The sitemaps named anywhere in the file, whomever the lines around them speak to, in the order
+    /// written.
+    ///
+    /// Absolute `http` and `https` URLs only, each once, and at most 100.
+    pub fn sitemaps(&self) -> &[Url] {
+        self.sitemaps.as_deref().unwrap_or_default()
+    }
+}
+
+/// The product token of a user agent string: `freshet` of `freshet/0.1 (+https://example.org)`.
+///
+/// A token is letters, `_` and `-` (RFC 9309 §2.2.1). In the customary `Mozilla/5.0 (compatible;
+/// freshet/0.1)` it is the name after `compatible;`. A string with no token gives `*`, which only the groups
+/// for everyone match.
+pub fn product_token(user_agent: &str) -> &str {
+    let name = match user_agent.split_once("compatible;") {
+        Some((family, name)) if leading_token(family).eq_ignore_ascii_case("mozilla") => name,
+        _ => user_agent,
+    };
+    match leading_token(name) {
+        "" => "*",
+        token => token,
+    }
+}
+
+fn leading_token(text: &str) -> &str {
+    text.trim_start().split(|c: char| !c.is_ascii() || !group::is_token(c as u8)).next().unwrap_or_default()
+}

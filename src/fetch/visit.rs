@@ -1,0 +1,283 @@
+//! What is asked of the web, and how it ended.
+//!
+//! A visit never fails as a program fails: whatever happened is an [`Outcome`] with a reason, and is recorded.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::header::HeaderMap;
+use url::Url;
+
+use crate::page::{Host, PageId};
+use crate::time::Timestamp;
+
+/// What a request is for. Robots.txt is not in this list: the fetcher asks for it by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Subject {
+    Page(PageId),
+    /// A sitemap, so many indexes deep (0: named by robots.txt, or at the well-known place).
+    Sitemap {
+        nesting: u8,
+    },
+}
+
+/// A wish to visit a URL, with what we hold of it already.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub subject: Subject,
+    pub url: Url,
+    pub held: Held,
+}
+
+/// What we hold of a page: lets the server answer "not modified", and lets us see that a body is the one we have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
+    /// xxh3-128 of the body held.
+    pub body: Option<u128>,
+}
+
+/// One attempt on one URL, ended.
+#[derive(Debug)]
+pub struct Visit {
+    pub request: Request,
+    pub at: Timestamp,
+    pub took: Duration,
+    pub outcome: Outcome,
+    /// The answer, where there was one (a refusal by robots.txt has none).
+    pub answer: Option<Answer>,
+}
+
+/// What the web answered, whole: a body cut short is a [`Failure`], never an answer.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    /// Decoded (gzip and its like undone), within the limit.
+    pub body: Bytes,
+    pub address: Option<IpAddr>,
+}
+
+impl Answer {
+    /// A header as text; absent when it is missing or not text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+}
+
+/// How a visit ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// A body came.
+    Fetched,
+    /// 304: what we hold is what there is.
+    NotModified,
+    /// Sent elsewhere; where to is the `Location`, resolved.
+    Redirected { to: Url, permanent: bool },
+    /// A redirect that leads nowhere.
+    BadRedirect(RedirectFault),
+    /// 404 or 410.
+    Missing,
+    /// Another status that brings no page.
+    HttpError,
+    /// 429 or 503: the host asks us to stay away for a while.
+    Throttled { retry_after: Option<Duration> },
+    /// No complete answer came.
+    Failed(Failure),
+    /// We did not ask.
+    Refused(Refused),
+}
+
+/// What can be wrong with a redirect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RedirectFault {
+    /// No `Location`, or one that is no URL.
+    BadLocation,
+    /// Back to where it came from.
+    Loop,
+    /// More hops than are followed.
+    TooMany,
+    /// To a page outside the scope, or a URL we never ask for.
+    OutOfScope,
+}
+
+/// Why no complete answer came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    Dns,
+    Connect,
+    Tls,
+    /// Connected, but no complete head in time.
+    NoAnswer,
+    /// The body did not end in time.
+    TooSlow,
+    /// Closed or reset before the end.
+    CutOff,
+    /// Not HTTP, or framed against its rules.
+    Malformed,
+    /// A content encoding that does not decode, or more than one.
+    Encoding,
+    TooLarge,
+}
+
+/// Why we did not ask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// Robots.txt forbids it.
+    Robots,
+    /// The address is private, or special in another way.
+    Address,
+}
+
+impl Outcome {
+    /// The short stable name that is stored and counted.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Outcome::Fetched => "fetched",
+            Outcome::NotModified => "not-modified",
+            Outcome::Redirected { permanent: true, .. } => "moved",
+            Outcome::Redirected { permanent: false, .. } => "redirected",
+            Outcome::BadRedirect(fault) => match fault {
+                RedirectFault::BadLocation => "redirect-bad-location",
+                RedirectFault::Loop => "redirect-loop",
+                RedirectFault::TooMany => "redirect-too-many",
+                RedirectFault::OutOfScope => "redirect-out-of-scope",
+            },
+            Outcome::Missing => "missing",
+            Outcome::HttpError => "http-error",
+            Outcome::Throttled { .. } => "throttled",
+            Outcome::Failed(failure) => match failure {
+                Failure::Dns => "dns",
+                Failure::Connect => "connect",
+                Failure::Tls => "tls",
+                Failure::NoAnswer => "no-answer",
+                Failure::TooSlow => "too-slow",
+                Failure::CutOff => "cut-off",
+                Failure::Malformed => "malformed",
+                Failure::Encoding => "encoding",
+                Failure::TooLarge => "too-large",
+            },
+            Outcome::Refused(refused) => match refused {
+                Refused::Robots => "robots",
+                Refused::Address => "address",
+            },
+        }
+    }
+
+    /// Did the visit bring the page, or the word that it is unchanged?
+    pub fn is_success(&self) -> bool {
+        matches!(self, Outcome::Fetched | Outcome::NotModified)
+    }
+
+    /// Is it worth another try soon? A broken page will be as broken in a minute; a busy or unreachable host may not.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Outcome::Throttled { .. } => true,
+            Outcome::Failed(failure) => !matches!(
+                failure,
+                Failure::TooLarge | Failure::Encoding | Failure::TooSlow | Failure::Malformed
+            ),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Redirected { to, .. } => write!(f, "{} to {to}", self.code()),
+            _ => f.write_str(self.code()),
+        }
+    }
+}
+
+/// Why requests to a host wait, or are put off to a later cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Waiting {
+    /// 429 or 503 with a `Retry-After`.
+    RetryAfter,
+    /// 429, 503 or failures in a row, with no time given.
+    BackOff,
+    /// Too many failures in a row: it rests until a later cycle.
+    Failing,
+    /// The name does not resolve, or nobody listens.
+    Unreachable,
+    /// Robots.txt could not be had (5xx, time-out, unreachable): everything is forbidden until it answers.
+    RobotsUnavailable,
+    /// `Crawl-delay` is longer than the operator allows.
+    CrawlDelay,
+    /// The cycle's budget is spent.
+    Budget,
+    /// The crawl was told to stop.
+    Stopped,
+}
+
+impl Waiting {
+    /// Every reason, with its stable stored name.
+    const NAMES: [(Waiting, &'static str); 8] = [
+        (Waiting::RetryAfter, "retry-after"),
+        (Waiting::BackOff, "back-off"),
+        (Waiting::Failing, "failing"),
+        (Waiting::Unreachable, "unreachable"),
+        (Waiting::RobotsUnavailable, "robots-unavailable"),
+        (Waiting::CrawlDelay, "crawl-delay"),
+        (Waiting::Budget, "budget"),
+        (Waiting::Stopped, "stopped"),
+    ];
+
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(reason, _)| *reason == self).map_or("unknown", |(_, name)| name)
+    }
+
+    pub fn from_name(name: &str) -> Option<Waiting> {
+        Self::NAMES.iter().find(|(_, known)| *known == name).map(|(reason, _)| *reason)
+    }
+}
+
+/// What is worth remembering of a host between runs.
+#[derive(Clone, Debug)]
+pub struct HostReport {
+    pub host: Host,
+    /// The pause now kept between the end of one request and the start of the next.
+    pub delay: Duration,
+    /// No request before this moment, and why.
+    pub wait: Option<(Timestamp, Waiting)>,
+    /// Failures in a row.
+    pub failures: u32,
+    /// The robots.txt last read, when this report brings a new one.
+    pub robots: Option<RobotsRecord>,
+}
+
+/// A robots.txt as it was answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RobotsRecord {
+    pub at: Timestamp,
+    /// HTTP status, or 0 when there was no answer.
+    pub status: u16,
+    pub body: Bytes,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_reasons_survive_their_names() {
+        for (reason, name) in Waiting::NAMES {
+            assert_eq!(Waiting::from_name(name), Some(reason));
+            assert_eq!(reason.name(), name);
+        }
+        assert_eq!(Waiting::from_name("tea"), None);
+    }
+
+    #[test]
+    fn a_broken_page_is_not_tried_again_at_once() {
+        assert!(Outcome::Throttled { retry_after: None }.is_transient());
+        assert!(Outcome::Failed(Failure::Connect).is_transient());
+        assert!(!Outcome::Failed(Failure::TooLarge).is_transient());
+        assert!(!Outcome::Missing.is_transient());
+    }
+}

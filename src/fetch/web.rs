@@ -1,0 +1,34 @@
+//! The seam to the web: what answers a request. The network in the live crawl, a recording in the simulator.
+
+use std::future::Future;
+use std::net::IpAddr;
+
+use url::Url;
+
+use super::visit::{Answer, Failure, Held, Refused};
+
+/// One GET, not followed anywhere.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    pub url: Url,
+    pub held: Held,
+    /// The most bytes of body to take, decoded.
+    pub max_bytes: usize,
+    /// Take what has come when the body is longer, instead of failing (robots.txt counts by its first 500 KiB).
+    pub keep_prefix: bool,
+}
+
+/// Why an ask brought no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoAnswer {
+    Failed(Failure),
+    Refused(Refused),
+}
+
+/// What answers. Implementations hold every limit on time, bytes and addresses themselves.
+pub trait Web: Send + Sync + 'static {
+    fn answer(&self, ask: Ask) -> impl Future<Output = Result<Answer, NoAnswer>> + Send;
+
+    /// The address that answers for a URL's host: what the limit per address goes by.
+    fn resolve(&self, url: &Url) -> impl Future<Output = Result<IpAddr, NoAnswer>> + Send;
+}

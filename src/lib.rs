@@ -1,0 +1,37 @@
+//! freshet keeps a collection of web pages fresh with as few requests as possible, and records how they change.
+//!
+//! Data goes round one way, and each step is a room:
+//!
+//! ```text
+//! seeds ─► schedule ─► fetch ─► extract ─► unique ─► new pages ─┐
+//!             ▲                    └─► observation ─► policy ───┤
+//!             └──────── store (pages, observations, versions) ◄─┘
+//! ```
+//!
+//! A room knows those above it in this list, never those below. From [`policy`] to [`schedule`] nothing does I/O or
+//! looks at a clock: `now` is an argument, so that the live crawl and a replay share every decision. Traits stand at
+//! the seams and nowhere else: [`fetch::web::Web`], [`policy::Policy`], [`store::Store`].
+//!
+//! Start at [`crawl`]: `crawl/cycle.rs` is one turn of the loop, start to end.
+
+pub mod time;
+
+pub mod page;
+
+pub mod fetch;
+
+pub mod extract;
+
+pub mod unique;
+
+pub mod observation;
+
+pub mod policy;
+
+pub mod schedule;
+
+pub mod store;
+
+pub mod crawl;
+
+pub mod report;

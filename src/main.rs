@@ -1,0 +1,53 @@
+//! Arguments in, exit code out: 0 done, 1 failed, 2 wrongly called, 130/143 stopped by a signal.
+
+mod cli;
+mod commands;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command};
+use settings::Usage;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let talk = commands::talk::Talk::new(&cli.global);
+    let done = match cli.command {
+        Command::Crawl(arguments) => commands::crawl::run(&cli.global, &arguments, &talk),
+        Command::Status(arguments) => commands::status::run(&cli.global, &arguments),
+        Command::Pages(arguments) => commands::pages::run(&cli.global, &arguments),
+        Command::Config(arguments) => commands::config::run(&cli.global, &arguments),
+        Command::Completions { shell } => commands::completions::run(shell),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Many of our errors say their cause themselves; it is not said twice.
+            let mut said = error.to_string();
+            for cause in error.chain().skip(1).map(ToString::to_string) {
+                if !said.contains(&cause) {
+                    said = format!("{said}: {cause}");
+                }
+            }
+            eprintln!("error: {said}");
+            ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+        }
+    }
+}
+
+/// `freshet pages | head` is no failure.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let closed = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(closed)
+            || cause.downcast_ref::<csv::Error>().is_some_and(
+                |error| matches!(error.kind(), csv::ErrorKind::Io(io) if closed(io)),
+            )
+            || cause
+                .downcast_ref::<serde_json::Error>()
+                .is_some_and(|error| error.io_error_kind() == Some(std::io::ErrorKind::BrokenPipe))
+    })
+}

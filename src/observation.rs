@@ -1,0 +1,160 @@
+//! The atomic fact that a visit leaves behind, and what a run of them makes of a page.
+//!
+//! The log of observations is append-only; a page's [`Standing`] is folded from it, one observation at a time, by
+//! the same function live, on a rebuild and in a replay.
+
+use std::time::Duration;
+
+use crate::fetch::visit::{Outcome, Refused};
+use crate::time::Timestamp;
+
+/// What one visit taught.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    pub at: Timestamp,
+    pub outcome: Outcome,
+    pub status: Option<u16>,
+    pub bytes: u64,
+    pub took: Duration,
+}
+
+/// Where a page is in its life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Life {
+    /// Never visited.
+    #[default]
+    New,
+    Alive,
+    /// 404 or 410, once: not believed yet.
+    Missing,
+    /// 404 or 410 again on a later visit.
+    Gone,
+    /// The last visit failed.
+    Failing,
+    /// Robots.txt or the address rules forbid it.
+    Blocked,
+    /// It sends elsewhere.
+    Redirected,
+}
+
+impl Life {
+    pub const ALL: [Life; 7] =
+        [Life::New, Life::Alive, Life::Missing, Life::Gone, Life::Failing, Life::Blocked, Life::Redirected];
+
+    /// The stable name that is stored and typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Life::New => "new",
+            Life::Alive => "alive",
+            Life::Missing => "missing",
+            Life::Gone => "gone",
+            Life::Failing => "failing",
+            Life::Blocked => "blocked",
+            Life::Redirected => "redirected",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Life> {
+        Self::ALL.into_iter().find(|life| life.name() == name)
+    }
+}
+
+/// What a page's observations amount to, as far as scheduling goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    pub life: Life,
+    /// Visits in a row that brought nothing.
+    pub failures: u32,
+    /// Not to be visited before.
+    pub due_at: Timestamp,
+}
+
+/// The wait after the second failure in a row; it doubles from there. After the first there is none: the next cycle
+/// tries again.
+const FAILURE_WAIT: Duration = Duration::from_secs(600);
+const LONGEST_FAILURE_WAIT: Duration = Duration::from_secs(7 * 86_400);
+/// A page that is gone is looked at once more after this, then ever more rarely.
+const GONE_WAIT: Duration = Duration::from_secs(86_400);
+const LONGEST_GONE_WAIT: Duration = Duration::from_secs(30 * 86_400);
+
+impl Standing {
+    /// The standing after one more visit.
+    pub fn after(self, outcome: &Outcome, at: Timestamp) -> Standing {
+        match outcome {
+            Outcome::Fetched | Outcome::NotModified => Standing { life: Life::Alive, failures: 0, due_at: at },
+            Outcome::Redirected { .. } => Standing { life: Life::Redirected, failures: 0, due_at: at },
+            // Costs no request while the robots.txt we hold says so.
+            Outcome::Refused(Refused::Robots) => Standing { life: Life::Blocked, failures: 0, due_at: at },
+            Outcome::Refused(Refused::Address) => self.failed(Life::Blocked, at),
+            Outcome::Missing => match self.life {
+                Life::Missing | Life::Gone => {
+                    let failures = self.failures + 1;
+                    let wait = doubled(GONE_WAIT, failures.saturating_sub(2), LONGEST_GONE_WAIT);
+                    Standing { life: Life::Gone, failures, due_at: at.plus(wait) }
+                }
+                _ => Standing { life: Life::Missing, failures: 1, due_at: at },
+            },
+            // One failed look does not raise the dead.
+            _ if self.life == Life::Gone => Standing { due_at: at.plus(GONE_WAIT), ..self },
+            _ => self.failed(Life::Failing, at),
+        }
+    }
+
+    fn failed(self, life: Life, at: Timestamp) -> Standing {
+        let failures = self.failures + 1;
+        let wait = if failures == 1 {
+            Duration::ZERO
+        } else {
+            doubled(FAILURE_WAIT, failures - 2, LONGEST_FAILURE_WAIT)
+        };
+        Standing { life, failures, due_at: at.plus(wait) }
+    }
+}
+
+fn doubled(base: Duration, times: u32, longest: Duration) -> Duration {
+    base.saturating_mul(1 << times.min(20)).min(longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fetch::visit::Failure;
+
+    const AT: Timestamp = Timestamp::from_seconds(1_000_000);
+
+    fn after(outcomes: &[Outcome]) -> Standing {
+        outcomes.iter().fold(Standing::default(), |standing, outcome| standing.after(outcome, AT))
+    }
+
+    fn wait(standing: Standing) -> u64 {
+        standing.due_at.after(AT).as_secs()
+    }
+
+    #[test]
+    fn a_page_is_gone_only_when_a_second_visit_says_so() {
+        let once = after(&[Outcome::Fetched, Outcome::Missing]);
+        assert_eq!((once.life, wait(once)), (Life::Missing, 0));
+        let twice = once.after(&Outcome::Missing, AT);
+        assert_eq!((twice.life, wait(twice)), (Life::Gone, 86_400));
+        assert_eq!(wait(twice.after(&Outcome::Missing, AT)), 2 * 86_400);
+        assert_eq!(twice.after(&Outcome::HttpError, AT).life, Life::Gone);
+        assert_eq!(twice.after(&Outcome::Fetched, AT), Standing { life: Life::Alive, failures: 0, due_at: AT });
+        assert_eq!(after(&[Outcome::Missing, Outcome::Fetched, Outcome::Missing]).life, Life::Missing);
+    }
+
+    #[test]
+    fn failures_wait_longer_each_time_and_success_forgets_them() {
+        let failed = Outcome::Failed(Failure::NoAnswer);
+        let waits: Vec<u64> = (1..=4).map(|times| wait(after(&vec![failed.clone(); times]))).collect();
+        assert_eq!(waits, [0, 600, 1200, 2400]);
+        assert_eq!(wait(after(&vec![failed.clone(); 60])), 7 * 86_400);
+        assert_eq!(after(&[failed.clone(), failed, Outcome::NotModified]).failures, 0);
+    }
+
+    #[test]
+    fn names_of_lives_survive() {
+        for life in Life::ALL {
+            assert_eq!(Life::from_name(life.name()), Some(life));
+        }
+    }
+}

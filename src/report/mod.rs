@@ -1,0 +1,123 @@
+//! What people read: tables, numbers and times, for a terminal.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// A table with a heading; columns are as wide as they need to be. Numbers stand to the right.
+#[derive(Clone, Debug)]
+pub struct Table {
+    heads: Vec<(String, Align)>,
+    rows: Vec<Vec<String>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    Left,
+    Right,
+}
+
+impl Table {
+    pub fn new(heads: &[(&str, Align)]) -> Self {
+        Self { heads: heads.iter().map(|(head, align)| (head.to_string(), *align)).collect(), rows: Vec::new() }
+    }
+
+    pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
+        self.rows.push(cells.into_iter().map(Into::into).collect());
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The whole table, a newline at the end of each line, no blanks before it.
+    pub fn render(&self) -> String {
+        let width = |text: &str| text.chars().count();
+        let widths: Vec<usize> = self
+            .heads
+            .iter()
+            .enumerate()
+            .map(|(at, (head, _))| {
+                let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|cell| width(cell));
+                cells.chain([width(head)]).max().unwrap_or(0)
+            })
+            .collect();
+        let mut text = String::new();
+        let heads: Vec<String> = self.heads.iter().map(|(head, _)| head.clone()).collect();
+        for row in std::iter::once(&heads).chain(&self.rows) {
+            let mut line = String::new();
+            for (at, (cell, wide)) in row.iter().zip(&widths).enumerate() {
+                let pad = " ".repeat(wide.saturating_sub(width(cell)));
+                let gap = if at == 0 { "" } else { "  " };
+                let _ = match self.heads.get(at).map(|(_, align)| *align) {
+                    Some(Align::Right) => write!(line, "{gap}{pad}{cell}"),
+                    _ => write!(line, "{gap}{cell}{pad}"),
+                };
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// `1,234,567`
+pub fn number(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `12.3 MB`
+pub fn bytes(value: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
+    let mut size = value as f64;
+    let mut unit = 0;
+    while size >= 999.5 && unit + 1 < UNITS.len() {
+        size /= 1000.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{value} B") } else { format!("{size:.1} {}", UNITS.get(unit).unwrap_or(&"B")) }
+}
+
+/// `340 ms`, `5 s`, `2 min 10 s`, `3 h 5 min`, `2 d 4 h`
+pub fn span(value: Duration) -> String {
+    let seconds = value.as_secs();
+    match seconds {
+        0 => format!("{} ms", value.as_millis()),
+        1..60 => format!("{seconds} s"),
+        60..3600 => two(seconds / 60, "min", seconds % 60, "s"),
+        3600..86_400 => two(seconds / 3600, "h", seconds % 3600 / 60, "min"),
+        _ => two(seconds / 86_400, "d", seconds % 86_400 / 3600, "h"),
+    }
+}
+
+fn two(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
+    if small == 0 { format!("{large} {large_unit}") } else { format!("{large} {large_unit} {small} {small_unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_line_up() {
+        let mut table = Table::new(&[("host", Align::Left), ("pages", Align::Right)]);
+        table.row(["example.org", "7"]);
+        table.row(["żółw", "1,024"]);
+        assert_eq!(table.render(), "host         pages\nexample.org      7\nżółw         1,024\n");
+    }
+
+    #[test]
+    fn figures_read_well() {
+        assert_eq!([number(7), number(1_234), number(1_234_567)], ["7", "1,234", "1,234,567"]);
+        assert_eq!([bytes(999), bytes(1_500), bytes(999_900)], ["999 B", "1.5 kB", "1.0 MB"]);
+        let spans = [340, 5_000, 130_000, 11_100_000, 187_200_000].map(|ms| span(Duration::from_millis(ms)));
+        assert_eq!(spans, ["340 ms", "5 s", "2 min 10 s", "3 h 5 min", "2 d 4 h"]);
+    }
+}

@@ -1,0 +1,523 @@
+//! Flags over environment over `freshet.toml` over defaults, merged once into typed settings.
+//!
+//! The file's form is also what `freshet config` prints, so that its output can be saved and edited.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use regex::RegexSet;
+use serde::{Deserialize, Serialize};
+
+use freshet::crawl::CrawlSettings;
+use freshet::crawl::observe::Observer;
+use freshet::fetch::limits::{AddressRange, AddressRules, Limits};
+use freshet::fetch::network::{NetworkSettings, SiteHeaders};
+use freshet::fetch::politeness::Politeness;
+use freshet::fetch::{FetchSettings, SitePace, robots};
+use freshet::page::{DEFAULT_DROPPED_PARAMETERS, Normaliser, Sites};
+use freshet::unique::{Scope, ScopeKind, SiteRules, TrapLimits};
+
+use crate::cli::{CrawlFlags, Global, ScopeArg};
+
+/// The caller's mistake: exit code 2.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+fn usage<T>(message: impl Into<String>) -> Result<T, Usage> {
+    Err(Usage(message.into()))
+}
+
+/// The settings file used when none is named.
+const DEFAULT_FILE: &str = "freshet.toml";
+const DEFAULT_STORE: &str = "freshet.db";
+/// Hosts on one address together get what so many hosts would get alone.
+const HOSTS_PER_ADDRESS: f64 = 4.0;
+
+/// All of it, effective.
+#[derive(Clone, Debug, Serialize)]
+pub struct Settings {
+    pub store: PathBuf,
+    pub crawl: CrawlSection,
+    pub limits: LimitsSection,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub site: BTreeMap<String, SiteSection>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct CrawlSection {
+    pub delay: f64,
+    pub concurrency: u32,
+    pub per_host: u32,
+    pub rate: f64,
+    pub address_rate: f64,
+    pub max_crawl_delay: f64,
+    pub patience: f64,
+    pub attempts: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact: Option<String>,
+    pub follow_nofollow: bool,
+    pub scope: ScopeKind,
+    pub include: Vec<String>,
+    pub exclude: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_depth: Option<u32>,
+    pub sitemaps: bool,
+    pub allow_private: AllowPrivate,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<u64>,
+    pub cycles: u64,
+    pub policy: String,
+    pub drop_parameters: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct LimitsSection {
+    pub connect_seconds: f64,
+    pub idle_seconds: f64,
+    pub total_seconds: f64,
+    pub body_bytes: usize,
+    pub sitemap_bytes: usize,
+    pub redirects: u32,
+    pub pages_per_host: u32,
+    pub links_per_page: usize,
+    pub query_variants: u32,
+    pub url_length: usize,
+    pub path_depth: usize,
+    pub repeated_segments: usize,
+    /// Known URLs kept in memory; beyond that the store is asked.
+    pub known_urls: usize,
+}
+
+/// `true`, `false`, or ranges.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum AllowPrivate {
+    Switch(bool),
+    Ranges(Vec<String>),
+}
+
+/// What the file may say of one site: `[site."example.org"]`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SiteSection {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<ScopeKind>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub include: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_agent: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+}
+
+/// The file: everything may be left out, nothing may be misspelt.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    store: Option<PathBuf>,
+    #[serde(default)]
+    crawl: FileCrawl,
+    #[serde(default)]
+    limits: FileLimits,
+    #[serde(default)]
+    site: BTreeMap<String, SiteSection>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileCrawl {
+    delay: Option<f64>,
+    concurrency: Option<u32>,
+    per_host: Option<u32>,
+    rate: Option<f64>,
+    address_rate: Option<f64>,
+    max_crawl_delay: Option<f64>,
+    patience: Option<f64>,
+    attempts: Option<u32>,
+    contact: Option<String>,
+    follow_nofollow: Option<bool>,
+    scope: Option<ScopeKind>,
+    include: Option<Vec<String>>,
+    exclude: Option<Vec<String>>,
+    max_depth: Option<u32>,
+    sitemaps: Option<bool>,
+    allow_private: Option<AllowPrivate>,
+    budget: Option<u64>,
+    cycles: Option<u64>,
+    policy: Option<String>,
+    drop_parameters: Option<Vec<String>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileLimits {
+    connect_seconds: Option<f64>,
+    idle_seconds: Option<f64>,
+    total_seconds: Option<f64>,
+    body_bytes: Option<usize>,
+    sitemap_bytes: Option<usize>,
+    redirects: Option<u32>,
+    pages_per_host: Option<u32>,
+    links_per_page: Option<usize>,
+    query_variants: Option<u32>,
+    url_length: Option<usize>,
+    path_depth: Option<usize>,
+    repeated_segments: Option<usize>,
+    known_urls: Option<usize>,
+}
+
+impl Settings {
+    /// Merges everything there is, and checks it.
+    pub fn load(global: &Global, flags: &CrawlFlags) -> Result<Settings, Usage> {
+        let file = read_file(global.config.as_deref())?;
+        let settings = merge(global, flags, file);
+        settings.check()?;
+        Ok(settings)
+    }
+
+    /// Only where the store is: enough to look at it.
+    pub fn store(global: &Global) -> Result<PathBuf, Usage> {
+        match &global.store {
+            Some(path) => Ok(path.clone()),
+            None => Ok(read_file(global.config.as_deref())?.store.unwrap_or_else(|| DEFAULT_STORE.into())),
+        }
+    }
+
+    fn check(&self) -> Result<(), Usage> {
+        let crawl = &self.crawl;
+        let spans = [
+            ("delay", crawl.delay),
+            ("rate", crawl.rate),
+            ("address_rate", crawl.address_rate),
+            ("max_crawl_delay", crawl.max_crawl_delay),
+            ("patience", crawl.patience),
+        ];
+        for (name, value) in spans.into_iter().chain(self.site.values().filter_map(|site| Some(("delay", site.delay?)))) {
+            if !(0.0..=1e9).contains(&value) {
+                return usage(format!("{name} is `{value}`; it must be a number from 0 to 1000000000"));
+            }
+        }
+        for (name, value) in [
+            ("connect_seconds", self.limits.connect_seconds),
+            ("idle_seconds", self.limits.idle_seconds),
+            ("total_seconds", self.limits.total_seconds),
+        ] {
+            if !(value > 0.0 && value <= 1e9) {
+                return usage(format!("{name} is `{value}`; it must be more than 0 seconds"));
+            }
+        }
+        for (name, value) in [
+            ("concurrency", u64::from(crawl.concurrency)),
+            ("per_host", u64::from(crawl.per_host)),
+            ("attempts", u64::from(crawl.attempts)),
+            ("cycles", crawl.cycles),
+            ("budget", crawl.budget.unwrap_or(1)),
+        ] {
+            if value == 0 {
+                return usage(format!("{name} is 0; it must be at least 1"));
+            }
+        }
+        if let Some(contact) = &crawl.contact
+            && (contact.chars().any(|c| c.is_control() || !c.is_ascii()) || contact.contains(['(', ')']))
+        {
+            return usage(format!("contact is `{contact}`; write a URL or mail address without brackets"));
+        }
+        self.addresses()?;
+        self.scope()?;
+        Ok(())
+    }
+
+    pub fn user_agent(&self) -> String {
+        let name = concat!("freshet/", env!("CARGO_PKG_VERSION"));
+        match &self.crawl.contact {
+            Some(contact) => format!("{name} (+{contact})"),
+            None => name.to_owned(),
+        }
+    }
+
+    fn addresses(&self) -> Result<AddressRules, Usage> {
+        match &self.crawl.allow_private {
+            AllowPrivate::Switch(true) => Ok(AddressRules::everything()),
+            AllowPrivate::Switch(false) => Ok(AddressRules::public()),
+            AllowPrivate::Ranges(ranges) => {
+                let ranges = ranges.iter().map(|range| range.parse::<AddressRange>()).collect::<Result<_, _>>();
+                ranges.map(AddressRules::and_ranges).map_err(|error| Usage(format!("allow_private: {error}")))
+            }
+        }
+    }
+
+    pub fn normaliser(&self) -> Normaliser {
+        Normaliser::new(&self.crawl.drop_parameters, self.limits.url_length)
+    }
+
+    /// The operator's rules; the seeds come from the store.
+    pub fn scope(&self) -> Result<Scope, Usage> {
+        let limits = TrapLimits {
+            url_length: self.limits.url_length,
+            path_depth: self.limits.path_depth,
+            repeated_segments: self.limits.repeated_segments,
+            query_variants: self.limits.query_variants,
+            pages_per_host: self.limits.pages_per_host,
+            links_per_page: self.limits.links_per_page,
+        };
+        let rules = site_rules("crawl", &self.crawl.include, &self.crawl.exclude, None)?;
+        let mut scope = Scope::new(self.crawl.scope, self.crawl.max_depth, limits, rules);
+        for (site, section) in &self.site {
+            let rules = site_rules(site, &section.include, &section.exclude, section.scope)?;
+            if !scope.add_site(site, rules) {
+                return usage(format!("[site.\"{site}\"]: `{site}` is not a host name, nor `name:port`"));
+            }
+        }
+        Ok(scope)
+    }
+
+    pub fn network(&self) -> Result<NetworkSettings, Usage> {
+        let mut sites = Sites::default();
+        for (site, section) in &self.site {
+            let headers = SiteHeaders::new(section.user_agent.as_deref(), section.headers.clone().into_iter());
+            sites.add(site, headers.map_err(|error| Usage(format!("[site.\"{site}\"]: {error}")))?);
+        }
+        Ok(NetworkSettings {
+            user_agent: self.user_agent(),
+            limits: Limits {
+                connect: seconds(self.limits.connect_seconds),
+                idle: seconds(self.limits.idle_seconds),
+                total: seconds(self.limits.total_seconds),
+            },
+            addresses: self.addresses()?,
+            sites,
+        })
+    }
+
+    pub fn observer(&self) -> Observer {
+        Observer {
+            normaliser: self.normaliser(),
+            links_per_page: self.limits.links_per_page,
+            obey_nofollow: !self.crawl.follow_nofollow,
+            product_token: robots::product_token(&self.user_agent()).to_owned(),
+            sitemap_bytes: self.limits.sitemap_bytes,
+        }
+    }
+
+    pub fn crawl(&self) -> CrawlSettings {
+        let crawl = &self.crawl;
+        let (mut paces, mut site_budgets) = (Sites::default(), Sites::default());
+        for (site, section) in &self.site {
+            let (delay, user_agent) = (section.delay.map(seconds), section.user_agent.clone());
+            paces.add(site, SitePace { delay, user_agent });
+            if let Some(budget) = section.budget {
+                site_budgets.add(site, budget);
+            }
+        }
+        CrawlSettings {
+            fetch: FetchSettings {
+                politeness: Politeness {
+                    delay: seconds(crawl.delay),
+                    per_host: crawl.per_host,
+                    max_crawl_delay: seconds(crawl.max_crawl_delay),
+                    patience: seconds(crawl.patience),
+                    attempts: crawl.attempts,
+                    ..Politeness::default()
+                },
+                concurrency: crawl.concurrency as usize,
+                rate: Some(crawl.rate).filter(|rate| *rate > 0.0),
+                address_rate: Some(crawl.address_rate).filter(|rate| *rate > 0.0),
+                body_bytes: self.limits.body_bytes,
+                sitemap_bytes: self.limits.sitemap_bytes,
+                robots_redirects: 5,
+                robots_age: Duration::from_secs(24 * 3600),
+                user_agent: self.user_agent(),
+                sites: paces,
+            },
+            budget: crawl.budget,
+            cycles: crawl.cycles,
+            redirects: self.limits.redirects,
+            sitemaps: crawl.sitemaps,
+            site_budgets,
+            max_known: self.limits.known_urls,
+        }
+    }
+}
+
+fn merge(global: &Global, flags: &CrawlFlags, file: File) -> Settings {
+    let from = file.crawl;
+    let politeness = Politeness::default();
+    let delay = flags.delay.or(from.delay).unwrap_or(politeness.delay.as_secs_f64());
+    let traps = TrapLimits::default();
+    let limits = Limits::default();
+    let own = file.limits;
+    let given = |flag: &Vec<String>, file: Option<Vec<String>>| {
+        if flag.is_empty() { file.unwrap_or_default() } else { flag.clone() }
+    };
+    Settings {
+        store: global.store.clone().or(file.store).unwrap_or_else(|| DEFAULT_STORE.into()),
+        crawl: CrawlSection {
+            delay,
+            concurrency: flags.concurrency.or(from.concurrency).unwrap_or(64),
+            per_host: flags.per_host.or(from.per_host).unwrap_or(politeness.per_host),
+            rate: flags.rate.or(from.rate).unwrap_or(0.0),
+            address_rate: flags
+                .address_rate
+                .or(from.address_rate)
+                .unwrap_or(if delay > 0.0 { HOSTS_PER_ADDRESS / delay } else { 0.0 }),
+            max_crawl_delay: flags
+                .max_crawl_delay
+                .or(from.max_crawl_delay)
+                .unwrap_or(politeness.max_crawl_delay.as_secs_f64()),
+            patience: flags.patience.or(from.patience).unwrap_or(politeness.patience.as_secs_f64()),
+            attempts: from.attempts.unwrap_or(politeness.attempts),
+            contact: flags.contact.clone().or(from.contact),
+            follow_nofollow: flags.ignore_nofollow || from.follow_nofollow.unwrap_or(false),
+            scope: flags.scope.map(scope_kind).or(from.scope).unwrap_or_default(),
+            include: given(&flags.include, from.include),
+            exclude: given(&flags.exclude, from.exclude),
+            max_depth: flags.max_depth.or(from.max_depth),
+            sitemaps: !flags.no_sitemaps && from.sitemaps.unwrap_or(true),
+            allow_private: flags
+                .allow_private
+                .as_ref()
+                .map(|given| allow_private(given))
+                .or(from.allow_private)
+                .unwrap_or(AllowPrivate::Switch(false)),
+            budget: flags.budget.or(from.budget),
+            cycles: flags.cycles.or(from.cycles).unwrap_or(1),
+            policy: flags.policy.clone().or(from.policy).unwrap_or_else(|| "breadth-first".to_owned()),
+            drop_parameters: from
+                .drop_parameters
+                .unwrap_or_else(|| DEFAULT_DROPPED_PARAMETERS.iter().map(ToString::to_string).collect()),
+        },
+        limits: LimitsSection {
+            connect_seconds: own.connect_seconds.unwrap_or(limits.connect.as_secs_f64()),
+            idle_seconds: own.idle_seconds.unwrap_or(limits.idle.as_secs_f64()),
+            total_seconds: own.total_seconds.unwrap_or(limits.total.as_secs_f64()),
+            body_bytes: own.body_bytes.unwrap_or(8 << 20),
+            sitemap_bytes: own.sitemap_bytes.unwrap_or(50 << 20),
+            redirects: own.redirects.unwrap_or(5),
+            pages_per_host: flags.max_pages_per_host.or(own.pages_per_host).unwrap_or(traps.pages_per_host),
+            links_per_page: own.links_per_page.unwrap_or(traps.links_per_page),
+            query_variants: own.query_variants.unwrap_or(traps.query_variants),
+            url_length: own.url_length.unwrap_or(traps.url_length),
+            path_depth: own.path_depth.unwrap_or(traps.path_depth),
+            repeated_segments: own.repeated_segments.unwrap_or(traps.repeated_segments),
+            known_urls: own.known_urls.unwrap_or(16_000_000),
+        },
+        site: file.site,
+    }
+}
+
+fn read_file(named: Option<&Path>) -> Result<File, Usage> {
+    let path = match named {
+        Some(path) => path,
+        None if Path::new(DEFAULT_FILE).exists() => Path::new(DEFAULT_FILE),
+        None => return Ok(File::default()),
+    };
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Usage(format!("the settings file `{}` can't be read: {error}", path.display())))?;
+    toml::from_str(&text).map_err(|error| Usage(format!("{}: {}", path.display(), error.to_string().trim_end())))
+}
+
+fn scope_kind(given: ScopeArg) -> ScopeKind {
+    match given {
+        ScopeArg::Prefix => ScopeKind::Prefix,
+        ScopeArg::Host => ScopeKind::Host,
+        ScopeArg::Domain => ScopeKind::Domain,
+        ScopeArg::Any => ScopeKind::Any,
+    }
+}
+
+/// A bare `--allow-private` opens everything; the environment can say `1`, `true` or `false` too.
+fn allow_private(given: &[String]) -> AllowPrivate {
+    match given {
+        [one] if matches!(one.as_str(), "all" | "true" | "1") => AllowPrivate::Switch(true),
+        [one] if matches!(one.as_str(), "false" | "0" | "") => AllowPrivate::Switch(false),
+        ranges => AllowPrivate::Ranges(ranges.to_vec()),
+    }
+}
+
+fn site_rules(
+    place: &str,
+    include: &[String],
+    exclude: &[String],
+    scope: Option<ScopeKind>,
+) -> Result<SiteRules, Usage> {
+    let set = |name: &str, patterns: &[String]| match patterns {
+        [] => Ok(None),
+        patterns => RegexSet::new(patterns)
+            .map(Some)
+            .map_err(|error| Usage(format!("{name} of `{place}` has a pattern that is no regular expression: {error}"))),
+    };
+    Ok(SiteRules { include: set("include", include)?, exclude: set("exclude", exclude)?, scope })
+}
+
+/// Checked before: finite, not negative, not absurd.
+fn seconds(value: f64) -> Duration {
+    Duration::try_from_secs_f64(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Settings, Usage> {
+        let file: File = toml::from_str(text).map_err(|error| Usage(error.to_string()))?;
+        let global = Global { store: None, config: None, json: false, quiet: false, verbose: 0 };
+        let settings = merge(&global, &CrawlFlags::default(), file);
+        settings.check()?;
+        Ok(settings)
+    }
+
+    #[test]
+    fn what_config_prints_can_be_read_again() {
+        let settings = parsed("[crawl]\ndelay = 0.5\n[site.\"example.org\"]\nbudget = 7\n").unwrap();
+        let printed = toml::to_string(&settings).unwrap();
+        let again = parsed(&printed).unwrap();
+        assert_eq!(toml::to_string(&again).unwrap(), printed);
+        assert_eq!(again.crawl.address_rate, 8.0);
+        assert_eq!(again.site["example.org"].budget, Some(7));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, said) in [
+            ("[crawl]\ndelai = 1\n", "delai"),
+            ("[crawl]\ndelay = -1\n", "delay"),
+            ("[crawl]\ndelay = nan\n", "delay"),
+            ("[crawl]\nconcurrency = 0\n", "concurrency"),
+            ("[crawl]\ninclude = ['(']\n", "include"),
+            ("[crawl]\nallow_private = ['10.0.0.0/99']\n", "prefix"),
+            ("[crawl]\nscope = 'planet'\n", "planet"),
+            ("[site.'not a host']\ndelay = 1\n", "not a host"),
+            ("[limits]\nidle_seconds = 0\n", "idle_seconds"),
+        ] {
+            let error = parsed(text).err().map(|error| error.0).unwrap_or_default();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn flags_win_over_the_file() {
+        let file: File = toml::from_str("store = 'a.db'\n[crawl]\ndelay = 3\nbudget = 9\n").unwrap();
+        let global = Global { store: Some("b.db".into()), config: None, json: false, quiet: false, verbose: 0 };
+        let flags = CrawlFlags { delay: Some(0.25), ..CrawlFlags::default() };
+        let settings = merge(&global, &flags, file);
+        assert_eq!(settings.store, Path::new("b.db"));
+        assert_eq!(settings.crawl.delay, 0.25);
+        assert_eq!(settings.crawl.budget, Some(9));
+    }
+}

@@ -1,0 +1,314 @@
+//! What is remembered: pages, hosts, observations, versions, cycles.
+//!
+//! The contract of every implementation:
+//! - a call that returns `Ok` is durable against a crash of the process;
+//! - a call that returns `Err` changed nothing;
+//! - the log of observations is append-only;
+//! - a page is one row for ever: its fingerprint is unique, and a page found again keeps its first row;
+//! - between [`Store::plan`] and the [`Store::record`] of its visit (or [`Store::close_cycle`]) a page stays
+//!   planned, so an interrupted cycle can be finished: what was recorded is not visited again, what was planned
+//!   and not recorded still is.
+//!
+//! Calls block; the crawl makes them from one thread of its own.
+
+pub mod error;
+pub mod sqlite;
+pub mod version;
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::fetch::visit::{Held, HostReport};
+use crate::observation::{Life, Observation};
+use crate::page::{Depth, Fingerprint, Host, HostId, PageId, PageUrl, SeedId};
+use crate::policy::PageState;
+use crate::schedule::Plan;
+use crate::time::Timestamp;
+use crate::unique::seeds::Seed;
+use crate::unique::{NewPage, Refusal, ScopeKind};
+pub use error::StoreError;
+
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+/// A place that remembers.
+pub trait Store: Send {
+    /// Adds seeds, or takes over the new wishes of seeds there are, and makes each a page of depth 0.
+    fn add_seeds(&mut self, seeds: &[Seed], now: Timestamp) -> Result<()>;
+
+    /// Every seed there is.
+    fn seeds(&mut self) -> Result<Vec<KnownSeed>>;
+
+    /// Makes a URL that a seed redirects to a seed of its own, with that seed's wishes.
+    fn adopt_seed(&mut self, of: SeedId, url: &PageUrl, now: Timestamp) -> Result<()>;
+
+    /// Calls `each` for every page, in order of their ids.
+    fn each_page(&mut self, each: &mut dyn FnMut(KnownPage)) -> Result<()>;
+
+    /// What is remembered of every host.
+    fn hosts(&mut self) -> Result<Vec<KnownHost>>;
+
+    /// The open cycle, if one was interrupted; else a new one.
+    fn open_cycle(&mut self, policy: &str, budget: Option<u64>, now: Timestamp) -> Result<OpenCycle>;
+
+    /// Notes that these visits are planned, and gives what is needed to make them.
+    fn plan(&mut self, cycle: CycleId, plan: &Plan) -> Result<Vec<PlannedVisit>>;
+
+    /// Takes in a batch, all of it or nothing.
+    fn record(&mut self, cycle: CycleId, batch: &Batch) -> Result<Recorded>;
+
+    /// Ends the cycle: what was planned and put off is free again.
+    fn close_cycle(&mut self, cycle: CycleId, now: Timestamp) -> Result<()>;
+
+    /// Counts over everything.
+    fn summary(&mut self) -> Result<Summary>;
+
+    /// The latest cycles, newest first.
+    fn cycles(&mut self, most: usize) -> Result<Vec<CycleRow>>;
+
+    /// Calls `each` for every page that passes the filter, in order of their ids.
+    fn list_pages(&mut self, filter: &PageFilter, each: &mut dyn FnMut(PageRow)) -> Result<()>;
+
+    /// Body and text of the version a page holds, with its content type.
+    fn content(&mut self, page: PageId) -> Result<Option<StoredContent>>;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CycleId(pub i64);
+
+/// A seed as it is stored.
+#[derive(Clone, Debug)]
+pub struct KnownSeed {
+    pub id: SeedId,
+    pub url: String,
+    pub scope: Option<ScopeKind>,
+    pub max_depth: Option<u32>,
+}
+
+/// A page as scheduling needs it.
+#[derive(Clone, Debug)]
+pub struct KnownPage {
+    pub id: PageId,
+    pub fingerprint: Fingerprint,
+    pub url: String,
+    pub host: HostId,
+    pub state: PageState,
+    /// Not to be visited before.
+    pub due_at: Timestamp,
+    /// The cycle it was last visited in.
+    pub last_cycle: Option<CycleId>,
+    /// Another page stands for this one.
+    pub is_alias: bool,
+}
+
+/// A host as it is stored.
+#[derive(Clone, Debug)]
+pub struct KnownHost {
+    pub id: HostId,
+    pub report: HostReport,
+    pub sitemaps_at: Option<Timestamp>,
+    pub pages: u64,
+}
+
+/// A cycle under way.
+#[derive(Clone, Debug)]
+pub struct OpenCycle {
+    pub id: CycleId,
+    /// It was interrupted, and goes on.
+    pub resumed: bool,
+    /// Requests it has sent so far.
+    pub requests: u64,
+    /// Planned, not recorded.
+    pub outstanding: Vec<PlannedVisit>,
+}
+
+/// All that is needed to make a visit and to place what it finds.
+#[derive(Clone, Debug)]
+pub struct PlannedVisit {
+    pub page: PageId,
+    pub host: HostId,
+    pub seed: SeedId,
+    pub url: String,
+    pub depth: Depth,
+    /// Redirects that led here.
+    pub hops: u32,
+    pub held: Held,
+}
+
+/// What is committed together.
+#[derive(Debug, Default)]
+pub struct Batch {
+    pub visits: Vec<VisitRecord>,
+    /// Pages found elsewhere than on a page (in sitemaps).
+    pub found: Vec<NewPage>,
+    pub hosts: Vec<HostReport>,
+    /// Hosts whose sitemaps were asked for.
+    pub sitemaps_read: Vec<(Host, Timestamp)>,
+    pub refusals: Vec<(Refusal, u64)>,
+    pub tally: Tally,
+    pub now: Timestamp,
+}
+
+impl Batch {
+    pub fn is_empty(&self) -> bool {
+        self.visits.is_empty()
+            && self.found.is_empty()
+            && self.hosts.is_empty()
+            && self.sitemaps_read.is_empty()
+            && self.refusals.is_empty()
+            && self.tally == Tally::default()
+    }
+}
+
+/// What is added to the cycle's own counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub requests: u64,
+    pub bytes: u64,
+    pub deferred: u64,
+}
+
+/// A visit, ready to be remembered.
+#[derive(Debug)]
+pub struct VisitRecord {
+    pub page: PageId,
+    pub observation: Observation,
+    /// What a fetched page holds.
+    pub content: Option<Content>,
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
+    pub noindex: bool,
+    /// Pages that were found on it and were not known.
+    pub found: Vec<NewPage>,
+    /// The page it redirects to.
+    pub redirect: Option<Fingerprint>,
+    /// The page that it is another spelling of.
+    pub alias: Option<Fingerprint>,
+}
+
+/// A body with its text, packed, unless the store surely holds it.
+#[derive(Debug)]
+pub struct Content {
+    pub body_hash: u128,
+    pub text_hash: u128,
+    pub content_type: Option<String>,
+    pub charset: Option<&'static str>,
+    pub body_bytes: usize,
+    pub text_bytes: usize,
+    /// As [`version::pack`] makes it; `None` when it is what the page held before.
+    pub packed: Option<Vec<u8>>,
+}
+
+/// What came of a batch.
+#[derive(Debug, Default)]
+pub struct Recorded {
+    /// Pages that are really new, with their ids.
+    pub new: Vec<AddedPage>,
+    /// For each visit of the batch: did the page's content differ from the one held? `None`: nothing to compare.
+    pub changed: Vec<Option<bool>>,
+}
+
+/// A page that was just added.
+#[derive(Clone, Debug)]
+pub struct AddedPage {
+    pub id: PageId,
+    pub host: HostId,
+    /// Named once for each host the caller may not know yet.
+    pub origin: Host,
+    pub state: PageState,
+}
+
+/// Counts over the whole store.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Summary {
+    pub known: u64,
+    pub visited: u64,
+    pub aliases: u64,
+    /// Pages by where they are in their life, aliases left out.
+    pub lives: Vec<(String, u64)>,
+    /// Pages by how the last visit ended, aliases left out.
+    pub last_outcomes: Vec<(String, u64)>,
+    pub hosts: u64,
+    pub observations: u64,
+    pub versions: u64,
+    pub content_bytes: u64,
+    pub stored_bytes: u64,
+    pub file_bytes: u64,
+    pub seeds: u64,
+    /// Links that were not taken, by reason.
+    pub refusals: Vec<(String, u64)>,
+}
+
+impl Summary {
+    /// Pages that are at this place in their life.
+    pub fn life(&self, life: Life) -> u64 {
+        self.lives.iter().find(|(name, _)| name == life.name()).map_or(0, |(_, count)| *count)
+    }
+}
+
+/// A cycle as it is stored.
+#[derive(Clone, Debug, Serialize)]
+pub struct CycleRow {
+    pub id: i64,
+    pub started_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    pub policy: String,
+    pub budget: Option<u64>,
+    pub requests: u64,
+    pub bytes: u64,
+    pub fetched: u64,
+    pub new_pages: u64,
+    pub changed: u64,
+    pub unchanged: u64,
+    pub failed: u64,
+    pub deferred: u64,
+}
+
+/// Which pages to list.
+#[derive(Clone, Debug, Default)]
+pub struct PageFilter {
+    pub life: Option<Life>,
+    /// Host name, or origin.
+    pub host: Option<String>,
+    /// A part of the URL.
+    pub url: Option<String>,
+    pub outcome: Option<String>,
+    pub max_depth: Option<u32>,
+    pub aliases: bool,
+    pub limit: Option<u64>,
+}
+
+/// A page as people look at it.
+#[derive(Clone, Debug, Serialize)]
+pub struct PageRow {
+    pub id: i64,
+    pub url: String,
+    pub state: String,
+    pub outcome: Option<String>,
+    pub depth: u32,
+    pub weight: f64,
+    pub visits: u64,
+    pub changes: u64,
+    pub failures: u64,
+    pub found_at: Timestamp,
+    pub last_visit_at: Option<Timestamp>,
+    pub due_at: Option<Timestamp>,
+    pub bytes: Option<u64>,
+    pub content_type: Option<String>,
+    pub sitemap_lastmod: Option<Timestamp>,
+    pub noindex: bool,
+    pub alias_of: Option<String>,
+}
+
+/// A version, unpacked.
+#[derive(Clone, Debug)]
+pub struct StoredContent {
+    pub body: Vec<u8>,
+    pub text: String,
+    pub content_type: Option<String>,
+}
+
+/// Milliseconds as they are stored.
+pub(crate) fn millis(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}

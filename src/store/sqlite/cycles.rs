@@ -1,0 +1,121 @@
+//! Cycles and their plans.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{Result, SqliteStore, count, moment, signed};
+use crate::fetch::visit::Held;
+use crate::page::{HostId, PageId, SeedId};
+use crate::schedule::Plan;
+use crate::store::{CycleId, CycleRow, OpenCycle, PlannedVisit};
+use crate::time::Timestamp;
+
+pub(super) fn open(
+    store: &mut SqliteStore,
+    policy: &str,
+    budget: Option<u64>,
+    now: Timestamp,
+) -> Result<OpenCycle> {
+    let transaction = store.transaction()?;
+    let interrupted: Option<(i64, i64)> = transaction
+        .query_row("SELECT id, requests FROM cycle WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()?;
+    if let Some((id, requests)) = interrupted {
+        // The wishes of this run hold from here on.
+        transaction.execute(
+            "UPDATE cycle SET policy = ?2, budget = ?3 WHERE id = ?1",
+            params![id, policy, budget.map(signed)],
+        )?;
+        transaction.commit()?;
+        let outstanding = outstanding(&store.connection)?;
+        return Ok(OpenCycle { id: CycleId(id), resumed: true, requests: count(requests), outstanding });
+    }
+    transaction.execute(
+        "INSERT INTO cycle (started_at, policy, budget) VALUES (?1, ?2, ?3)",
+        params![now.millis(), policy, budget.map(signed)],
+    )?;
+    let id = transaction.last_insert_rowid();
+    transaction.commit()?;
+    Ok(OpenCycle { id: CycleId(id), resumed: false, requests: 0, outstanding: Vec::new() })
+}
+
+/// All that [`planned`] reads; what follows says which pages.
+const SELECT_PLANNED: &str = "SELECT page.id, page.host_id, page.seed_id, page.url, page.depth, page.hops,
+            page.etag, page.last_modified, version.body_hash
+     FROM page LEFT JOIN version ON version.id = page.version_id";
+
+fn planned(row: &Row<'_>) -> rusqlite::Result<PlannedVisit> {
+    let body: Option<[u8; 16]> = row.get(8)?;
+    Ok(PlannedVisit {
+        page: PageId(row.get(0)?),
+        host: HostId(row.get(1)?),
+        seed: SeedId(row.get(2)?),
+        url: row.get(3)?,
+        depth: row.get(4)?,
+        hops: row.get(5)?,
+        held: Held {
+            etag: row.get(6)?,
+            last_modified: row.get(7)?,
+            body: body.map(u128::from_be_bytes),
+        },
+    })
+}
+
+fn outstanding(connection: &Connection) -> Result<Vec<PlannedVisit>> {
+    let mut statement = connection.prepare(&format!(
+        "{SELECT_PLANNED} JOIN plan ON plan.page_id = page.id ORDER BY plan.score DESC, page.id"
+    ))?;
+    let rows = statement.query_map([], planned)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+pub(super) fn plan(store: &mut SqliteStore, cycle: CycleId, plan: &Plan) -> Result<Vec<PlannedVisit>> {
+    let transaction = store.transaction()?;
+    let mut visits = Vec::with_capacity(plan.visits.len());
+    {
+        let mut insert =
+            transaction.prepare_cached("INSERT OR REPLACE INTO plan (page_id, cycle_id, score) VALUES (?1, ?2, ?3)")?;
+        let mut select = transaction.prepare_cached(&format!("{SELECT_PLANNED} WHERE page.id = ?1"))?;
+        for visit in &plan.visits {
+            insert.execute(params![visit.page.0, cycle.0, visit.score.value()])?;
+            visits.push(select.query_row([visit.page.0], planned)?);
+        }
+    }
+    transaction.commit()?;
+    Ok(visits)
+}
+
+pub(super) fn close(store: &mut SqliteStore, cycle: CycleId, now: Timestamp) -> Result<()> {
+    let transaction = store.transaction()?;
+    transaction.execute("DELETE FROM plan", [])?;
+    transaction.execute("UPDATE cycle SET ended_at = ?2 WHERE id = ?1", params![cycle.0, now.millis()])?;
+    transaction.commit()?;
+    Ok(())
+}
+
+pub(super) fn latest(connection: &Connection, most: usize) -> Result<Vec<CycleRow>> {
+    let mut statement = connection.prepare(
+        "SELECT id, started_at, ended_at, policy, budget, requests, bytes, fetched, new_pages, changed, unchanged,
+                failed, deferred
+         FROM cycle ORDER BY id DESC LIMIT ?1",
+    )?;
+    let rows = statement.query_map([signed(most as u64)], |row| {
+        Ok(CycleRow {
+            id: row.get(0)?,
+            started_at: Timestamp::from_millis(row.get(1)?),
+            ended_at: moment(row.get(2)?),
+            policy: row.get(3)?,
+            budget: row.get::<_, Option<i64>>(4)?.map(count),
+            requests: count(row.get(5)?),
+            bytes: count(row.get(6)?),
+            fetched: count(row.get(7)?),
+            new_pages: count(row.get(8)?),
+            changed: count(row.get(9)?),
+            unchanged: count(row.get(10)?),
+            failed: count(row.get(11)?),
+            deferred: count(row.get(12)?),
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}

@@ -1,0 +1,80 @@
+//! Hosts: what was learnt of each that is worth keeping between runs.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use rusqlite::{Connection, params};
+
+use super::pages::ensure_host;
+use super::{Result, StoreError, count, moment};
+use crate::fetch::robots;
+use crate::fetch::visit::{HostReport, RobotsRecord, Waiting};
+use crate::page::{Host, HostId};
+use crate::store::{KnownHost, millis, version};
+use crate::time::Timestamp;
+
+pub(super) fn save(connection: &Connection, report: &HostReport) -> Result<()> {
+    let id = ensure_host(connection, &report.host)?;
+    connection
+        .prepare_cached("UPDATE host SET delay_ms = ?2, not_before = ?3, waiting_for = ?4, failures = ?5 WHERE id = ?1")?
+        .execute(params![
+            id.0,
+            millis(report.delay),
+            report.wait.map(|(until, _)| until.millis()),
+            report.wait.map(|(_, why)| why.name()),
+            report.failures,
+        ])?;
+    if let Some(robots) = &report.robots {
+        let packed = version::compress(&robots.body)
+            .map_err(|error| StoreError::BadValue(format!("robots.txt does not pack: {error}")))?;
+        connection
+            .prepare_cached("UPDATE host SET robots_at = ?2, robots_status = ?3, robots_body = ?4 WHERE id = ?1")?
+            .execute(params![id.0, robots.at.millis(), robots.status, packed])?;
+    }
+    Ok(())
+}
+
+pub(super) fn sitemaps_read(connection: &Connection, host: &Host, at: Timestamp) -> Result<()> {
+    let id = ensure_host(connection, host)?;
+    connection
+        .prepare_cached("UPDATE host SET sitemaps_at = ?2 WHERE id = ?1")?
+        .execute(params![id.0, at.millis()])?;
+    Ok(())
+}
+
+pub(super) fn all(connection: &Connection) -> Result<Vec<KnownHost>> {
+    let mut statement = connection.prepare(
+        "SELECT host.id, origin, delay_ms, not_before, waiting_for, failures, robots_at, robots_status, robots_body,
+                sitemaps_at, (SELECT count(*) FROM page WHERE host_id = host.id)
+         FROM host ORDER BY host.id",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut hosts = Vec::new();
+    while let Some(row) = rows.next()? {
+        let origin: String = row.get(1)?;
+        let host = Host::parse(&origin).ok_or_else(|| StoreError::BadValue(format!("`{origin}` as a host")))?;
+        let waiting: Option<String> = row.get(4)?;
+        let wait = moment(row.get(3)?).zip(waiting.as_deref().and_then(Waiting::from_name));
+        let robots = match (moment(row.get(6)?), row.get::<_, Option<u16>>(7)?, row.get::<_, Option<Vec<u8>>>(8)?) {
+            (Some(at), Some(status), Some(packed)) => Some(RobotsRecord {
+                at,
+                status,
+                body: Bytes::from(version::decompress(&packed, robots::MAX_BYTES)?),
+            }),
+            _ => None,
+        };
+        hosts.push(KnownHost {
+            id: HostId(row.get(0)?),
+            report: HostReport {
+                host,
+                delay: Duration::from_millis(count(row.get::<_, Option<i64>>(2)?.unwrap_or(0))),
+                wait,
+                failures: row.get(5)?,
+                robots,
+            },
+            sitemaps_at: moment(row.get(9)?),
+            pages: count(row.get(10)?),
+        });
+    }
+    Ok(hosts)
+}

@@ -1,0 +1,142 @@
+//! What people look at: counts and lists.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension, params_from_iter, types::Value};
+
+use super::{Result, count, moment};
+use crate::page::PageId;
+use crate::store::{PageFilter, PageRow, StoredContent, Summary, version};
+use crate::time::Timestamp;
+
+pub(super) fn summary(connection: &Connection, path: &Path) -> Result<Summary> {
+    let one = |sql: &str| -> Result<u64> { Ok(connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(count)?) };
+    let groups = |sql: &str| -> Result<Vec<(String, u64)>> {
+        let mut statement = connection.prepare(sql)?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, count(row.get(1)?))))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    };
+    let sizes = |column: &str| one(&format!("SELECT coalesce(sum({column}), 0) FROM version"));
+    Ok(Summary {
+        known: one("SELECT count(*) FROM page WHERE alias_of IS NULL")?,
+        visited: one("SELECT count(*) FROM page WHERE alias_of IS NULL AND last_visit_at IS NOT NULL")?,
+        aliases: one("SELECT count(*) FROM page WHERE alias_of IS NOT NULL")?,
+        lives: groups(
+            "SELECT state, count(*) FROM page WHERE alias_of IS NULL GROUP BY state ORDER BY count(*) DESC, state",
+        )?,
+        last_outcomes: groups(
+            "SELECT last_outcome, count(*) FROM page WHERE alias_of IS NULL AND last_outcome IS NOT NULL
+             GROUP BY last_outcome ORDER BY count(*) DESC, last_outcome",
+        )?,
+        hosts: one("SELECT count(*) FROM host")?,
+        observations: one("SELECT count(*) FROM observation")?,
+        versions: one("SELECT count(*) FROM version")?,
+        content_bytes: sizes("body_bytes + text_bytes")?,
+        stored_bytes: sizes("length(content)")?,
+        file_bytes: file_bytes(path),
+        seeds: one("SELECT count(*) FROM seed")?,
+        refusals: groups("SELECT reason, count FROM refusal ORDER BY count DESC, reason")?,
+    })
+}
+
+/// The database, and what it has not folded in yet.
+fn file_bytes(path: &Path) -> u64 {
+    let wal = || {
+        let mut name = path.as_os_str().to_owned();
+        name.push("-wal");
+        name
+    };
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
+    size(path) + size(Path::new(&wal()))
+}
+
+pub(super) fn pages(connection: &Connection, filter: &PageFilter, each: &mut dyn FnMut(PageRow)) -> Result<()> {
+    let mut conditions = Vec::new();
+    let mut values: Vec<Value> = Vec::new();
+    let mut condition = |sql: &str, value: Value| {
+        conditions.push(sql.to_owned());
+        values.push(value);
+    };
+    if let Some(life) = filter.life {
+        condition("page.state = ?", Value::from(life.name().to_owned()));
+    }
+    if let Some(host) = &filter.host {
+        // `example.org` finds it under both schemes and every port.
+        condition(
+            "(host.origin = ?1x OR host.origin IN ('http://' || ?1x, 'https://' || ?1x)
+              OR host.origin LIKE '%://' || ?1x || ':%')",
+            Value::from(host.clone()),
+        );
+    }
+    if let Some(url) = &filter.url {
+        condition("instr(page.url, ?) > 0", Value::from(url.clone()));
+    }
+    if let Some(outcome) = &filter.outcome {
+        condition("page.last_outcome = ?", Value::from(outcome.clone()));
+    }
+    if let Some(depth) = filter.max_depth {
+        condition("page.depth <= ?", Value::from(i64::from(depth)));
+    }
+    // Each condition names its own value; the number is its place in the list.
+    let mut clauses: Vec<String> = conditions
+        .iter()
+        .enumerate()
+        .map(|(at, sql)| {
+            let place = format!("?{}", at + 1);
+            if sql.contains("?1x") { sql.replace("?1x", &place) } else { sql.replace('?', &place) }
+        })
+        .collect();
+    if !filter.aliases {
+        clauses.push("page.alias_of IS NULL".to_owned());
+    }
+    let clause = if clauses.is_empty() { String::new() } else { format!("WHERE {}", clauses.join(" AND ")) };
+    let limit = filter.limit.map_or(String::new(), |limit| format!("LIMIT {limit}"));
+    let mut statement = connection.prepare(&format!(
+        "SELECT page.id, page.url, page.state, page.last_outcome, page.depth, page.weight, page.visits, page.changes,
+                page.failures, page.found_at, page.last_visit_at, page.due_at, version.body_bytes,
+                version.content_type, page.sitemap_lastmod_seconds, page.noindex, target.url
+         FROM page JOIN host ON host.id = page.host_id
+              LEFT JOIN version ON version.id = page.version_id
+              LEFT JOIN page AS target ON target.id = page.alias_of
+         {clause} ORDER BY page.id {limit}"
+    ))?;
+    let mut rows = statement.query(params_from_iter(values))?;
+    while let Some(row) = rows.next()? {
+        let alias_of: Option<String> = row.get(16)?;
+        let state: String = row.get(2)?;
+        each(PageRow {
+            id: row.get(0)?,
+            url: row.get(1)?,
+            state: if alias_of.is_some() { "alias".to_owned() } else { state },
+            outcome: row.get(3)?,
+            depth: row.get(4)?,
+            weight: row.get(5)?,
+            visits: count(row.get(6)?),
+            changes: count(row.get(7)?),
+            failures: count(row.get(8)?),
+            found_at: Timestamp::from_millis(row.get(9)?),
+            last_visit_at: moment(row.get(10)?),
+            due_at: moment(row.get::<_, Option<i64>>(11)?.filter(|due| *due > 0)),
+            bytes: row.get::<_, Option<i64>>(12)?.map(count),
+            content_type: row.get(13)?,
+            sitemap_lastmod: row.get::<_, Option<i64>>(14)?.map(Timestamp::from_seconds),
+            noindex: row.get(15)?,
+            alias_of,
+        });
+    }
+    Ok(())
+}
+
+pub(super) fn content(connection: &Connection, page: PageId) -> Result<Option<StoredContent>> {
+    let found: Option<(Vec<u8>, i64, i64, Option<String>)> = connection
+        .query_row(
+            "SELECT content, body_bytes, text_bytes, content_type
+             FROM page JOIN version ON version.id = page.version_id WHERE page.id = ?1",
+            [page.0],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+        )
+        .optional()?;
+    let Some((packed, body_bytes, text_bytes, content_type)) = found else { return Ok(None) };
+    let (body, text) = version::unpack(&packed, count(body_bytes) as usize, count(text_bytes) as usize)?;
+    Ok(Some(StoredContent { body, text, content_type }))
+}

@@ -1,0 +1,243 @@
+//! The embedded store: one SQLite file, nothing to install.
+//!
+//! One connection writes, in WAL mode, so that others can read meanwhile. A lock file beside the database says that
+//! a crawl is using it; readers don't take it.
+
+mod cycles;
+mod hosts;
+mod look;
+mod observations;
+mod pages;
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
+
+use super::{
+    Batch, CycleId, CycleRow, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageRow, PlannedVisit, Recorded,
+    Result, Store, StoreError, StoredContent, Summary,
+};
+use crate::page::{Fingerprint, HostId, PageId, PageUrl, SeedId};
+use crate::schedule::Plan;
+use crate::time::Timestamp;
+use crate::unique::seeds::Seed;
+
+mod embedded {
+    refinery::embed_migrations!("migrations/sqlite");
+}
+
+/// A store in one file.
+pub struct SqliteStore {
+    connection: Connection,
+    /// Ids of hosts seen by this process, by origin.
+    host_ids: HashMap<String, HostId>,
+    path: PathBuf,
+    /// Held as long as the store is open for a crawl.
+    _lock: Option<File>,
+}
+
+impl SqliteStore {
+    /// Opens the store for a crawl: makes it if there is none, brings it up to date, and locks it.
+    pub fn open(path: &Path) -> Result<Self> {
+        check_file(path)?;
+        let lock = lock(path)?;
+        let connection = Connection::open(path).map_err(|error| cannot_open(path, error))?;
+        let mut store = Self::configure(connection, path, Some(lock))?;
+        store.migrate()?;
+        Ok(store)
+    }
+
+    /// Opens the store to look at it: nothing is changed, a crawl may be going on.
+    pub fn open_to_look(path: &Path) -> Result<Self> {
+        if !path.exists() {
+            return Err(StoreError::Missing(path.to_owned()));
+        }
+        check_file(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection =
+            Connection::open_with_flags(path, flags).map_err(|error| cannot_open(path, error))?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        Ok(Self { connection, host_ids: HashMap::new(), path: path.to_owned(), _lock: None })
+    }
+
+    fn configure(connection: Connection, path: &Path, lock: Option<File>) -> Result<Self> {
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        let set = |sql: &str| connection.execute_batch(sql).map_err(|error| cannot_open(path, error));
+        set("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
+        set("PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 2000; PRAGMA temp_store = MEMORY;")?;
+        Ok(Self { connection, host_ids: HashMap::new(), path: path.to_owned(), _lock: lock })
+    }
+
+    fn migrate(&mut self) -> Result<()> {
+        let migrated = embedded::migrations::runner().run(&mut self.connection);
+        migrated.map_err(|error| StoreError::Migration(Box::new(error)))?;
+        Ok(())
+    }
+
+    /// Writes are taken at once: a transaction that starts by reading can't always become a writing one.
+    fn transaction(&mut self) -> Result<Transaction<'_>> {
+        Ok(self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
+    }
+
+    /// Lets the file grow to so many pages and no further, as a full disk would.
+    #[doc(hidden)]
+    pub fn limit_pages(&mut self, more: i64) -> Result<()> {
+        let now: i64 = self.connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
+        let _: i64 =
+            self.connection.query_row(&format!("PRAGMA max_page_count = {}", now + more), [], |row| row.get(0))?;
+        Ok(())
+    }
+}
+
+/// How long a write waits for a reader's checkpoint, or a reader for a writer.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Looks at the file without changing it: is it ours, and do we understand it?
+fn check_file(path: &Path) -> Result<()> {
+    match std::fs::metadata(path) {
+        Err(_) => return Ok(()),
+        Ok(found) if found.is_dir() => {
+            return Err(StoreError::CannotOpen { path: path.to_owned(), reason: "it is a folder".to_owned() });
+        }
+        Ok(found) if found.len() == 0 => return Ok(()),
+        Ok(_) => {}
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(|error| cannot_open(path, error))?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let tables = connection
+        .query_row("SELECT count(*) FROM sqlite_master WHERE type = 'table'", [], |row| row.get::<_, i64>(0))
+        .map_err(|error| cannot_open(path, error))?;
+    if tables == 0 {
+        return Ok(());
+    }
+    let ours = connection
+        .query_row(
+            "SELECT count(*) FROM sqlite_master WHERE name IN ('refinery_schema_history', 'observation')",
+            [],
+            |row| row.get::<_, i64>(0),
+        )
+        .map_err(|error| cannot_open(path, error))?;
+    if ours < 2 {
+        return Err(StoreError::Foreign(path.to_owned()));
+    }
+    let found: Option<i64> = connection
+        .query_row("SELECT max(version) FROM refinery_schema_history", [], |row| row.get(0))
+        .optional()
+        .map_err(|error| cannot_open(path, error))?
+        .flatten();
+    let known = embedded::migrations::runner().get_migrations().iter().map(|m| i64::from(m.version())).max().unwrap_or(0);
+    match found {
+        Some(found) if found > known => Err(StoreError::Newer { path: path.to_owned(), found, known }),
+        _ => Ok(()),
+    }
+}
+
+fn lock(path: &Path) -> Result<File> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let cannot = |error: std::io::Error| StoreError::CannotOpen {
+        path: path.to_owned(),
+        reason: format!("its lock file can't be made: {error}"),
+    };
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(name).map_err(cannot)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StoreError::InUse(path.to_owned())),
+        Err(TryLockError::Error(error)) => Err(cannot(error)),
+    }
+}
+
+fn cannot_open(path: &Path, error: rusqlite::Error) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => StoreError::NotADatabase(path.to_owned()),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::DiskFull) => error.into(),
+        Some(ErrorCode::ReadOnly) => StoreError::CannotOpen {
+            path: path.to_owned(),
+            reason: "it, or its folder, is read-only".to_owned(),
+        },
+        Some(ErrorCode::CannotOpen) => StoreError::CannotOpen {
+            path: path.to_owned(),
+            reason: "the folder does not exist, or may not be written to".to_owned(),
+        },
+        _ => StoreError::CannotOpen { path: path.to_owned(), reason: error.to_string() },
+    }
+}
+
+fn fingerprint(bytes: &[u8]) -> Result<Fingerprint> {
+    let bytes: [u8; 16] = bytes
+        .try_into()
+        .map_err(|_| StoreError::BadValue(format!("a fingerprint of {} bytes", bytes.len())))?;
+    Ok(Fingerprint::from_bytes(bytes))
+}
+
+/// A count that SQLite keeps signed.
+fn count(value: i64) -> u64 {
+    u64::try_from(value).unwrap_or(0)
+}
+
+fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+fn moment(value: Option<i64>) -> Option<Timestamp> {
+    value.map(Timestamp::from_millis)
+}
+
+impl Store for SqliteStore {
+    fn add_seeds(&mut self, seeds: &[Seed], now: Timestamp) -> Result<()> {
+        pages::add_seeds(self, seeds, now)
+    }
+
+    fn seeds(&mut self) -> Result<Vec<KnownSeed>> {
+        pages::seeds(&self.connection)
+    }
+
+    fn adopt_seed(&mut self, of: SeedId, url: &PageUrl, now: Timestamp) -> Result<()> {
+        pages::adopt_seed(self, of, url, now)
+    }
+
+    fn each_page(&mut self, each: &mut dyn FnMut(KnownPage)) -> Result<()> {
+        pages::each(&self.connection, each)
+    }
+
+    fn hosts(&mut self) -> Result<Vec<KnownHost>> {
+        hosts::all(&self.connection)
+    }
+
+    fn open_cycle(&mut self, policy: &str, budget: Option<u64>, now: Timestamp) -> Result<OpenCycle> {
+        cycles::open(self, policy, budget, now)
+    }
+
+    fn plan(&mut self, cycle: CycleId, plan: &Plan) -> Result<Vec<PlannedVisit>> {
+        cycles::plan(self, cycle, plan)
+    }
+
+    fn record(&mut self, cycle: CycleId, batch: &Batch) -> Result<Recorded> {
+        observations::record(self, cycle, batch)
+    }
+
+    fn close_cycle(&mut self, cycle: CycleId, now: Timestamp) -> Result<()> {
+        cycles::close(self, cycle, now)
+    }
+
+    fn summary(&mut self) -> Result<Summary> {
+        look::summary(&self.connection, &self.path)
+    }
+
+    fn cycles(&mut self, most: usize) -> Result<Vec<CycleRow>> {
+        cycles::latest(&self.connection, most)
+    }
+
+    fn list_pages(&mut self, filter: &PageFilter, each: &mut dyn FnMut(PageRow)) -> Result<()> {
+        look::pages(&self.connection, filter, each)
+    }
+
+    fn content(&mut self, page: PageId) -> Result<Option<StoredContent>> {
+        look::content(&self.connection, page)
+    }
+}

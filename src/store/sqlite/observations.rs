@@ -1,0 +1,278 @@
+//! Taking in what visits brought: the log, the versions, and what is folded from them.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{Result, SqliteStore, StoreError, hosts, pages, signed};
+use crate::fetch::visit::{Outcome, RedirectFault};
+use crate::observation::{Life, Standing};
+use crate::page::{Fingerprint, PageId};
+use crate::store::{Batch, Content, CycleId, Recorded, VisitRecord, millis};
+use crate::time::Timestamp;
+
+pub(super) fn record(store: &mut SqliteStore, cycle: CycleId, batch: &Batch) -> Result<Recorded> {
+    let mut host_ids = std::mem::take(&mut store.host_ids);
+    let transaction = store.transaction()?;
+    let mut recorded = Recorded::default();
+    let mut counts = Counts::default();
+    for page in &batch.found {
+        recorded.new.extend(pages::add(&transaction, &mut host_ids, page, 0, 1.0, batch.now)?);
+    }
+    for visit in &batch.visits {
+        let row = PageNow::load(&transaction, visit.page)?;
+        let hops = if visit.redirect.is_some() { row.hops + 1 } else { 0 };
+        for page in &visit.found {
+            recorded.new.extend(pages::add(&transaction, &mut host_ids, page, hops, 1.0, batch.now)?);
+        }
+        let changed = record_visit(&transaction, cycle, visit, &row)?;
+        counts.add(&visit.observation.outcome, changed);
+        recorded.changed.push(changed);
+    }
+    for report in &batch.hosts {
+        hosts::save(&transaction, report)?;
+    }
+    for (host, at) in &batch.sitemaps_read {
+        hosts::sitemaps_read(&transaction, host, *at)?;
+    }
+    for (reason, count) in &batch.refusals {
+        transaction
+            .prepare_cached(
+                "INSERT INTO refusal (reason, count) VALUES (?1, ?2)
+                 ON CONFLICT (reason) DO UPDATE SET count = count + excluded.count",
+            )?
+            .execute(params![reason.name(), signed(*count)])?;
+    }
+    transaction
+        .prepare_cached(
+            "UPDATE cycle SET requests = requests + ?2, bytes = bytes + ?3, fetched = fetched + ?4,
+                new_pages = new_pages + ?5, changed = changed + ?6, unchanged = unchanged + ?7, failed = failed + ?8,
+                deferred = deferred + ?9
+             WHERE id = ?1",
+        )?
+        .execute(params![
+            cycle.0,
+            signed(batch.tally.requests),
+            signed(batch.tally.bytes),
+            counts.fetched,
+            recorded.new.len() as i64,
+            counts.changed,
+            counts.unchanged,
+            counts.failed,
+            signed(batch.tally.deferred),
+        ])?;
+    transaction.commit()?;
+    store.host_ids = host_ids;
+    Ok(recorded)
+}
+
+#[derive(Default)]
+struct Counts {
+    fetched: i64,
+    changed: i64,
+    unchanged: i64,
+    failed: i64,
+}
+
+impl Counts {
+    fn add(&mut self, outcome: &Outcome, changed: Option<bool>) {
+        match (outcome.is_success(), changed) {
+            (true, Some(false)) => self.unchanged += 1,
+            (true, Some(true)) => self.changed += 1,
+            _ => {}
+        }
+        self.fetched += i64::from(outcome.is_success());
+        self.failed += i64::from(is_failure(outcome));
+    }
+}
+
+/// A redirect or a refusal of ours is no failure of the page's.
+fn is_failure(outcome: &Outcome) -> bool {
+    !outcome.is_success() && !matches!(outcome, Outcome::Redirected { .. } | Outcome::Refused(_))
+}
+
+/// What the page's row says before the visit is taken in.
+struct PageNow {
+    standing: Standing,
+    version: Option<i64>,
+    hops: u32,
+}
+
+impl PageNow {
+    fn load(connection: &Connection, page: PageId) -> Result<Self> {
+        let found = connection
+            .prepare_cached("SELECT state, failures, due_at, version_id, hops FROM page WHERE id = ?1")?
+            .query_row([page.0], |row| {
+                let name: String = row.get(0)?;
+                Ok(PageNow {
+                    standing: Standing {
+                        life: Life::from_name(&name).unwrap_or_default(),
+                        failures: row.get(1)?,
+                        due_at: Timestamp::from_millis(row.get(2)?),
+                    },
+                    version: row.get(3)?,
+                    hops: row.get(4)?,
+                })
+            })
+            .optional()?;
+        found.ok_or_else(|| StoreError::BadValue(format!("a visit of page {page}, which is not there")))
+    }
+}
+
+/// Appends the observation and folds it into the page. Returns whether the content changed, if that can be said.
+fn record_visit(
+    connection: &Connection,
+    cycle: CycleId,
+    visit: &VisitRecord,
+    before: &PageNow,
+) -> Result<Option<bool>> {
+    let seen = &visit.observation;
+    let target = visit.redirect.map(|to| target_id(connection, to)).transpose()?.flatten();
+    let outcome = match target {
+        Some(target) if leads_back(connection, visit.page, target)? => {
+            Outcome::BadRedirect(RedirectFault::Loop)
+        }
+        _ => seen.outcome.clone(),
+    };
+    let version = match &visit.content {
+        Some(content) => Some(version_id(connection, content, seen.at)?),
+        None if seen.outcome == Outcome::NotModified => before.version,
+        None => None,
+    };
+    let changed = match (version, before.version) {
+        (Some(now), Some(before)) => Some(now != before),
+        _ => None,
+    };
+    let detail = match &outcome {
+        Outcome::Redirected { to, .. } => Some(to.as_str()),
+        _ => None,
+    };
+    connection
+        .prepare_cached(
+            "INSERT INTO observation (page_id, cycle_id, at, outcome, status, changed, bytes, took_ms, version_id, detail)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        )?
+        .execute(params![
+            visit.page.0,
+            cycle.0,
+            seen.at.millis(),
+            outcome.code(),
+            seen.status,
+            changed,
+            signed(seen.bytes),
+            millis(seen.took),
+            version,
+            detail,
+        ])?;
+    let after = before.standing.after(&outcome, seen.at);
+    connection
+        .prepare_cached(
+            "UPDATE page SET state = ?2, failures = ?3, due_at = ?4, last_outcome = ?5, last_cycle_id = ?6,
+                visits = visits + ?7, changes = changes + ?8,
+                last_visit_at = CASE WHEN ?7 THEN ?9 ELSE last_visit_at END,
+                version_id = coalesce(?10, version_id),
+                etag = CASE WHEN ?11 THEN ?12 ELSE etag END,
+                last_modified = CASE WHEN ?11 THEN ?13 ELSE last_modified END,
+                noindex = CASE WHEN ?11 THEN ?14 ELSE noindex END
+             WHERE id = ?1",
+        )?
+        .execute(params![
+            visit.page.0,
+            after.life.name(),
+            after.failures,
+            after.due_at.millis(),
+            outcome.code(),
+            cycle.0,
+            outcome.is_success() || matches!(outcome, Outcome::Redirected { .. }),
+            changed == Some(true),
+            seen.at.millis(),
+            version,
+            visit.content.is_some(),
+            visit.etag,
+            visit.last_modified,
+            visit.noindex,
+        ])?;
+    connection.prepare_cached("DELETE FROM plan WHERE page_id = ?1")?.execute([visit.page.0])?;
+    if let Some(alias) = visit.alias {
+        set_alias(connection, visit.page, alias)?;
+    }
+    if after.life == Life::Gone {
+        // What it stood for must stand for itself again.
+        connection.prepare_cached("UPDATE page SET alias_of = NULL WHERE alias_of = ?1")?.execute([visit.page.0])?;
+    }
+    Ok(changed)
+}
+
+/// The page itself, or the one it is an alias of.
+fn target_id(connection: &Connection, of: Fingerprint) -> Result<Option<i64>> {
+    let found = connection
+        .prepare_cached("SELECT id FROM page WHERE fingerprint = ?1")?
+        .query_row([of.to_bytes()], |row| row.get(0))
+        .optional()?;
+    Ok(found)
+}
+
+/// Does a redirect to `target` close a circle with those that led to `page`?
+fn leads_back(connection: &Connection, page: PageId, target: i64) -> Result<bool> {
+    let mut statement = connection.prepare_cached("SELECT found_on FROM page WHERE id = ?1 AND hops > 0")?;
+    let mut at = page.0;
+    // No chain is longer than the hops that are followed; the bound only guards against a damaged store.
+    for _ in 0..64 {
+        if at == target {
+            return Ok(true);
+        }
+        match statement.query_row([at], |row| row.get::<_, Option<i64>>(0)).optional()?.flatten() {
+            Some(before) => at = before,
+            None => return Ok(false),
+        }
+    }
+    Ok(false)
+}
+
+/// Makes `page` another spelling of the page with that fingerprint, unless that one is dead or the two would stand
+/// for each other.
+fn set_alias(connection: &Connection, page: PageId, of: Fingerprint) -> Result<()> {
+    let target: Option<(i64, String)> = connection
+        .prepare_cached("SELECT coalesce(alias_of, id), state FROM page WHERE fingerprint = ?1")?
+        .query_row([of.to_bytes()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((target, state)) = target else { return Ok(()) };
+    if target == page.0 || matches!(Life::from_name(&state), Some(Life::Missing | Life::Gone)) {
+        return Ok(());
+    }
+    connection
+        .prepare_cached("UPDATE page SET alias_of = ?2 WHERE id = ?1 OR alias_of = ?1")?
+        .execute(params![page.0, target])?;
+    Ok(())
+}
+
+fn version_id(connection: &Connection, content: &Content, seen: Timestamp) -> Result<i64> {
+    let hash = content.body_hash.to_be_bytes();
+    if let Some(packed) = &content.packed {
+        let inserted: Option<i64> = connection
+            .prepare_cached(
+                "INSERT INTO version (body_hash, text_hash, first_seen, content_type, charset, body_bytes, text_bytes, content)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (body_hash) DO NOTHING RETURNING id",
+            )?
+            .query_row(
+                params![
+                    hash,
+                    content.text_hash.to_be_bytes(),
+                    seen.millis(),
+                    content.content_type,
+                    content.charset,
+                    signed(content.body_bytes as u64),
+                    signed(content.text_bytes as u64),
+                    packed,
+                ],
+                |row| row.get(0),
+            )
+            .optional()?;
+        if let Some(id) = inserted {
+            return Ok(id);
+        }
+    }
+    let id = connection
+        .prepare_cached("SELECT id FROM version WHERE body_hash = ?1")?
+        .query_row([hash], |row| row.get(0))
+        .optional()?;
+    id.ok_or_else(|| StoreError::BadValue("a page holds a version that is not there".to_owned()))
+}

@@ -1,0 +1,162 @@
+//! Seeds and pages: rows that are made once and stay.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{Result, SqliteStore, StoreError, fingerprint, moment};
+use crate::page::{Host, HostId, PageId, PageUrl, SeedId};
+use crate::policy::PageState;
+use crate::store::{AddedPage, CycleId, KnownPage, KnownSeed};
+use crate::time::Timestamp;
+use crate::unique::NewPage;
+use crate::unique::seeds::Seed;
+
+pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp) -> Result<()> {
+    let mut host_ids = std::mem::take(&mut store.host_ids);
+    let transaction = store.transaction()?;
+    for seed in seeds {
+        let mut upsert = transaction.prepare_cached(
+            "INSERT INTO seed (fingerprint, url, weight, max_depth, scope, added_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (fingerprint) DO UPDATE SET
+                weight = excluded.weight, max_depth = excluded.max_depth, scope = excluded.scope
+             RETURNING id",
+        )?;
+        let scope = seed.scope.map(|scope| scope.to_string());
+        let id: i64 = upsert.query_row(
+            params![
+                seed.url.fingerprint().to_bytes(),
+                seed.url.as_str(),
+                seed.weight,
+                seed.max_depth,
+                scope,
+                now.millis()
+            ],
+            |row| row.get(0),
+        )?;
+        let page = NewPage { url: seed.url.clone(), depth: 0, seed: SeedId(id), found_on: None, lastmod: None };
+        if add(&transaction, &mut host_ids, &page, 0, seed.weight, now)?.is_none() {
+            // Found before it was named as a seed: it is one now.
+            transaction.prepare_cached("UPDATE page SET weight = ?2, depth = 0, seed_id = ?3 WHERE fingerprint = ?1")?.execute(
+                params![seed.url.fingerprint().to_bytes(), seed.weight, id],
+            )?;
+        }
+    }
+    transaction.commit()?;
+    store.host_ids = host_ids;
+    Ok(())
+}
+
+pub(super) fn seeds(connection: &Connection) -> Result<Vec<KnownSeed>> {
+    let mut statement = connection.prepare("SELECT id, url, scope, max_depth FROM seed ORDER BY id")?;
+    let rows = statement.query_map([], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?, row.get(3)?))
+    })?;
+    rows.map(|row| {
+        let (id, url, scope, max_depth) = row?;
+        let scope = scope
+            .map(|name| name.parse().map_err(|_| StoreError::BadValue(format!("`{name}` as the scope of a seed"))))
+            .transpose()?;
+        Ok(KnownSeed { id: SeedId(id), url, scope, max_depth })
+    })
+    .collect()
+}
+
+pub(super) fn adopt_seed(store: &mut SqliteStore, of: SeedId, url: &PageUrl, now: Timestamp) -> Result<()> {
+    store.connection.execute(
+        "INSERT INTO seed (fingerprint, url, weight, max_depth, scope, added_at)
+         SELECT ?2, ?3, weight, max_depth, scope, ?4 FROM seed WHERE id = ?1
+         ON CONFLICT (fingerprint) DO NOTHING",
+        params![of.0, url.fingerprint().to_bytes(), url.as_str(), now.millis()],
+    )?;
+    Ok(())
+}
+
+/// Adds a page; `None` if it is known.
+pub(super) fn add(
+    connection: &Connection,
+    host_ids: &mut HashMap<String, HostId>,
+    page: &NewPage,
+    hops: u32,
+    weight: f64,
+    now: Timestamp,
+) -> Result<Option<AddedPage>> {
+    let origin = page.url.host();
+    let host = host_id(connection, host_ids, &origin)?;
+    let id: Option<i64> = connection
+        .prepare_cached(
+            "INSERT INTO page (fingerprint, url, host_id, seed_id, depth, hops, found_on, found_at, weight,
+                               sitemap_lastmod_seconds)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+             ON CONFLICT (fingerprint) DO NOTHING
+             RETURNING id",
+        )?
+        .query_row(
+            params![
+                page.url.fingerprint().to_bytes(),
+                page.url.as_str(),
+                host.0,
+                page.seed.0,
+                page.depth,
+                hops,
+                page.found_on.map(|page| page.0),
+                now.millis(),
+                weight,
+                page.lastmod,
+            ],
+            |row| row.get(0),
+        )
+        .optional()?;
+    Ok(id.map(|id| AddedPage {
+        id: PageId(id),
+        host,
+        origin,
+        state: PageState { depth: page.depth, weight, found_at: now, last_visit: None },
+    }))
+}
+
+fn host_id(connection: &Connection, known: &mut HashMap<String, HostId>, host: &Host) -> Result<HostId> {
+    if let Some(id) = known.get(host.as_str()) {
+        return Ok(*id);
+    }
+    let id = ensure_host(connection, host)?;
+    known.insert(host.as_str().to_owned(), id);
+    Ok(id)
+}
+
+pub(super) fn ensure_host(connection: &Connection, host: &Host) -> Result<HostId> {
+    connection
+        .prepare_cached("INSERT INTO host (origin) VALUES (?1) ON CONFLICT (origin) DO NOTHING")?
+        .execute([host.as_str()])?;
+    let id = connection
+        .prepare_cached("SELECT id FROM host WHERE origin = ?1")?
+        .query_row([host.as_str()], |row| row.get(0))?;
+    Ok(HostId(id))
+}
+
+pub(super) fn each(connection: &Connection, each: &mut dyn FnMut(KnownPage)) -> Result<()> {
+    let mut statement = connection.prepare(
+        "SELECT id, fingerprint, url, host_id, depth, weight, found_at, last_visit_at, due_at, last_cycle_id,
+                alias_of IS NOT NULL
+         FROM page ORDER BY id",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        each(KnownPage {
+            id: PageId(row.get(0)?),
+            fingerprint: fingerprint(row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?)?,
+            url: row.get(2)?,
+            host: HostId(row.get(3)?),
+            state: PageState {
+                depth: row.get(4)?,
+                weight: row.get(5)?,
+                found_at: Timestamp::from_millis(row.get(6)?),
+                last_visit: moment(row.get(7)?),
+            },
+            due_at: Timestamp::from_millis(row.get(8)?),
+            last_cycle: row.get::<_, Option<i64>>(9)?.map(CycleId),
+            is_alias: row.get(10)?,
+        });
+    }
+    Ok(())
+}

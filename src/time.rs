@@ -1,0 +1,92 @@
+//! Points in time and spans of it, in UTC.
+//!
+//! There is no clock inside the library's thinking half: `now` is always an argument, so that the live crawl and a
+//! replay can call the same code. Only the edges (`main`, the fetcher, the crawl loop) call [`Timestamp::now`].
+
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A moment, in milliseconds since 1970-01-01 UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+/// How long ago something was, in seconds; never negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Age(f64);
+
+impl Timestamp {
+    /// The system's clock. A clock before 1970 reads as 1970.
+    pub fn now() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    pub const fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    pub const fn from_seconds(seconds: i64) -> Self {
+        Self(seconds.saturating_mul(1000))
+    }
+
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// The time passed since `earlier`; zero when the clock stepped backwards.
+    pub fn since(self, earlier: Timestamp) -> Age {
+        Age((self.0.saturating_sub(earlier.0)).max(0) as f64 / 1000.0)
+    }
+
+    /// How long until `self`, seen from `now`; zero when it has passed.
+    pub fn after(self, now: Timestamp) -> Duration {
+        Duration::from_millis(self.0.saturating_sub(now.0).max(0) as u64)
+    }
+
+    /// This moment and `span` more, stopping at the end of time.
+    pub fn plus(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
+    }
+}
+
+impl Age {
+    pub const fn seconds(self) -> f64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Timestamp {
+    /// `2026-11-16T03:25:14Z`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_second(self.0.div_euclid(1000)) {
+            Ok(time) => write!(f, "{time}"),
+            Err(_) => write!(f, "{} ms", self.0),
+        }
+    }
+}
+
+impl serde::Serialize for Timestamp {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_steps_back_makes_no_negative_age() {
+        let (early, late) = (Timestamp::from_seconds(10), Timestamp::from_seconds(25));
+        assert_eq!(late.since(early).seconds(), 15.0);
+        assert_eq!(early.since(late).seconds(), 0.0);
+        assert_eq!(late.after(early), Duration::from_secs(15));
+        assert_eq!(early.after(late), Duration::ZERO);
+    }
+
+    #[test]
+    fn times_are_written_as_utc() {
+        assert_eq!(Timestamp::from_seconds(1_794_800_714).to_string(), "2026-11-16T03:45:14Z");
+        assert_eq!(Timestamp::from_millis(i64::MAX).plus(Duration::from_secs(1)).millis(), i64::MAX);
+    }
+}
