@@ -70,11 +70,11 @@ async fn drive(crawler: Crawler<Network>, talk: &Talk) -> anyhow::Result<(CrawlR
     let signal = Arc::new(AtomicU8::new(0));
     tokio::spawn(listen(stop, Arc::clone(&signal), talk.clone()));
     let mut meter = talk.meter();
-    let crawl = crawler.run(stopped, &progress);
-    tokio::pin!(crawl);
+    // On a worker, beside the requests it waits for: waking another thread for each would cost a system call.
+    let mut crawl = tokio::spawn(async move { crawler.run(stopped, &progress).await });
     let report = loop {
         tokio::select! {
-            report = &mut crawl => break report,
+            report = &mut crawl => break report.context("the crawl ended unexpectedly; what was committed is safe")?,
             Ok(()) = watched.changed() => meter.show(&watched.borrow_and_update().clone()),
         }
     };

@@ -108,6 +108,7 @@ pub struct Fetcher<W, T, D> {
     queued: usize,
     traffic: Traffic,
     random: Pcg64,
+    clock: DefaultClock,
 }
 
 impl<W, T, D> Fetcher<W, T, D>
@@ -133,6 +134,8 @@ where
             stopped: false,
             queued: 0,
             traffic: Traffic::default(),
+            // Making one reads the processor's identity: once, not once a request.
+            clock: DefaultClock::default(),
             random: Pcg64::seed_from_u64(Timestamp::now().millis() as u64),
         }
     }
@@ -359,9 +362,8 @@ where
 
     /// May a request go to this address now, by the ceilings over all hosts and per address? Else: how long not.
     fn permitted(&mut self, address: IpAddr) -> Result<(), Duration> {
-        let clock = DefaultClock::default();
         if let Some(addresses) = &self.addresses {
-            addresses.check_key(&address).map_err(|not_until| not_until.wait_time_from(clock.now()))?;
+            addresses.check_key(&address).map_err(|not_until| not_until.wait_time_from(self.clock.now()))?;
             if self.traffic.requests % 4096 == 4095 {
                 // Keys of addresses that were left alone pile up otherwise.
                 addresses.retain_recent();
@@ -369,7 +371,7 @@ where
             }
         }
         if let Some(everyone) = &self.everyone {
-            everyone.check().map_err(|not_until| not_until.wait_time_from(clock.now()))?;
+            everyone.check().map_err(|not_until| not_until.wait_time_from(self.clock.now()))?;
         }
         Ok(())
     }

@@ -147,6 +147,10 @@ impl Web for Network {
         let body = if has_body(status) {
             self.body(response, &ask, started + self.limits.total).await?
         } else {
+            // A short body is read to its end, so that the connection can be used again; a long one is not worth it.
+            if response.content_length().is_some_and(|length| length <= DRAINED_BYTES) {
+                let _ = timeout(self.limits.idle, response.bytes()).await;
+            }
             Bytes::new()
         };
         Ok(Answer { status, headers, body, address })
@@ -193,6 +197,9 @@ impl Network {
         }
     }
 }
+
+/// The longest body that is read only to throw it away.
+const DRAINED_BYTES: u64 = 32 << 10;
 
 /// Statuses whose body is worth reading: pages, and the robots.txt of a host. Others are closed unread.
 fn has_body(status: u16) -> bool {

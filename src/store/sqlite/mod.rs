@@ -67,7 +67,7 @@ impl SqliteStore {
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(64);
         let set = |sql: &str| connection.execute_batch(sql).map_err(|error| cannot_open(path, error));
-        set("PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
+        set("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
         set("PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 2000; PRAGMA temp_store = MEMORY;")?;
         Ok(Self { connection, host_ids: HashMap::new(), path: path.to_owned(), _lock: lock })
     }

@@ -247,27 +247,23 @@ fn set_alias(connection: &Connection, page: PageId, of: Fingerprint) -> Result<(
 fn version_id(connection: &Connection, content: &Content, seen: Timestamp) -> Result<i64> {
     let hash = content.body_hash.to_be_bytes();
     if let Some(packed) = &content.packed {
-        let inserted: Option<i64> = connection
+        let inserted = connection
             .prepare_cached(
-                "INSERT INTO version (body_hash, text_hash, first_seen, content_type, charset, body_bytes, text_bytes, content)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (body_hash) DO NOTHING RETURNING id",
+                "INSERT OR IGNORE INTO version (body_hash, text_hash, first_seen, content_type, charset, body_bytes, text_bytes, content)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
-            .query_row(
-                params![
-                    hash,
-                    content.text_hash.to_be_bytes(),
-                    seen.millis(),
-                    content.content_type,
-                    content.charset,
-                    signed(content.body_bytes as u64),
-                    signed(content.text_bytes as u64),
-                    packed,
-                ],
-                |row| row.get(0),
-            )
-            .optional()?;
-        if let Some(id) = inserted {
-            return Ok(id);
+            .execute(params![
+                hash,
+                content.text_hash.to_be_bytes(),
+                seen.millis(),
+                content.content_type,
+                content.charset,
+                signed(content.body_bytes as u64),
+                signed(content.text_bytes as u64),
+                packed,
+            ])?;
+        if inserted > 0 {
+            return Ok(connection.last_insert_rowid());
         }
     }
     let id = connection

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::{Result, SqliteStore, StoreError, fingerprint, moment};
 use crate::page::{Host, HostId, PageId, PageUrl, SeedId};
@@ -83,32 +83,27 @@ pub(super) fn add(
 ) -> Result<Option<AddedPage>> {
     let origin = page.url.host();
     let host = host_id(connection, host_ids, &origin)?;
-    let id: Option<i64> = connection
+    // No RETURNING: SQLite would journal every page that the statement touches a second time.
+    let added = connection
         .prepare_cached(
-            "INSERT INTO page (fingerprint, url, host_id, seed_id, depth, hops, found_on, found_at, weight,
+            "INSERT OR IGNORE INTO page (fingerprint, url, host_id, seed_id, depth, hops, found_on, found_at, weight,
                                sitemap_lastmod_seconds)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-             ON CONFLICT (fingerprint) DO NOTHING
-             RETURNING id",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         )?
-        .query_row(
-            params![
-                page.url.fingerprint().to_bytes(),
-                page.url.as_str(),
-                host.0,
-                page.seed.0,
-                page.depth,
-                hops,
-                page.found_on.map(|page| page.0),
-                now.millis(),
-                weight,
-                page.lastmod,
-            ],
-            |row| row.get(0),
-        )
-        .optional()?;
-    Ok(id.map(|id| AddedPage {
-        id: PageId(id),
+        .execute(params![
+            page.url.fingerprint().to_bytes(),
+            page.url.as_str(),
+            host.0,
+            page.seed.0,
+            page.depth,
+            hops,
+            page.found_on.map(|page| page.0),
+            now.millis(),
+            weight,
+            page.lastmod,
+        ])?;
+    Ok((added > 0).then(|| AddedPage {
+        id: PageId(connection.last_insert_rowid()),
         host,
         origin,
         state: PageState { depth: page.depth, weight, found_at: now, last_visit: None },
