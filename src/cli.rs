@@ -116,10 +116,22 @@ pub struct CrawlFlags {
     #[arg(long, value_enum, env = "FRESHET_SCOPE", help_heading = "Scope")]
     pub scope: Option<ScopeArg>,
     /// Follow only URLs that match (repeatable)
-    #[arg(long, value_name = "REGEX", env = "FRESHET_INCLUDE", value_delimiter = '\n', help_heading = "Scope")]
+    #[arg(
+        long,
+        value_name = "REGEX",
+        env = "FRESHET_INCLUDE",
+        value_delimiter = '\n',
+        help_heading = "Scope"
+    )]
     pub include: Vec<String>,
     /// Follow no URL that matches (repeatable)
-    #[arg(long, value_name = "REGEX", env = "FRESHET_EXCLUDE", value_delimiter = '\n', help_heading = "Scope")]
+    #[arg(
+        long,
+        value_name = "REGEX",
+        env = "FRESHET_EXCLUDE",
+        value_delimiter = '\n',
+        help_heading = "Scope"
+    )]
     pub exclude: Vec<String>,
     /// Links followed from a seed at the most
     #[arg(long, value_name = "N", env = "FRESHET_MAX_DEPTH", help_heading = "Scope")]

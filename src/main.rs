@@ -43,9 +43,9 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let closed = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| {
         cause.downcast_ref::<std::io::Error>().is_some_and(closed)
-            || cause.downcast_ref::<csv::Error>().is_some_and(
-                |error| matches!(error.kind(), csv::ErrorKind::Io(io) if closed(io)),
-            )
+            || cause
+                .downcast_ref::<csv::Error>()
+                .is_some_and(|error| matches!(error.kind(), csv::ErrorKind::Io(io) if closed(io)))
             || cause
                 .downcast_ref::<serde_json::Error>()
                 .is_some_and(|error| error.io_error_kind() == Some(std::io::ErrorKind::BrokenPipe))

@@ -81,7 +81,9 @@ impl Standing {
     /// The standing after one more visit.
     pub fn after(self, outcome: &Outcome, at: Timestamp) -> Standing {
         match outcome {
-            Outcome::Fetched | Outcome::NotModified => Standing { life: Life::Alive, failures: 0, due_at: at },
+            Outcome::Fetched | Outcome::NotModified => {
+                Standing { life: Life::Alive, failures: 0, due_at: at }
+            }
             Outcome::Redirected { .. } => Standing { life: Life::Redirected, failures: 0, due_at: at },
             // Costs no request while the robots.txt we hold says so.
             Outcome::Refused(Refused::Robots) => Standing { life: Life::Blocked, failures: 0, due_at: at },
@@ -138,7 +140,10 @@ mod tests {
         assert_eq!((twice.life, wait(twice)), (Life::Gone, 86_400));
         assert_eq!(wait(twice.after(&Outcome::Missing, AT)), 2 * 86_400);
         assert_eq!(twice.after(&Outcome::HttpError, AT).life, Life::Gone);
-        assert_eq!(twice.after(&Outcome::Fetched, AT), Standing { life: Life::Alive, failures: 0, due_at: AT });
+        assert_eq!(
+            twice.after(&Outcome::Fetched, AT),
+            Standing { life: Life::Alive, failures: 0, due_at: AT }
+        );
         assert_eq!(after(&[Outcome::Missing, Outcome::Fetched, Outcome::Missing]).life, Life::Missing);
     }
 

@@ -208,7 +208,9 @@ impl Settings {
             ("max_crawl_delay", crawl.max_crawl_delay),
             ("patience", crawl.patience),
         ];
-        for (name, value) in spans.into_iter().chain(self.site.values().filter_map(|site| Some(("delay", site.delay?)))) {
+        for (name, value) in
+            spans.into_iter().chain(self.site.values().filter_map(|site| Some(("delay", site.delay?))))
+        {
             if !(0.0..=1e9).contains(&value) {
                 return usage(format!("{name} is `{value}`; it must be a number from 0 to 1000000000"));
             }
@@ -256,7 +258,8 @@ impl Settings {
             AllowPrivate::Switch(true) => Ok(AddressRules::everything()),
             AllowPrivate::Switch(false) => Ok(AddressRules::public()),
             AllowPrivate::Ranges(ranges) => {
-                let ranges = ranges.iter().map(|range| range.parse::<AddressRange>()).collect::<Result<_, _>>();
+                let ranges =
+                    ranges.iter().map(|range| range.parse::<AddressRange>()).collect::<Result<_, _>>();
                 ranges.map(AddressRules::and_ranges).map_err(|error| Usage(format!("allow_private: {error}")))
             }
         }
@@ -290,7 +293,8 @@ impl Settings {
     pub fn network(&self) -> Result<NetworkSettings, Usage> {
         let mut sites = Sites::default();
         for (site, section) in &self.site {
-            let headers = SiteHeaders::new(section.user_agent.as_deref(), section.headers.clone().into_iter());
+            let headers =
+                SiteHeaders::new(section.user_agent.as_deref(), section.headers.clone().into_iter());
             sites.add(site, headers.map_err(|error| Usage(format!("[site.\"{site}\"]: {error}")))?);
         }
         Ok(NetworkSettings {
@@ -372,10 +376,11 @@ fn merge(global: &Global, flags: &CrawlFlags, file: File) -> Settings {
             concurrency: flags.concurrency.or(from.concurrency).unwrap_or(64),
             per_host: flags.per_host.or(from.per_host).unwrap_or(politeness.per_host),
             rate: flags.rate.or(from.rate).unwrap_or(0.0),
-            address_rate: flags
-                .address_rate
-                .or(from.address_rate)
-                .unwrap_or(if delay > 0.0 { HOSTS_PER_ADDRESS / delay } else { 0.0 }),
+            address_rate: flags.address_rate.or(from.address_rate).unwrap_or(if delay > 0.0 {
+                HOSTS_PER_ADDRESS / delay
+            } else {
+                0.0
+            }),
             max_crawl_delay: flags
                 .max_crawl_delay
                 .or(from.max_crawl_delay)
@@ -429,7 +434,8 @@ fn read_file(named: Option<&Path>) -> Result<File, Usage> {
     };
     let text = std::fs::read_to_string(path)
         .map_err(|error| Usage(format!("the settings file `{}` can't be read: {error}", path.display())))?;
-    toml::from_str(&text).map_err(|error| Usage(format!("{}: {}", path.display(), error.to_string().trim_end())))
+    toml::from_str(&text)
+        .map_err(|error| Usage(format!("{}: {}", path.display(), error.to_string().trim_end())))
 }
 
 fn scope_kind(given: ScopeArg) -> ScopeKind {
@@ -458,9 +464,9 @@ fn site_rules(
 ) -> Result<SiteRules, Usage> {
     let set = |name: &str, patterns: &[String]| match patterns {
         [] => Ok(None),
-        patterns => RegexSet::new(patterns)
-            .map(Some)
-            .map_err(|error| Usage(format!("{name} of `{place}` has a pattern that is no regular expression: {error}"))),
+        patterns => RegexSet::new(patterns).map(Some).map_err(|error| {
+            Usage(format!("{name} of `{place}` has a pattern that is no regular expression: {error}"))
+        }),
     };
     Ok(SiteRules { include: set("include", include)?, exclude: set("exclude", exclude)?, scope })
 }
@@ -513,7 +519,8 @@ mod tests {
     #[test]
     fn flags_win_over_the_file() {
         let file: File = toml::from_str("store = 'a.db'\n[crawl]\ndelay = 3\nbudget = 9\n").unwrap();
-        let global = Global { store: Some("b.db".into()), config: None, json: false, quiet: false, verbose: 0 };
+        let global =
+            Global { store: Some("b.db".into()), config: None, json: false, quiet: false, verbose: 0 };
         let flags = CrawlFlags { delay: Some(0.25), ..CrawlFlags::default() };
         let settings = merge(&global, &flags, file);
         assert_eq!(settings.store, Path::new("b.db"));

@@ -8,8 +8,11 @@ use crate::settings::Settings;
 
 pub fn run(global: &Global, flags: &CrawlFlags) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(global, flags)?;
-    let text =
-        if global.json { serde_json::to_string_pretty(&settings)? + "\n" } else { toml::to_string(&settings)? };
+    let text = if global.json {
+        serde_json::to_string_pretty(&settings)? + "\n"
+    } else {
+        toml::to_string(&settings)?
+    };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

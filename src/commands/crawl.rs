@@ -33,14 +33,19 @@ pub fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Resul
         None if settings.store.exists() => Vec::new(),
         None => {
             let store = settings.store.display();
-            return Err(Usage(format!("there is no store `{store}` to go on with; start one with --seeds FILE")).into());
+            return Err(Usage(format!(
+                "there is no store `{store}` to go on with; start one with --seeds FILE"
+            ))
+            .into());
         }
     };
     let mut store = SqliteStore::open(&settings.store)?;
     store.add_seeds(&seeds, Timestamp::now())?;
     if store.seeds()?.is_empty() {
         let store = settings.store.display();
-        return Err(Usage(format!("the store `{store}` has no pages yet; name some with --seeds FILE")).into());
+        return Err(
+            Usage(format!("the store `{store}` has no pages yet; name some with --seeds FILE")).into()
+        );
     }
     if settings.crawl.contact.is_none() {
         talk.say("hint: set --contact URL, so that the owners of the sites you visit can reach you");
@@ -88,7 +93,9 @@ async fn listen(stop: watch::Sender<bool>, signal: Arc<AtomicU8>, talk: Talk) {
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signals(SignalKind::interrupt()), signals(SignalKind::terminate()))
     else {
-        tracing::warn!("signals can't be listened for: a crawl that is interrupted goes on with the next run all the same");
+        tracing::warn!(
+            "signals can't be listened for: a crawl that is interrupted goes on with the next run all the same"
+        );
         // The sender must live, or the crawl would take its end for a wish to stop.
         return std::future::pending().await;
     };
@@ -112,8 +119,8 @@ fn read_seeds(path: &Path, skip_bad: bool, settings: &Settings, talk: &Talk) -> 
         ("<stdin>".to_owned(), text)
     } else {
         let name = path.display().to_string();
-        let text =
-            std::fs::read(path).map_err(|error| Usage(format!("the seeds file `{name}` can't be read: {error}")))?;
+        let text = std::fs::read(path)
+            .map_err(|error| Usage(format!("the seeds file `{name}` can't be read: {error}")))?;
         (name, text)
     };
     let file = seeds::read(&name, &text, &settings.normaliser());
@@ -186,7 +193,11 @@ fn summary(report: &CrawlReport, rate: f64) -> String {
     row("redirected", counts.redirected, String::new());
     const REFUSED: [&str; 2] = ["robots", "address"];
     const GOOD: [&str; 4] = ["fetched", "not-modified", "moved", "redirected"];
-    row("failed", counts.failed, by(&counts.outcomes, &|name| !REFUSED.contains(&name) && !GOOD.contains(&name)));
+    row(
+        "failed",
+        counts.failed,
+        by(&counts.outcomes, &|name| !REFUSED.contains(&name) && !GOOD.contains(&name)),
+    );
     row("blocked", counts.blocked, by(&counts.outcomes, &|name| REFUSED.contains(&name)));
     row("put off", counts.deferred, by(&counts.put_off, &|_| true));
     row("links refused", counts.refused.values().sum(), by(&counts.refused, &|_| true));

@@ -84,7 +84,13 @@ fn as_json(
     Ok(serde_json::to_string_pretty(&status)? + "\n")
 }
 
-fn as_text(summary: &Summary, cycles: &[CycleRow], hosts: &[KnownHost], most: usize, now: Timestamp) -> String {
+fn as_text(
+    summary: &Summary,
+    cycles: &[CycleRow],
+    hosts: &[KnownHost],
+    most: usize,
+    now: Timestamp,
+) -> String {
     let list = |counts: &[(String, u64)]| {
         counts.iter().map(|(name, count)| format!("{name} {}", number(*count))).collect::<Vec<_>>().join(", ")
     };

@@ -19,7 +19,7 @@ use crate::extract::sitemap::Sitemap;
 use crate::fetch::visit::{Held, Outcome, RedirectFault, Request, Subject, Visit, Waiting};
 use crate::fetch::web::Web;
 use crate::fetch::{Event, Fetcher, Traffic};
-use crate::page::{Fingerprint, Host, HostId, PageId, PageUrl, UrlError, Sites};
+use crate::page::{Fingerprint, Host, HostId, PageId, PageUrl, Sites, UrlError};
 use crate::schedule::Candidates;
 use crate::store::{AddedPage, CycleId, PlannedVisit, Recorded, Tally, VisitRecord};
 use crate::time::Timestamp;
@@ -109,10 +109,14 @@ impl<'a, W: Web> Cycle<'a, W> {
             ids.insert(known.report.host.clone(), known.id);
             let budget = site_budget(&crawler.settings.site_budgets, &known.report.host);
             let host = known.report.host;
-            hosts.insert(known.id, CycleHost { host, visits: 0, budget, sitemaps_at: known.sitemaps_at, sitemaps: 0 });
+            hosts.insert(
+                known.id,
+                CycleHost { host, visits: 0, budget, sitemaps_at: known.sitemaps_at, sitemaps: 0 },
+            );
         }
         let mut candidates = Candidates::default();
-        let outstanding: HashMap<PageId, ()> = open.outstanding.iter().map(|visit| (visit.page, ())).collect();
+        let outstanding: HashMap<PageId, ()> =
+            open.outstanding.iter().map(|visit| (visit.page, ())).collect();
         let policy = &*crawler.policy;
         store.each_page(&mut |page| {
             let visited = page.last_cycle == Some(open.id);
@@ -223,7 +227,10 @@ impl<'a, W: Web> Cycle<'a, W> {
         }
         self.thirsty = false;
         let on_their_way = (self.fetcher.queued() + self.fetcher.in_flight()) as u64;
-        let budget = self.fetcher.left().map_or(WAVE, |left| left.saturating_sub(on_their_way).min(WAVE as u64) as usize);
+        let budget = self
+            .fetcher
+            .left()
+            .map_or(WAVE, |left| left.saturating_sub(on_their_way).min(WAVE as u64) as usize);
         let (fetcher, hosts) = (&self.fetcher, &self.hosts);
         let plan = self.candidates.choose(budget, |id| hosts.get(&id).map_or(0, |host| room(fetcher, host)));
         if plan.visits.is_empty() {
@@ -242,7 +249,8 @@ impl<'a, W: Web> Cycle<'a, W> {
         for visit in visits {
             match Url::parse(&visit.url) {
                 Ok(url) => {
-                    let request = Request { subject: Subject::Page(visit.page), url, held: visit.held.clone() };
+                    let request =
+                        Request { subject: Subject::Page(visit.page), url, held: visit.held.clone() };
                     self.planned.insert(visit.page, visit);
                     self.fetcher.submit(request);
                 }
@@ -292,12 +300,23 @@ impl<'a, W: Web> Cycle<'a, W> {
 
     async fn visited(&mut self, page: PageId, observed: Observed) {
         let Some(planned) = self.planned.remove(&page) else { return };
-        let Observed { observation, content, etag, last_modified, noindex, links, refused, canonical, redirect, .. } =
-            observed;
+        let Observed {
+            observation,
+            content,
+            etag,
+            last_modified,
+            noindex,
+            links,
+            refused,
+            canonical,
+            redirect,
+            ..
+        } = observed;
         for (reason, count) in refused {
             self.crawler.verifier.refuse(reason, count);
         }
-        let source = Source { depth: planned.depth.saturating_add(1), seed: Some(planned.seed), page: Some(page) };
+        let source =
+            Source { depth: planned.depth.saturating_add(1), seed: Some(planned.seed), page: Some(page) };
         let mut found = self.admit(links, &source);
         let mut record = VisitRecord {
             page,
@@ -376,7 +395,12 @@ impl<'a, W: Web> Cycle<'a, W> {
     }
 
     /// The page that another one leads to: known, or taken in now; `None` if it is not wanted.
-    fn lead_to(&mut self, planned: &PlannedVisit, target: PageUrl, found: &mut Vec<NewPage>) -> Option<Fingerprint> {
+    fn lead_to(
+        &mut self,
+        planned: &PlannedVisit,
+        target: PageUrl,
+        found: &mut Vec<NewPage>,
+    ) -> Option<Fingerprint> {
         let fingerprint = target.fingerprint();
         if self.crawler.verifier.knows(fingerprint) {
             return Some(fingerprint);
@@ -517,10 +541,13 @@ impl<'a, W: Web> Cycle<'a, W> {
         let slowest = self
             .candidates
             .hosts()
-            .filter_map(|(id, pages)| Some(self.fetcher.delay_of(&self.hosts.get(&id)?.host).mul_f64(pages as f64)))
+            .filter_map(|(id, pages)| {
+                Some(self.fetcher.delay_of(&self.hosts.get(&id)?.host).mul_f64(pages as f64))
+            })
             .max()
             .unwrap_or_default();
-        let even = (rate > 0.0).then(|| Duration::try_from_secs_f64(left as f64 / rate).unwrap_or(Duration::MAX));
+        let even =
+            (rate > 0.0).then(|| Duration::try_from_secs_f64(left as f64 / rate).unwrap_or(Duration::MAX));
         Progress {
             cycle: number,
             counts: self.crawler.counts.clone(),

@@ -101,11 +101,11 @@ fn declared(label: &str) -> Option<&'static Encoding> {
 }
 
 fn guess(body: &[u8]) -> &'static Encoding {
-    match std::str::from_utf8(body) {
-        Ok(_) => return UTF_8,
-        // The last character was cut by a limit on bytes.
-        Err(error) if error.error_len().is_none() && error.valid_up_to() > 0 => return UTF_8,
-        Err(_) => {}
+    let invalid = body.get(Encoding::utf8_valid_up_to(body)..).unwrap_or_default();
+    // What a limit on bytes cut off in its last character is still UTF-8.
+    let is_cut = |error: std::str::Utf8Error| error.error_len().is_none() && invalid.len() < body.len();
+    if invalid.is_empty() || (invalid.len() < 4 && std::str::from_utf8(invalid).is_err_and(is_cut)) {
+        return UTF_8;
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(body.get(..GUESS_BYTES).unwrap_or(body), body.len() <= GUESS_BYTES);

@@ -14,6 +14,7 @@ pub mod html;
 pub mod links;
 mod media;
 pub mod names;
+mod opaque;
 pub mod reference;
 pub mod sitemap;
 pub mod text;

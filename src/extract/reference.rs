@@ -31,10 +31,10 @@ const LONGEST_NAME_BYTES: usize = 31;
 /// The longest name that needs no semicolon, in bytes.
 const LONGEST_BARE_NAME_BYTES: usize = 6;
 
-/// The reference at the start of `rest`, which begins with an ampersand, and its length in bytes.
-/// `None`: the ampersand is only an ampersand.
+/// The reference at the start of `rest`, and its length in bytes; `None` if there is none there, even if there is
+/// an ampersand.
 pub fn read(rest: &[u8], place: Place) -> Option<(Meaning, usize)> {
-    match rest.get(1)? {
+    match rest.strip_prefix(b"&")?.first()? {
         b'#' => numeric(rest).map(|(character, length)| (Meaning::Character(character), length)),
         byte if byte.is_ascii_alphanumeric() => named(rest.get(1..)?, place),
         _ => None,
@@ -80,7 +80,7 @@ fn named(name: &[u8], place: Place) -> Option<(Meaning, usize)> {
     let window = name.get(..LONGEST_NAME_BYTES + 1).unwrap_or(name);
     let run = window.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(window.len());
     if window.get(run) == Some(&b';')
-        && let Some(characters) = window.get(..run).and_then(|name| look_up(&TERMINATED, name))
+        && let Some(characters) = window.get(..run).and_then(terminated)
     {
         return Some((Meaning::Named(characters), run + 2));
     }
@@ -94,6 +94,19 @@ fn named(name: &[u8], place: Place) -> Option<(Meaning, usize)> {
         return None;
     }
     Some((Meaning::Named(characters), length + 1))
+}
+
+/// The commonest names are known by heart: most pages have no others.
+fn terminated(name: &[u8]) -> Option<&'static str> {
+    match name {
+        b"amp" => Some("&"),
+        b"lt" => Some("<"),
+        b"gt" => Some(">"),
+        b"quot" => Some("\""),
+        b"apos" => Some("'"),
+        b"nbsp" => Some("\u{a0}"),
+        _ => look_up(&TERMINATED, name),
+    }
 }
 
 fn look_up(table: &[(&str, &'static str)], name: &[u8]) -> Option<&'static str> {
@@ -182,5 +195,6 @@ mod tests {
         assert_eq!(text("&#0;&#xd800;&#x110000;&#99999999999999999999;"), "\u{fffd}\u{fffd}\u{fffd}\u{fffd}");
         assert_eq!(text("&#; &#x; &#xg;"), "&#; &#x; &#xg;");
         assert_eq!(decode_attribute("a\0b"), "a\u{fffd}b");
+        assert_eq!(decode_attribute("\0lt;\0#65;"), "\u{fffd}lt;\u{fffd}#65;", "NUL is no ampersand");
     }
 }

@@ -6,6 +6,7 @@
 //! text wherever they were cut, and time is linear. Most text is ASCII with single spaces, so that is what is
 //! fast: eight bytes at a time are found to need nothing, and copied.
 
+use encoding_rs::UTF_8;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::html::Text;
@@ -61,16 +62,13 @@ impl Words {
 
     /// The text: folded, trimmed, in normalisation form C.
     pub fn finish(self) -> String {
-        let mut text = match String::from_utf8(self.bytes) {
-            Ok(text) => text,
-            // Runs are cut at ASCII only, so this is not reached; if it were, a text is better than none.
-            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        let bytes = match into_ascii(self.bytes) {
+            Ok(text) => return text,
+            Err(bytes) => bytes,
         };
-        if !is_composed(&text) {
-            text = text.nfc().collect();
-        }
-        text.shrink_to_fit();
-        text
+        // Runs are cut at whole characters, so nothing is replaced here: this only finds that out, and quickly.
+        let (text, _) = UTF_8.decode_without_bom_handling(&bytes);
+        if is_composed(&text) { text.into_owned() } else { text.nfc().collect() }
     }
 
     fn push_bytes(&mut self, run: &[u8], references: bool) {
@@ -79,18 +77,17 @@ impl Words {
             let used = match byte {
                 b'\t' | b'\n' | b'\x0c' | b'\r' | b' ' => {
                     self.part_words();
-                    1
+                    // Pages are indented: spaces come in long runs.
+                    rest.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(rest.len())
                 }
                 b'&' => self.push_ampersand(rest, references),
                 0..0x20 | 0x7f => 1,
-                0x80.. => match wide_space(rest) {
-                    Some(length) => {
+                0xc2 | 0xe1..=0xe3 if let Some((length, is_space)) = invisible(rest) => {
+                    if is_space {
                         self.part_words();
-                        length
                     }
-                    None if matches!(rest, [0xc2, 0x80..=0x9f, ..]) => 2,
-                    None => self.copy(rest, foreign_length(rest)),
-                },
+                    length
+                }
                 _ => self.copy(rest, plain_length(rest)),
             };
             rest = rest.get(used..).unwrap_or_default();
@@ -147,16 +144,58 @@ impl Words {
     }
 }
 
-/// How many bytes from the start can be copied as they are: printable ASCII, no ampersand, no second space in a
-/// row. At least 1, given that the first byte is such a byte.
+/// ASCII as a text, in the memory it is in: touching as much again for a copy is a third of a long page's time.
+fn into_ascii(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
+    if !bytes.is_ascii() {
+        return Err(bytes);
+    }
+    let mut text = String::from_utf8(bytes).map_err(|error| error.into_bytes())?;
+    text.shrink_to_fit();
+    Ok(text)
+}
+
+/// How many bytes from the start can be copied as they are: no control character, no ampersand, no space but single
+/// ASCII ones. At least 1, given that the first byte begins a character of that kind.
 #[inline(always)]
 fn plain_length(rest: &[u8]) -> usize {
+    let mut length = 0;
+    loop {
+        length = ascii_length(rest, length);
+        // Beyond ASCII, words are short and spaces many: it takes a while to be worth eight bytes at a time again.
+        let mut last_wide = length;
+        let mut after_space = length > 0 && rest.get(length - 1) == Some(&b' ');
+        while length <= last_wide + 8 {
+            let from = rest.get(length..).unwrap_or_default();
+            let Some(&byte) = from.first() else { return length };
+            let step = match byte {
+                b' ' if after_space => return length,
+                b'&' | 0..b' ' | 0x7f => return length,
+                b' '..0x7f => 1,
+                0x80..0xe0 if byte == 0xc2 && invisible(from).is_some() => return length,
+                0x80..0xe0 => 2,
+                0xe1..=0xe3 if invisible(from).is_some() => return length,
+                0xe0..0xf0 => 3,
+                0xf0.. => 4,
+            };
+            after_space = byte == b' ';
+            if step > 1 {
+                last_wide = length;
+            }
+            length += step;
+        }
+    }
+}
+
+/// How far from `start` all is printable ASCII, with no ampersand and no second space in a row, give or take the
+/// last seven bytes of the run.
+#[inline(always)]
+fn ascii_length(rest: &[u8], start: usize) -> usize {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES * 0x80;
     const LOW: u64 = ONES * 0x7f;
-    let mut length = 0;
-    // The top bit: the byte before this word is a space.
-    let mut space_before = 0_u64;
+    let mut length = start;
+    // The top bit of the lowest byte: the byte before this word is a space.
+    let mut space_before = if start > 0 && rest.get(start - 1) == Some(&b' ') { 0x80 } else { 0 };
     // No sum below carries into the next byte, so each mask is exact in each byte, not only in its lowest.
     while let Some(word) = rest.get(length..).and_then(|rest| rest.first_chunk::<8>()) {
         let word = u64::from_le_bytes(*word);
@@ -174,47 +213,46 @@ fn plain_length(rest: &[u8]) -> usize {
         space_before = space >> 56;
         length += 8;
     }
-    let mut after_space = space_before != 0;
-    while let Some(&byte) = rest.get(length) {
-        if !matches!(byte, b' '..=b'~') || byte == b'&' || (byte == b' ' && after_space) {
-            break;
-        }
-        after_space = byte == b' ';
-        length += 1;
-    }
     length
 }
 
-/// How many bytes from the start are of characters beyond ASCII, up to the first that might be a space or a control
-/// character. At least 1.
+/// The length of the white space or control character beyond ASCII at the start, if there is one, and whether it
+/// is white space.
 #[inline(always)]
-fn foreign_length(rest: &[u8]) -> usize {
-    let stop = |byte: &u8| *byte < 0x80 || matches!(byte, 0xc2 | 0xe1..=0xe3);
-    rest.iter().skip(1).position(stop).map_or(rest.len(), |length| length + 1)
-}
-
-/// The length of the white space beyond ASCII at the start, if there is any.
-#[inline(always)]
-fn wide_space(rest: &[u8]) -> Option<usize> {
+fn invisible(rest: &[u8]) -> Option<(usize, bool)> {
     match rest {
-        [0xc2, 0x85 | 0xa0, ..] => Some(2),
-        [0xe1, 0x9a, 0x80, ..] | [0xe2, 0x80, 0x80..=0x8a | 0xa8 | 0xa9 | 0xaf, ..] => Some(3),
-        [0xe2, 0x81, 0x9f, ..] | [0xe3, 0x80, 0x80, ..] => Some(3),
+        [0xc2, 0x85 | 0xa0, ..] => Some((2, true)),
+        [0xc2, 0x80..=0x9f, ..] => Some((2, false)),
+        [0xe1, 0x9a, 0x80, ..] | [0xe2, 0x80, 0x80..=0x8a | 0xa8 | 0xa9 | 0xaf, ..] => Some((3, true)),
+        [0xe2, 0x81, 0x9f, ..] | [0xe3, 0x80, 0x80, ..] => Some((3, true)),
         _ => None,
     }
 }
 
 /// Whether `text` is in normalisation form C for certain.
 fn is_composed(text: &str) -> bool {
-    // Characters of the commonest scripts that no other character changes or is changed by; the full look-up costs
-    // more than all the rest of the reading.
-    let common = |character: char| {
-        matches!(character,
-            '\0'..='\u{2ff}' | '\u{400}'..='\u{482}' | '\u{48a}'..='\u{52f}' | '\u{2010}'..='\u{205e}'
-            | '\u{20a0}'..='\u{20c0}' | '\u{3001}'..='\u{3029}' | '\u{3041}'..='\u{3096}'
-            | '\u{30a0}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{ff01}'..='\u{ffef}')
-    };
-    text.is_ascii() || text.chars().all(common) || is_nfc_quick(text.chars()) == IsNormalized::Yes
+    is_composed_at_a_glance(text) || is_nfc_quick(text.chars()) == IsNormalized::Yes
+}
+
+/// Whether `text` has only characters of the commonest scripts that change no other character and are changed by
+/// none. The full look-up costs more than all the rest of the reading.
+fn is_composed_at_a_glance(text: &str) -> bool {
+    // Below U+0300 there is nothing to compose, and no byte of such a character is 0xcc or more.
+    if text.bytes().fold(0, u8::max) < 0xcc {
+        return true;
+    }
+    // First bytes of characters that are all of that kind: Cyrillic, Chinese, Korean.
+    let settled = |byte: u8| matches!(byte, ..0xcc | 0xd0 | 0xd1 | 0xe4..=0xe9 | 0xeb | 0xec);
+    let mut open = text.bytes().enumerate().filter(|(_, byte)| !settled(*byte));
+    open.all(|(at, _)| text.get(at..).and_then(|rest| rest.chars().next()).is_some_and(is_common))
+}
+
+fn is_common(character: char) -> bool {
+    matches!(character,
+        '\u{48a}'..='\u{52f}' | '\u{2010}'..='\u{205e}' | '\u{20a0}'..='\u{20c0}' | '\u{2122}'
+        | '\u{2190}'..='\u{22ff}' | '\u{2500}'..='\u{27bf}' | '\u{3001}'..='\u{3029}' | '\u{3041}'..='\u{3096}'
+        | '\u{30a0}'..='\u{30ff}' | '\u{d000}'..='\u{d7a3}' | '\u{fe00}'..='\u{fe0f}' | '\u{ff01}'..='\u{ff9d}'
+        | '\u{1f300}'..='\u{1faff}')
 }
 
 #[cfg(test)]
@@ -268,15 +306,12 @@ mod tests {
     }
 
     #[test]
-    fn the_common_characters_are_composed_alone_and_together() {
-        for character in ('\0'..=char::MAX).filter(|character| character.len_utf8() < 4) {
-            let alone = character.to_string();
-            if is_composed(&alone) && canonical_combining_class(character) == 0 {
-                assert_eq!(alone.nfc().collect::<String>(), alone, "{character:?}");
+    fn the_common_characters_change_nothing_and_are_changed_by_nothing() {
+        for character in ('\0'..=char::MAX).filter(|character| *character < '\u{20000}') {
+            if is_composed_at_a_glance(character.encode_utf8(&mut [0; 4])) {
+                assert_eq!(is_nfc_quick(std::iter::once(character)), IsNormalized::Yes, "{character:?}");
+                assert_eq!(canonical_combining_class(character), 0, "{character:?}");
             }
-            // A mark or a vowel sign can compose with what is before it: such a character may not be common.
-            let marked = format!("{alone}\u{301}");
-            assert!(!is_composed(&marked) || marked.nfc().eq(marked.chars()), "{character:?}");
         }
     }
 

@@ -51,12 +51,25 @@ pub(super) struct Done<T> {
     pub home: Home<T>,
 }
 
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the large ones are the common ones: a box each would cost more"
+)]
 pub(super) enum Home<T> {
     /// Ended for good, and digested.
     Visited(T),
     /// Worth another try.
-    Again { visit: Box<Visit>, attempt: u32 },
-    Robots { of: usize, hops: u32, attempt: u32, url: Url, answer: Result<Answer, NoAnswer> },
+    Again {
+        visit: Box<Visit>,
+        attempt: u32,
+    },
+    Robots {
+        of: usize,
+        hops: u32,
+        attempt: u32,
+        url: Url,
+        answer: Result<Answer, NoAnswer>,
+    },
     Resolved(Result<IpAddr, NoAnswer>),
 }
 
@@ -83,7 +96,8 @@ where
     match job.errand {
         Errand::Resolve => {
             let resolved = web.resolve(&job.url).await;
-            let sign = if matches!(resolved, Err(NoAnswer::Failed(_))) { Sign::Unreachable } else { Sign::Well };
+            let sign =
+                if matches!(resolved, Err(NoAnswer::Failed(_))) { Sign::Unreachable } else { Sign::Well };
             Done { host, took: Duration::ZERO, sign, first_try, bytes: 0, home: Home::Resolved(resolved) }
         }
         Errand::Robots { of, hops } => {
@@ -94,12 +108,12 @@ where
                 keep_prefix: true,
             };
             let answer = web.answer(ask).await;
-            let (outcome, status) = read_answer(&answer, &job.url);
+            let outcome = read_answer(&answer, &job.url);
             let bytes = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);
             Done {
                 host,
                 took: started.elapsed(),
-                sign: politeness::sign(&outcome, status),
+                sign: politeness::sign(&outcome),
                 first_try,
                 bytes,
                 home: Home::Robots { of, hops, attempt: job.attempt, url: job.url, answer },
@@ -115,12 +129,12 @@ where
             };
             let answer = web.answer(ask).await;
             let took = started.elapsed();
-            let (outcome, status) = read_answer(&answer, &request.url);
-            let sign = politeness::sign(&outcome, status);
+            let outcome = read_answer(&answer, &request.url);
+            let sign = politeness::sign(&outcome);
             let answer = answer.ok();
             let bytes = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);
             let visit = Visit { request, at, took, outcome, answer };
-            let home = if job.attempt < attempts && worth_another_try(&visit.outcome, patience) {
+            let home = if job.attempt < tries(&visit.outcome, attempts, patience) {
                 Home::Again { visit: Box::new(visit), attempt: job.attempt }
             } else {
                 Home::Visited(digested(digest, visit).await)
@@ -130,12 +144,12 @@ where
     }
 }
 
-/// A page may be tried again within the cycle if the trouble may pass, and the host does not ask for longer than
-/// the cycle waits, or for longer than anyone can mean.
-fn worth_another_try(outcome: &Outcome, patience: Duration) -> bool {
+/// A page is tried again within the cycle if the trouble may pass, and the host does not ask for longer than the
+/// cycle waits, or for longer than anyone can mean.
+fn tries(outcome: &Outcome, attempts: u32, patience: Duration) -> u32 {
     match outcome {
-        Outcome::Throttled { retry_after: Some(asked) } => *asked <= patience,
-        outcome => outcome.is_transient(),
+        Outcome::Throttled { retry_after: Some(asked) } if *asked > patience => 1,
+        outcome => outcome.tries(attempts),
     }
 }
 
@@ -172,12 +186,12 @@ fn broken(request: Request, at: Timestamp, took: Duration) -> Visit {
     Visit { request, at, took, outcome: Outcome::Failed(Failure::Malformed), answer: None }
 }
 
-/// What an answer means, and its status.
-fn read_answer(answer: &Result<Answer, NoAnswer>, url: &Url) -> (Outcome, Option<u16>) {
+/// What came of an ask.
+fn read_answer(answer: &Result<Answer, NoAnswer>, url: &Url) -> Outcome {
     match answer {
-        Err(NoAnswer::Failed(failure)) => (Outcome::Failed(failure.clone()), None),
-        Err(NoAnswer::Refused(refused)) => (Outcome::Refused(refused.clone()), None),
-        Ok(answer) => (outcome(answer, url), Some(answer.status)),
+        Err(NoAnswer::Failed(failure)) => Outcome::Failed(failure.clone()),
+        Err(NoAnswer::Refused(refused)) => Outcome::Refused(refused.clone()),
+        Ok(answer) => outcome(answer, url),
     }
 }
 
@@ -195,6 +209,7 @@ fn outcome(answer: &Answer, url: &Url) -> Outcome {
                 .header("retry-after")
                 .and_then(|value| politeness::retry_after(value, SystemTime::now())),
         },
+        500..=599 => Outcome::ServerError,
         _ => Outcome::HttpError,
     }
 }

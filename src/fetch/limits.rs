@@ -90,8 +90,10 @@ impl FromStr for AddressRange {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (address, prefix) = text.split_once('/').map_or((text, None), |(a, p)| (a, Some(p)));
-        let network: IpAddr =
-            address.trim().parse().map_err(|_| format!("`{text}` is not an address range such as `10.0.0.0/8`"))?;
+        let network: IpAddr = address
+            .trim()
+            .parse()
+            .map_err(|_| format!("`{text}` is not an address range such as `10.0.0.0/8`"))?;
         let width = if network.is_ipv4() { 32 } else { 128 };
         let prefix = match prefix {
             None => width,
@@ -221,16 +223,23 @@ mod tests {
 
     #[test]
     fn public_addresses_pass() {
-        for address in
-            ["1.1.1.1", "93.184.216.34", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2002:0101:0101::1", "64:ff9b::101:101"]
-        {
+        for address in [
+            "1.1.1.1",
+            "93.184.216.34",
+            "172.32.0.1",
+            "100.128.0.1",
+            "2606:4700::1111",
+            "2002:0101:0101::1",
+            "64:ff9b::101:101",
+        ] {
             assert!(public(address), "{address}");
         }
     }
 
     #[test]
     fn ranges_open_what_they_name_and_nothing_else() {
-        let rules = AddressRules::and_ranges(vec!["127.0.0.0/8".parse().unwrap(), "fd00::/8".parse().unwrap()]);
+        let rules =
+            AddressRules::and_ranges(vec!["127.0.0.0/8".parse().unwrap(), "fd00::/8".parse().unwrap()]);
         assert!(rules.permits("127.9.9.9".parse().unwrap()));
         assert!(rules.permits("::ffff:127.9.9.9".parse().unwrap()));
         assert!(rules.permits("fd00::5".parse().unwrap()));

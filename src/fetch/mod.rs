@@ -287,37 +287,42 @@ where
             return self.give_turn(at, now + wait);
         }
         match self.next_job(at, now) {
-            Next::Send(job) => self.send(at, job, now),
-            Next::Wait => self.schedule(at),
+            Some(job) => self.send(at, job, now),
+            None => self.schedule(at),
         }
     }
 
     /// The job to send now: robots.txt before everything else, then the first page that it allows.
-    fn next_job(&mut self, at: usize, now: Instant) -> Next {
+    fn next_job(&mut self, at: usize, now: Instant) -> Option<Job> {
         if self.left == Some(0) {
             self.defer_all(at, Waiting::Budget);
-            return Next::Wait;
+            return None;
         }
         let host = &mut self.hosts[at];
         if let Some(job) = host.take_robots_job() {
             self.queued -= 1;
-            return Next::Send(job);
+            return Some(job);
         }
         match &host.robots {
-            RobotsState::Asked => return Next::Wait,
+            RobotsState::Asked => return None,
             RobotsState::Known { until, .. } if *until > now => {}
             _ => {
-                let Some(url) = host.host.url("/robots.txt") else { return Next::Wait };
+                let url = host.host.url("/robots.txt")?;
                 host.robots = RobotsState::Asked;
                 let attempt = host.robots_attempts + 1;
-                return Next::Send(Job { errand: Errand::Robots { of: at, hops: 0 }, url, attempt, not_before: now });
+                return Some(Job {
+                    errand: Errand::Robots { of: at, hops: 0 },
+                    url,
+                    attempt,
+                    not_before: now,
+                });
             }
         }
         loop {
-            let Some(job) = self.hosts[at].take_runnable(now) else { return Next::Wait };
+            let job = self.hosts[at].take_runnable(now)?;
             self.queued -= 1;
             if self.hosts[at].allows(&job.url) {
-                return Next::Send(job);
+                return Some(job);
             }
             if let Errand::Visit(request) = job.errand {
                 let visit = unasked(request, Outcome::Refused(Refused::Robots));
@@ -440,7 +445,9 @@ where
         match home {
             Home::Visited(digested) => self.events.push_back(Event::Visited(digested)),
             Home::Again { visit, attempt } => self.again(at, *visit, attempt, now),
-            Home::Robots { of, hops, attempt, url, answer } => self.robots_home(at, of, hops, attempt, &url, answer),
+            Home::Robots { of, hops, attempt, url, answer } => {
+                self.robots_home(at, of, hops, attempt, &url, answer)
+            }
             Home::Resolved(resolved) => self.resolved(at, resolved),
         }
         self.schedule(at);
@@ -642,11 +649,6 @@ where
         let agent = self.site(host).and_then(|site| site.user_agent.as_deref());
         robots::product_token(agent.unwrap_or(&self.settings.user_agent)).to_owned()
     }
-}
-
-enum Next {
-    Send(Job),
-    Wait,
 }
 
 fn read_robots(status: u16, body: &[u8], token: &str) -> Robots {

@@ -35,7 +35,10 @@ pub struct NetworkSettings {
 pub struct SiteHeaders(HeaderMap);
 
 impl SiteHeaders {
-    pub fn new(user_agent: Option<&str>, headers: impl Iterator<Item = (String, String)>) -> Result<Self, NetworkError> {
+    pub fn new(
+        user_agent: Option<&str>,
+        headers: impl Iterator<Item = (String, String)>,
+    ) -> Result<Self, NetworkError> {
         let mut own = HeaderMap::new();
         if let Some(agent) = user_agent {
             own.insert(header::USER_AGENT, agent_value(agent)?);
@@ -101,9 +104,13 @@ impl Network {
         let mut request = reqwest::Request::new(reqwest::Method::GET, ask.url.clone());
         let headers = request.headers_mut();
         headers.insert(header::USER_AGENT, self.user_agent.clone());
-        headers.insert(header::ACCEPT, HeaderValue::from_static("text/html,application/xhtml+xml,text/*;q=0.9,*/*;q=0.5"));
+        headers.insert(
+            header::ACCEPT,
+            HeaderValue::from_static("text/html,application/xhtml+xml,text/*;q=0.9,*/*;q=0.5"),
+        );
         // What was stored came from a server: if it can't go back as a header, the request is a plain one.
-        let conditions = [(header::IF_NONE_MATCH, &ask.held.etag), (header::IF_MODIFIED_SINCE, &ask.held.last_modified)];
+        let conditions =
+            [(header::IF_NONE_MATCH, &ask.held.etag), (header::IF_MODIFIED_SINCE, &ask.held.last_modified)];
         for (name, held) in conditions {
             if let Some(value) = held.as_deref().and_then(|value| HeaderValue::from_str(value).ok()) {
                 headers.insert(name, value);
@@ -125,7 +132,10 @@ impl Web for Network {
             _ => IpAddr::from([0, 0, 0, 0]),
         };
         let started = Instant::now();
-        let head = timeout(self.limits.connect.saturating_add(self.limits.idle), self.client.execute(self.request(&ask)));
+        let head = timeout(
+            self.limits.connect.saturating_add(self.limits.idle),
+            self.client.execute(self.request(&ask)),
+        );
         let response = match head.await {
             Err(_) => return Err(NoAnswer::Failed(Failure::NoAnswer)),
             Ok(Err(error)) => return Err(classify(&error, Phase::Head)),
@@ -138,8 +148,11 @@ impl Web for Network {
         let status = response.status().as_u16();
         // The client undoes one encoding and takes its name away; what is still named was not undone.
         if response.headers().contains_key(header::CONTENT_ENCODING) && has_body(status) {
-            let encoding = response.headers().get(header::CONTENT_ENCODING).and_then(|value| value.to_str().ok());
-            if !encoding.is_some_and(|value| value.trim().eq_ignore_ascii_case("identity") || value.trim().is_empty()) {
+            let encoding =
+                response.headers().get(header::CONTENT_ENCODING).and_then(|value| value.to_str().ok());
+            if !encoding
+                .is_some_and(|value| value.trim().eq_ignore_ascii_case("identity") || value.trim().is_empty())
+            {
                 return Err(NoAnswer::Failed(Failure::Encoding));
             }
         }
@@ -161,7 +174,11 @@ impl Web for Network {
             Some(UrlHost::Domain(name)) => {
                 let looked_up = timeout(self.limits.connect, self.resolver.look_up(name)).await;
                 let addresses = looked_up.map_err(|_| NoAnswer::Failed(Failure::Dns))?;
-                addresses.map_err(LookUpError::into_answer)?.first().copied().ok_or(NoAnswer::Failed(Failure::Dns))
+                addresses
+                    .map_err(LookUpError::into_answer)?
+                    .first()
+                    .copied()
+                    .ok_or(NoAnswer::Failed(Failure::Dns))
             }
             Some(UrlHost::Ipv4(v4)) => self.judge(IpAddr::V4(v4)),
             Some(UrlHost::Ipv6(v6)) => self.judge(IpAddr::V6(v6)),
@@ -171,7 +188,12 @@ impl Web for Network {
 }
 
 impl Network {
-    async fn body(&self, mut response: reqwest::Response, ask: &Ask, deadline: Instant) -> Result<Bytes, NoAnswer> {
+    async fn body(
+        &self,
+        mut response: reqwest::Response,
+        ask: &Ask,
+        deadline: Instant,
+    ) -> Result<Bytes, NoAnswer> {
         let promised = response.content_length().and_then(|length| usize::try_from(length).ok());
         if promised.is_some_and(|length| length > ask.max_bytes) && !ask.keep_prefix {
             return Err(NoAnswer::Failed(Failure::TooLarge));
@@ -216,6 +238,13 @@ enum Phase {
     Body,
 }
 
+impl Phase {
+    /// What it is when the connection ends here.
+    fn cut(self) -> Failure {
+        if self == Phase::Head { Failure::HungUp } else { Failure::CutOff }
+    }
+}
+
 /// Puts the HTTP client's error into our words, by what lies at its root.
 fn classify(error: &reqwest::Error, phase: Phase) -> NoAnswer {
     let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
@@ -239,8 +268,12 @@ fn classify(error: &reqwest::Error, phase: Phase) -> NoAnswer {
                 }
             }
             failure = failure.or(match io.kind() {
-                ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Some(Failure::CutOff),
-                ErrorKind::InvalidData | ErrorKind::InvalidInput if phase == Phase::Body => Some(Failure::Encoding),
+                ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+                    Some(phase.cut())
+                }
+                ErrorKind::InvalidData | ErrorKind::InvalidInput if phase == Phase::Body => {
+                    Some(Failure::Encoding)
+                }
                 _ => None,
             });
         }
@@ -253,20 +286,21 @@ fn classify(error: &reqwest::Error, phase: Phase) -> NoAnswer {
     } else if error.is_decode() {
         failure.unwrap_or(Failure::Encoding)
     } else {
-        failure.unwrap_or_else(|| by_message(error))
+        failure.unwrap_or_else(|| by_message(error, phase))
     })
 }
 
 /// The HTTP parser's errors are told apart by their words alone: its types are private.
-fn by_message(error: &reqwest::Error) -> Failure {
+fn by_message(error: &reqwest::Error, phase: Phase) -> Failure {
     let mut words = String::new();
     let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
     while let Some(current) = cause {
         words = current.to_string();
         cause = current.source();
     }
-    let cut = ["connection closed before message completed", "end of file", "unexpected EOF", "connection reset"];
-    if cut.iter().any(|phrase| words.contains(phrase)) { Failure::CutOff } else { Failure::Malformed }
+    let cut =
+        ["connection closed before message completed", "end of file", "unexpected EOF", "connection reset"];
+    if cut.iter().any(|phrase| words.contains(phrase)) { phase.cut() } else { Failure::Malformed }
 }
 
 #[derive(Clone, Debug, thiserror::Error)]
@@ -286,11 +320,14 @@ impl LookUpError {
     }
 }
 
+/// When a name was looked up, and what came.
+type Remembered = (Instant, Vec<IpAddr>);
+
 /// Resolves names by the system, refuses a name if any of its addresses is refused, and remembers for a while.
 #[derive(Clone)]
 struct GuardedResolver {
     addresses: Arc<AddressRules>,
-    known: Arc<Mutex<HashMap<String, (Instant, Vec<IpAddr>)>>>,
+    known: Arc<Mutex<HashMap<String, Remembered>>>,
 }
 
 /// The system's resolver tells no lifetime: this is short enough for a moved site and long enough for a crawl.

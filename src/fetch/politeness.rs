@@ -39,7 +39,7 @@ impl Default for Politeness {
             max_crawl_delay: Duration::from_secs(60),
             patience: Duration::from_secs(120),
             attempts: 3,
-            max_failures: 5,
+            max_failures: 10,
             back_off: Duration::from_secs(2),
             max_back_off: Duration::from_secs(60),
         }
@@ -70,12 +70,13 @@ pub enum Sign {
 
 /// Reads the sign off an outcome. A page that is broken in itself (too large, cut off within its body, not HTTP)
 /// says nothing bad of its host: the host answered.
-pub fn sign(outcome: &Outcome, status: Option<u16>) -> Sign {
+pub fn sign(outcome: &Outcome) -> Sign {
     match outcome {
         Outcome::Throttled { retry_after } => Sign::Busy { retry_after: *retry_after },
         Outcome::Failed(Failure::Dns | Failure::Connect | Failure::Tls) => Sign::Unreachable,
-        Outcome::Failed(Failure::NoAnswer | Failure::CutOff) => Sign::Busy { retry_after: None },
-        Outcome::HttpError if status.is_some_and(|status| status >= 500) => Sign::Busy { retry_after: None },
+        Outcome::ServerError | Outcome::Failed(Failure::NoAnswer | Failure::HungUp) => {
+            Sign::Busy { retry_after: None }
+        }
         _ => Sign::Well,
     }
 }
@@ -160,7 +161,8 @@ impl Pace {
         random: &mut impl rand::Rng,
     ) -> Verdict {
         // A delay of zero is the operator's word that the host needs no pause.
-        let pause = if self.delay.is_zero() { self.delay } else { self.delay.max(took.min(MAX_ADAPTIVE_DELAY)) };
+        let pause =
+            if self.delay.is_zero() { self.delay } else { self.delay.max(took.min(MAX_ADAPTIVE_DELAY)) };
         self.next_allowed = self.next_allowed.max(now + pause);
         let verdict = match sign {
             Sign::Well => {
@@ -181,10 +183,12 @@ impl Pace {
                 let asked = retry_after.filter(|asked| is_plausible(*asked));
                 match asked {
                     Some(asked) if asked > politeness.patience => Verdict::Rest(asked, Waiting::RetryAfter),
-                    _ if self.failures >= politeness.max_failures => match (asked, self.rest(Waiting::Failing)) {
-                        (Some(asked), Verdict::Rest(span, why)) => Verdict::Rest(span.max(asked), why),
-                        (_, rest) => rest,
-                    },
+                    _ if self.failures >= politeness.max_failures => {
+                        match (asked, self.rest(Waiting::Failing)) {
+                            (Some(asked), Verdict::Rest(span, why)) => Verdict::Rest(span.max(asked), why),
+                            (_, rest) => rest,
+                        }
+                    }
                     Some(asked) => Verdict::Wait(asked, Waiting::RetryAfter),
                     None => Verdict::Wait(self.back_off(politeness, random), Waiting::BackOff),
                 }
@@ -239,7 +243,10 @@ mod tests {
         let mut random = rand_pcg::Pcg64::seed_from_u64(1);
         let start = Instant::now();
         let mut pace = Pace::new(Duration::from_secs(1), start);
-        assert_eq!(pace.ended(start, Duration::from_millis(5), Sign::Well, true, &politeness, &mut random), Verdict::GoOn);
+        assert_eq!(
+            pace.ended(start, Duration::from_millis(5), Sign::Well, true, &politeness, &mut random),
+            Verdict::GoOn
+        );
         assert_eq!(pace.next_allowed(), start + Duration::from_secs(1));
         pace.ended(start, Duration::from_secs(3), Sign::Well, true, &politeness, &mut random);
         assert_eq!(pace.next_allowed(), start + Duration::from_secs(3));
@@ -259,9 +266,9 @@ mod tests {
                 other => break other,
             }
         };
-        assert_eq!(waits.len(), 4);
+        assert_eq!(waits.len(), 9);
         for (n, wait) in waits.iter().enumerate() {
-            let base = 2.0 * f64::from(1 << n);
+            let base = (2.0 * f64::from(1 << n)).min(60.0);
             assert!((base..base * 1.25).contains(wait), "{waits:?}");
         }
         assert_eq!(rest, Verdict::Rest(FIRST_REST, Waiting::Failing));
@@ -274,12 +281,18 @@ mod tests {
         let politeness = Politeness::default();
         let busy = |seconds| Sign::Busy { retry_after: Some(Duration::from_secs(seconds)) };
         let mut pace = Pace::new(Duration::from_secs(1), Instant::now());
-        assert_eq!(ended(&mut pace, busy(5), &politeness), Verdict::Wait(Duration::from_secs(5), Waiting::RetryAfter));
+        assert_eq!(
+            ended(&mut pace, busy(5), &politeness),
+            Verdict::Wait(Duration::from_secs(5), Waiting::RetryAfter)
+        );
         assert_eq!(
             ended(&mut pace, busy(3600), &politeness),
             Verdict::Rest(Duration::from_secs(3600), Waiting::RetryAfter)
         );
-        assert!(matches!(ended(&mut pace, busy(315_360_000), &politeness), Verdict::Wait(_, Waiting::BackOff)));
+        assert!(matches!(
+            ended(&mut pace, busy(315_360_000), &politeness),
+            Verdict::Wait(_, Waiting::BackOff)
+        ));
     }
 
     #[test]

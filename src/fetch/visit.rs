@@ -81,6 +81,8 @@ pub enum Outcome {
     BadRedirect(RedirectFault),
     /// 404 or 410.
     Missing,
+    /// 5xx, but for 503.
+    ServerError,
     /// Another status that brings no page.
     HttpError,
     /// 429 or 503: the host asks us to stay away for a while.
@@ -114,7 +116,9 @@ pub enum Failure {
     NoAnswer,
     /// The body did not end in time.
     TooSlow,
-    /// Closed or reset before the end.
+    /// Closed or reset before a word was said.
+    HungUp,
+    /// Closed or reset within the body.
     CutOff,
     /// Not HTTP, or framed against its rules.
     Malformed,
@@ -147,6 +151,7 @@ impl Outcome {
                 RedirectFault::OutOfScope => "redirect-out-of-scope",
             },
             Outcome::Missing => "missing",
+            Outcome::ServerError => "server-error",
             Outcome::HttpError => "http-error",
             Outcome::Throttled { .. } => "throttled",
             Outcome::Failed(failure) => match failure {
@@ -155,6 +160,7 @@ impl Outcome {
                 Failure::Tls => "tls",
                 Failure::NoAnswer => "no-answer",
                 Failure::TooSlow => "too-slow",
+                Failure::HungUp => "hung-up",
                 Failure::CutOff => "cut-off",
                 Failure::Malformed => "malformed",
                 Failure::Encoding => "encoding",
@@ -172,15 +178,14 @@ impl Outcome {
         matches!(self, Outcome::Fetched | Outcome::NotModified)
     }
 
-    /// Is it worth another try soon? A broken page will be as broken in a minute; a busy or unreachable host may not.
-    pub fn is_transient(&self) -> bool {
+    /// How many tries it is worth within one cycle, of `most`. A broken page will be as broken in a minute; a busy or
+    /// unreachable host may not; one that says nothing costs a long wait each time.
+    pub fn tries(&self, most: u32) -> u32 {
         match self {
-            Outcome::Throttled { .. } => true,
-            Outcome::Failed(failure) => !matches!(
-                failure,
-                Failure::TooLarge | Failure::Encoding | Failure::TooSlow | Failure::Malformed
-            ),
-            _ => false,
+            Outcome::Throttled { .. } | Outcome::ServerError => most,
+            Outcome::Failed(Failure::Dns | Failure::Connect | Failure::Tls | Failure::HungUp) => most,
+            Outcome::Failed(Failure::NoAnswer | Failure::CutOff) => most.min(2),
+            _ => 1,
         }
     }
 }
@@ -275,9 +280,9 @@ mod tests {
 
     #[test]
     fn a_broken_page_is_not_tried_again_at_once() {
-        assert!(Outcome::Throttled { retry_after: None }.is_transient());
-        assert!(Outcome::Failed(Failure::Connect).is_transient());
-        assert!(!Outcome::Failed(Failure::TooLarge).is_transient());
-        assert!(!Outcome::Missing.is_transient());
+        assert_eq!(Outcome::Throttled { retry_after: None }.tries(3), 3);
+        assert_eq!(Outcome::Failed(Failure::NoAnswer).tries(3), 2);
+        assert_eq!(Outcome::Failed(Failure::TooLarge).tries(3), 1);
+        assert_eq!(Outcome::Missing.tries(3), 1);
     }
 }

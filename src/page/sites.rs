@@ -35,7 +35,8 @@ impl<T> Sites<T> {
         else {
             return false;
         };
-        let held = self.by_name.entry(host.name().into()).or_insert(OfName { any_port: None, ports: Vec::new() });
+        let held =
+            self.by_name.entry(host.name().into()).or_insert(OfName { any_port: None, ports: Vec::new() });
         if host.port() == other.port() {
             held.ports.retain(|(port, _)| *port != host.port());
             held.ports.push((host.port(), value));

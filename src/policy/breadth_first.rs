@@ -39,7 +39,8 @@ mod tests {
     #[test]
     fn new_pages_come_first_by_depth_then_the_one_visited_longest_ago() {
         let now = Timestamp::from_seconds(1_000_000);
-        let order = [page(0, None), page(1, None), page(u32::MAX, None), page(0, Some(10)), page(0, Some(999_999))];
+        let order =
+            [page(0, None), page(1, None), page(u32::MAX, None), page(0, Some(10)), page(0, Some(999_999))];
         let scores: Vec<f64> = order.iter().map(|page| BreadthFirst.score(page, now).value()).collect();
         assert!(scores.is_sorted_by(|a, b| a > b), "{scores:?}");
     }

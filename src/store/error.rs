@@ -20,7 +20,9 @@ pub enum StoreError {
     Missing(PathBuf),
     #[error("`{}` can't be opened: {reason}", .path.display())]
     CannotOpen { path: PathBuf, reason: String },
-    #[error("the disk is full: nothing more can be stored. What was committed is safe; free some space and run again")]
+    #[error(
+        "the disk is full: nothing more can be stored. What was committed is safe; free some space and run again"
+    )]
     Full(#[source] rusqlite::Error),
     #[error("the store can't be written to: {0}. What was committed is safe")]
     ReadOnly(#[source] rusqlite::Error),

@@ -30,7 +30,8 @@ pub fn unpack(packed: &[u8], body_bytes: usize, text_bytes: usize) -> Result<(Ve
     if both.len() != length {
         return Err(bad("is shorter than it was"));
     }
-    let text = String::from_utf8(both.split_off(body_bytes)).map_err(|_| bad("has text that is not UTF-8"))?;
+    let text =
+        String::from_utf8(both.split_off(body_bytes)).map_err(|_| bad("has text that is not UTF-8"))?;
     Ok((both, text))
 }
 

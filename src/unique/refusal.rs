@@ -63,23 +63,23 @@ impl Refusal {
         &ALL
     }
 
-    /// The stored name: lower case, words joined by `_`.
+    /// The stored name: lower case, words joined by `-`.
     pub fn name(self) -> &'static str {
         match self {
             Refusal::Malformed => "malformed",
             Refusal::Scheme => "scheme",
-            Refusal::UserInfo => "user_info",
-            Refusal::OutOfScope => "out_of_scope",
-            Refusal::NotIncluded => "not_included",
+            Refusal::UserInfo => "user-info",
+            Refusal::OutOfScope => "out-of-scope",
+            Refusal::NotIncluded => "not-included",
             Refusal::Excluded => "excluded",
-            Refusal::TooDeep => "too_deep",
-            Refusal::UrlTooLong => "url_too_long",
-            Refusal::PathTooDeep => "path_too_deep",
-            Refusal::RepeatedSegments => "repeated_segments",
-            Refusal::QueryVariants => "query_variants",
-            Refusal::HostFull => "host_full",
-            Refusal::LinksPerPage => "links_per_page",
-            Refusal::NoFollow => "no_follow",
+            Refusal::TooDeep => "too-deep",
+            Refusal::UrlTooLong => "url-too-long",
+            Refusal::PathTooDeep => "path-too-deep",
+            Refusal::RepeatedSegments => "repeated-segments",
+            Refusal::QueryVariants => "query-variants",
+            Refusal::HostFull => "host-full",
+            Refusal::LinksPerPage => "links-per-page",
+            Refusal::NoFollow => "no-follow",
         }
     }
 

@@ -17,9 +17,11 @@ pub(super) fn open(
 ) -> Result<OpenCycle> {
     let transaction = store.transaction()?;
     let interrupted: Option<(i64, i64)> = transaction
-        .query_row("SELECT id, requests FROM cycle WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1", [], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
+        .query_row(
+            "SELECT id, requests FROM cycle WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
         .optional()?;
     if let Some((id, requests)) = interrupted {
         // The wishes of this run hold from here on.
@@ -54,11 +56,7 @@ fn planned(row: &Row<'_>) -> rusqlite::Result<PlannedVisit> {
         url: row.get(3)?,
         depth: row.get(4)?,
         hops: row.get(5)?,
-        held: Held {
-            etag: row.get(6)?,
-            last_modified: row.get(7)?,
-            body: body.map(u128::from_be_bytes),
-        },
+        held: Held { etag: row.get(6)?, last_modified: row.get(7)?, body: body.map(u128::from_be_bytes) },
     })
 }
 
@@ -74,8 +72,8 @@ pub(super) fn plan(store: &mut SqliteStore, cycle: CycleId, plan: &Plan) -> Resu
     let transaction = store.transaction()?;
     let mut visits = Vec::with_capacity(plan.visits.len());
     {
-        let mut insert =
-            transaction.prepare_cached("INSERT OR REPLACE INTO plan (page_id, cycle_id, score) VALUES (?1, ?2, ?3)")?;
+        let mut insert = transaction
+            .prepare_cached("INSERT OR REPLACE INTO plan (page_id, cycle_id, score) VALUES (?1, ?2, ?3)")?;
         let mut select = transaction.prepare_cached(&format!("{SELECT_PLANNED} WHERE page.id = ?1"))?;
         for visit in &plan.visits {
             insert.execute(params![visit.page.0, cycle.0, visit.score.value()])?;

@@ -16,7 +16,9 @@ use crate::time::Timestamp;
 pub(super) fn save(connection: &Connection, report: &HostReport) -> Result<()> {
     let id = ensure_host(connection, &report.host)?;
     connection
-        .prepare_cached("UPDATE host SET delay_ms = ?2, not_before = ?3, waiting_for = ?4, failures = ?5 WHERE id = ?1")?
+        .prepare_cached(
+            "UPDATE host SET delay_ms = ?2, not_before = ?3, waiting_for = ?4, failures = ?5 WHERE id = ?1",
+        )?
         .execute(params![
             id.0,
             millis(report.delay),
@@ -28,7 +30,9 @@ pub(super) fn save(connection: &Connection, report: &HostReport) -> Result<()> {
         let packed = version::compress(&robots.body)
             .map_err(|error| StoreError::BadValue(format!("robots.txt does not pack: {error}")))?;
         connection
-            .prepare_cached("UPDATE host SET robots_at = ?2, robots_status = ?3, robots_body = ?4 WHERE id = ?1")?
+            .prepare_cached(
+                "UPDATE host SET robots_at = ?2, robots_status = ?3, robots_body = ?4 WHERE id = ?1",
+            )?
             .execute(params![id.0, robots.at.millis(), robots.status, packed])?;
     }
     Ok(())
@@ -52,17 +56,19 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<KnownHost>> {
     let mut hosts = Vec::new();
     while let Some(row) = rows.next()? {
         let origin: String = row.get(1)?;
-        let host = Host::parse(&origin).ok_or_else(|| StoreError::BadValue(format!("`{origin}` as a host")))?;
+        let host =
+            Host::parse(&origin).ok_or_else(|| StoreError::BadValue(format!("`{origin}` as a host")))?;
         let waiting: Option<String> = row.get(4)?;
         let wait = moment(row.get(3)?).zip(waiting.as_deref().and_then(Waiting::from_name));
-        let robots = match (moment(row.get(6)?), row.get::<_, Option<u16>>(7)?, row.get::<_, Option<Vec<u8>>>(8)?) {
-            (Some(at), Some(status), Some(packed)) => Some(RobotsRecord {
-                at,
-                status,
-                body: Bytes::from(version::decompress(&packed, robots::MAX_BYTES)?),
-            }),
-            _ => None,
-        };
+        let robots =
+            match (moment(row.get(6)?), row.get::<_, Option<u16>>(7)?, row.get::<_, Option<Vec<u8>>>(8)?) {
+                (Some(at), Some(status), Some(packed)) => Some(RobotsRecord {
+                    at,
+                    status,
+                    body: Bytes::from(version::decompress(&packed, robots::MAX_BYTES)?),
+                }),
+                _ => None,
+            };
         hosts.push(KnownHost {
             id: HostId(row.get(0)?),
             report: HostReport {

@@ -10,7 +10,9 @@ use crate::store::{PageFilter, PageRow, StoredContent, Summary, version};
 use crate::time::Timestamp;
 
 pub(super) fn summary(connection: &Connection, path: &Path) -> Result<Summary> {
-    let one = |sql: &str| -> Result<u64> { Ok(connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(count)?) };
+    let one = |sql: &str| -> Result<u64> {
+        Ok(connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(count)?)
+    };
     let groups = |sql: &str| -> Result<Vec<(String, u64)>> {
         let mut statement = connection.prepare(sql)?;
         let rows = statement.query_map([], |row| Ok((row.get(0)?, count(row.get(1)?))))?;
@@ -50,7 +52,11 @@ fn file_bytes(path: &Path) -> u64 {
     size(path) + size(Path::new(&wal()))
 }
 
-pub(super) fn pages(connection: &Connection, filter: &PageFilter, each: &mut dyn FnMut(PageRow)) -> Result<()> {
+pub(super) fn pages(
+    connection: &Connection,
+    filter: &PageFilter,
+    each: &mut dyn FnMut(PageRow),
+) -> Result<()> {
     let mut conditions = Vec::new();
     let mut values: Vec<Value> = Vec::new();
     let mut condition = |sql: &str, value: Value| {

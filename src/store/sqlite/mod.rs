@@ -17,8 +17,8 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
 use super::{
-    Batch, CycleId, CycleRow, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageRow, PlannedVisit, Recorded,
-    Result, Store, StoreError, StoredContent, Summary,
+    Batch, CycleId, CycleRow, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageRow, PlannedVisit,
+    Recorded, Result, Store, StoreError, StoredContent, Summary,
 };
 use crate::page::{Fingerprint, HostId, PageId, PageUrl, SeedId};
 use crate::schedule::Plan;
@@ -88,7 +88,8 @@ impl SqliteStore {
     pub fn limit_pages(&mut self, more: i64) -> Result<()> {
         let now: i64 = self.connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
         let _: i64 =
-            self.connection.query_row(&format!("PRAGMA max_page_count = {}", now + more), [], |row| row.get(0))?;
+            self.connection
+                .query_row(&format!("PRAGMA max_page_count = {}", now + more), [], |row| row.get(0))?;
         Ok(())
     }
 }
@@ -101,7 +102,10 @@ fn check_file(path: &Path) -> Result<()> {
     match std::fs::metadata(path) {
         Err(_) => return Ok(()),
         Ok(found) if found.is_dir() => {
-            return Err(StoreError::CannotOpen { path: path.to_owned(), reason: "it is a folder".to_owned() });
+            return Err(StoreError::CannotOpen {
+                path: path.to_owned(),
+                reason: "it is a folder".to_owned(),
+            });
         }
         Ok(found) if found.len() == 0 => return Ok(()),
         Ok(_) => {}
@@ -130,7 +134,12 @@ fn check_file(path: &Path) -> Result<()> {
         .optional()
         .map_err(|error| cannot_open(path, error))?
         .flatten();
-    let known = embedded::migrations::runner().get_migrations().iter().map(|m| i64::from(m.version())).max().unwrap_or(0);
+    let known = embedded::migrations::runner()
+        .get_migrations()
+        .iter()
+        .map(|m| i64::from(m.version()))
+        .max()
+        .unwrap_or(0);
     match found {
         Some(found) if found > known => Err(StoreError::Newer { path: path.to_owned(), found, known }),
         _ => Ok(()),

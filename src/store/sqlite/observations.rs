@@ -196,7 +196,9 @@ fn record_visit(
     }
     if after.life == Life::Gone {
         // What it stood for must stand for itself again.
-        connection.prepare_cached("UPDATE page SET alias_of = NULL WHERE alias_of = ?1")?.execute([visit.page.0])?;
+        connection
+            .prepare_cached("UPDATE page SET alias_of = NULL WHERE alias_of = ?1")?
+            .execute([visit.page.0])?;
     }
     Ok(changed)
 }

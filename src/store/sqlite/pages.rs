@@ -34,12 +34,15 @@ pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp)
             ],
             |row| row.get(0),
         )?;
-        let page = NewPage { url: seed.url.clone(), depth: 0, seed: SeedId(id), found_on: None, lastmod: None };
+        let page =
+            NewPage { url: seed.url.clone(), depth: 0, seed: SeedId(id), found_on: None, lastmod: None };
         if add(&transaction, &mut host_ids, &page, 0, seed.weight, now)?.is_none() {
             // Found before it was named as a seed: it is one now.
-            transaction.prepare_cached("UPDATE page SET weight = ?2, depth = 0, seed_id = ?3 WHERE fingerprint = ?1")?.execute(
-                params![seed.url.fingerprint().to_bytes(), seed.weight, id],
-            )?;
+            transaction
+                .prepare_cached(
+                    "UPDATE page SET weight = ?2, depth = 0, seed_id = ?3 WHERE fingerprint = ?1",
+                )?
+                .execute(params![seed.url.fingerprint().to_bytes(), seed.weight, id])?;
         }
     }
     transaction.commit()?;
@@ -55,7 +58,9 @@ pub(super) fn seeds(connection: &Connection) -> Result<Vec<KnownSeed>> {
     rows.map(|row| {
         let (id, url, scope, max_depth) = row?;
         let scope = scope
-            .map(|name| name.parse().map_err(|_| StoreError::BadValue(format!("`{name}` as the scope of a seed"))))
+            .map(|name| {
+                name.parse().map_err(|_| StoreError::BadValue(format!("`{name}` as the scope of a seed")))
+            })
             .transpose()?;
         Ok(KnownSeed { id: SeedId(id), url, scope, max_depth })
     })

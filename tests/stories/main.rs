@@ -1,0 +1,7 @@
+//! What users get, told over real HTTP on loopback: each story runs the real binary against a scripted site, and the
+//! site's log is the witness.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod first_crawl;
