@@ -2,9 +2,11 @@
 //!
 //! The file's form is also what `freshet config` prints, so that its output can be saved and edited.
 
+mod file;
+
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use regex::RegexSet;
@@ -20,6 +22,7 @@ use freshet::page::{DEFAULT_DROPPED_PARAMETERS, Normaliser, Sites};
 use freshet::unique::{Scope, ScopeKind, SiteRules, TrapLimits};
 
 use crate::cli::{CrawlFlags, Global, ScopeArg};
+use file::{File, read_file};
 
 /// The caller's mistake: exit code 2.
 #[derive(Debug)]
@@ -37,8 +40,6 @@ fn usage<T>(message: impl Into<String>) -> Result<T, Usage> {
     Err(Usage(message.into()))
 }
 
-/// The settings file used when none is named.
-const DEFAULT_FILE: &str = "freshet.toml";
 const DEFAULT_STORE: &str = "freshet.db";
 /// Hosts on one address together get what so many hosts would get alone.
 const HOSTS_PER_ADDRESS: f64 = 4.0;
@@ -124,62 +125,6 @@ pub struct SiteSection {
     pub user_agent: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
-}
-
-/// The file: everything may be left out, nothing may be misspelt.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    store: Option<PathBuf>,
-    #[serde(default)]
-    crawl: FileCrawl,
-    #[serde(default)]
-    limits: FileLimits,
-    #[serde(default)]
-    site: BTreeMap<String, SiteSection>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FileCrawl {
-    delay: Option<f64>,
-    concurrency: Option<u32>,
-    per_host: Option<u32>,
-    rate: Option<f64>,
-    address_rate: Option<f64>,
-    max_crawl_delay: Option<f64>,
-    patience: Option<f64>,
-    attempts: Option<u32>,
-    contact: Option<String>,
-    follow_nofollow: Option<bool>,
-    scope: Option<ScopeKind>,
-    include: Option<Vec<String>>,
-    exclude: Option<Vec<String>>,
-    max_depth: Option<u32>,
-    sitemaps: Option<bool>,
-    allow_private: Option<AllowPrivate>,
-    budget: Option<u64>,
-    cycles: Option<u64>,
-    policy: Option<String>,
-    drop_parameters: Option<Vec<String>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FileLimits {
-    connect_seconds: Option<f64>,
-    idle_seconds: Option<f64>,
-    total_seconds: Option<f64>,
-    body_bytes: Option<usize>,
-    sitemap_bytes: Option<usize>,
-    redirects: Option<u32>,
-    pages_per_host: Option<u32>,
-    links_per_page: Option<usize>,
-    query_variants: Option<u32>,
-    url_length: Option<usize>,
-    path_depth: Option<usize>,
-    repeated_segments: Option<usize>,
-    known_urls: Option<usize>,
 }
 
 impl Settings {
@@ -426,18 +371,6 @@ fn merge(global: &Global, flags: &CrawlFlags, file: File) -> Settings {
     }
 }
 
-fn read_file(named: Option<&Path>) -> Result<File, Usage> {
-    let path = match named {
-        Some(path) => path,
-        None if Path::new(DEFAULT_FILE).exists() => Path::new(DEFAULT_FILE),
-        None => return Ok(File::default()),
-    };
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Usage(format!("the settings file `{}` can't be read: {error}", path.display())))?;
-    toml::from_str(&text)
-        .map_err(|error| Usage(format!("{}: {}", path.display(), error.to_string().trim_end())))
-}
-
 fn scope_kind(given: ScopeArg) -> ScopeKind {
     match given {
         ScopeArg::Prefix => ScopeKind::Prefix,
@@ -479,6 +412,7 @@ fn seconds(value: f64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     fn parsed(text: &str) -> Result<Settings, Usage> {
         let file: File = toml::from_str(text).map_err(|error| Usage(error.to_string()))?;

@@ -1,5 +1,6 @@
 //! The live loop: cycles until told to stop.
 
+mod arrivals;
 mod cycle;
 pub mod observe;
 mod writer;

@@ -1,0 +1,226 @@
+//! What comes home: an ended request, what it says of its host, and what is done about it.
+
+use std::net::IpAddr;
+
+use tokio::time::Instant;
+use url::Url;
+
+use super::errand::{self, Done, Errand, Home, Job};
+use super::host::{HostAddress, RobotsState};
+use super::politeness::Verdict;
+use super::robots::Robots;
+use super::visit::{Answer, HostReport, Outcome, RobotsRecord, Visit, Waiting};
+use super::web::{NoAnswer, Web};
+use super::{Event, Fetcher, read_robots, unasked};
+use crate::page::Host;
+use crate::time::Timestamp;
+
+impl<W, T, D> Fetcher<W, T, D>
+where
+    W: Web,
+    T: Send + 'static,
+    D: Fn(Visit) -> T + Send + Sync + 'static,
+{
+    pub(super) async fn take_home(&mut self) {
+        match self.tasks.join_next().await {
+            Some(Ok(done)) => self.finish(done),
+            // A task can't be cancelled here, and its digest is guarded; its host would wait for ever for it.
+            Some(Err(error)) => tracing::error!(%error, "a fetch task ended unexpectedly"),
+            None => {}
+        }
+    }
+
+    pub(super) fn finish(&mut self, done: Done<T>) {
+        let Done { host: at, took, sign, first_try, bytes, home } = done;
+        let now = Instant::now();
+        self.hosts[at].in_flight -= 1;
+        self.traffic.bytes += bytes;
+        let verdict = match &home {
+            // A look-up that went well is no request: the host owes no pause for it.
+            Home::Resolved(Ok(_) | Err(NoAnswer::Refused(_))) => Verdict::GoOn,
+            _ => self.hosts[at].pace.ended(
+                now,
+                took,
+                sign,
+                first_try,
+                &self.settings.politeness,
+                &mut self.random,
+            ),
+        };
+        self.heed(at, verdict);
+        match home {
+            Home::Visited(digested) => self.events.push_back(Event::Visited(digested)),
+            Home::Again { visit, attempt } => self.again(at, *visit, attempt, now),
+            Home::Robots { of, hops, attempt, url, answer } => {
+                self.robots_home(of, hops, attempt, &url, answer)
+            }
+            Home::Resolved(resolved) => self.resolved(at, resolved),
+        }
+        self.schedule(at);
+    }
+
+    /// Notes a host's wait, or gives the host up for the cycle.
+    pub(super) fn heed(&mut self, at: usize, verdict: Verdict) {
+        let wall = Timestamp::now();
+        match verdict {
+            Verdict::GoOn => {
+                if self.hosts[at].wait.take().is_some() {
+                    self.report(at, None);
+                }
+            }
+            Verdict::Wait(span, why) => {
+                self.hosts[at].wait = Some((wall.plus(span), why));
+                self.report(at, None);
+            }
+            Verdict::Rest(span, why) => {
+                tracing::info!(host = %self.hosts[at].host, reason = why.name(), seconds = span.as_secs(), "host rests");
+                self.hosts[at].wait = Some((wall.plus(span), why));
+                self.hosts[at].resting = Some(why);
+                self.report(at, None);
+                self.defer_all(at, why);
+            }
+        }
+    }
+
+    pub(super) fn again(&mut self, at: usize, visit: Visit, attempt: u32, now: Instant) {
+        if self.stopped || self.hosts[at].resting.is_some() {
+            self.events.push_back(Event::Visited((self.digest)(visit)));
+            return;
+        }
+        // The page's own pause, on top of the host's, so that other pages go first meanwhile.
+        let pause = self.settings.politeness.back_off.saturating_mul(1 << attempt.min(16));
+        let url = visit.request.url.clone();
+        self.enqueue(
+            at,
+            Job { errand: Errand::Visit(visit.request), url, attempt: attempt + 1, not_before: now + pause },
+        );
+    }
+
+    pub(super) fn resolved(&mut self, at: usize, resolved: Result<IpAddr, NoAnswer>) {
+        match resolved {
+            Ok(address) => self.hosts[at].address = HostAddress::Known(address),
+            Err(NoAnswer::Refused(refused)) => {
+                let host = &mut self.hosts[at];
+                for job in std::mem::take(&mut host.queue) {
+                    self.queued -= 1;
+                    match job.errand {
+                        Errand::Visit(request) => {
+                            let visit = unasked(request, Outcome::Refused(refused.clone()));
+                            self.events.push_back(Event::Visited((self.digest)(visit)));
+                        }
+                        Errand::Robots { of, .. } => self.robots_unavailable(of, 0),
+                        Errand::Resolve => {}
+                    }
+                }
+            }
+            // The pace has noted it: another look-up follows after its pause, or the host rests.
+            Err(NoAnswer::Failed(_)) => {}
+        }
+    }
+
+    /// RFC 9309 §2.3.1: what the answer to robots.txt means.
+    pub(super) fn robots_home(
+        &mut self,
+        of: usize,
+        hops: u32,
+        attempt: u32,
+        url: &Url,
+        answer: Result<Answer, NoAnswer>,
+    ) {
+        let (status, body) = match &answer {
+            Ok(answer) if (300..400).contains(&answer.status) && answer.status != 304 => {
+                match errand::location(answer, url).filter(|to| matches!(to.scheme(), "http" | "https")) {
+                    Some(to) if hops < self.settings.robots_redirects => {
+                        return self.robots_hop(of, hops + 1, to);
+                    }
+                    // Too many redirects, or one to nowhere: as if there were no file.
+                    _ => (404, bytes::Bytes::new()),
+                }
+            }
+            Ok(answer) if answer.status == 429 || answer.status >= 500 || answer.status < 200 => {
+                return self.robots_unavailable(of, attempt.max(1));
+            }
+            Ok(answer) => (answer.status, answer.body.clone()),
+            Err(_) => return self.robots_unavailable(of, attempt.max(1)),
+        };
+        let robots = read_robots(status, &body, &self.token_of(&self.hosts[of].host.clone()));
+        self.take_robots(of, robots, Instant::now() + self.settings.robots_age);
+        self.report(of, Some(RobotsRecord { at: Timestamp::now(), status, body }));
+        self.schedule(of);
+    }
+
+    pub(super) fn robots_hop(&mut self, of: usize, hops: u32, to: Url) {
+        let Some(host) = Host::of(&to) else { return self.robots_unavailable(of, u32::MAX) };
+        let at = self.host_index(&host);
+        if self.hosts[at].resting.is_some() {
+            return self.robots_unavailable(of, u32::MAX);
+        }
+        self.enqueue(
+            at,
+            Job { errand: Errand::Robots { of, hops }, url: to, attempt: 1, not_before: Instant::now() },
+        );
+    }
+
+    /// No robots.txt to be had: everything on the host is forbidden. It is tried again a few times, then the host
+    /// rests until a later cycle.
+    pub(super) fn robots_unavailable(&mut self, of: usize, attempt: u32) {
+        let attempts = self.settings.politeness.attempts;
+        let host = &mut self.hosts[of];
+        host.robots = RobotsState::Unknown;
+        host.robots_attempts = attempt;
+        if host.resting.is_none() && attempt >= attempts {
+            let verdict = host.pace.rest(Waiting::RobotsUnavailable);
+            self.heed(of, verdict);
+        }
+        self.schedule(of);
+    }
+
+    pub(super) fn take_robots(&mut self, of: usize, robots: Robots, until: Instant) {
+        let too_slow = robots.crawl_delay().filter(|delay| *delay > self.settings.politeness.max_crawl_delay);
+        let host = &mut self.hosts[of];
+        if let Some(delay) = robots.crawl_delay() {
+            host.pace.ask_delay(delay);
+        }
+        host.robots_attempts = 0;
+        let sitemaps = robots.sitemaps().to_vec();
+        let name = host.host.clone();
+        host.robots = RobotsState::Known { robots, until };
+        if let Some(delay) = too_slow {
+            tracing::warn!(
+                host = %name,
+                "robots.txt asks for {} s between requests, more than the {} s allowed: the host is skipped (raise it with --max-crawl-delay)",
+                delay.as_secs(),
+                self.settings.politeness.max_crawl_delay.as_secs()
+            );
+            self.heed(of, Verdict::Rest(self.settings.robots_age, Waiting::CrawlDelay));
+        } else {
+            self.events.push_back(Event::Robots { host: name, sitemaps });
+        }
+    }
+
+    pub(super) fn defer_all(&mut self, at: usize, why: Waiting) {
+        for job in std::mem::take(&mut self.hosts[at].queue) {
+            self.queued -= 1;
+            self.defer(job, why);
+        }
+    }
+
+    pub(super) fn defer(&mut self, job: Job, why: Waiting) {
+        match job.errand {
+            Errand::Visit(request) => self.events.push_back(Event::Deferred { request, why }),
+            Errand::Robots { of, .. } if !self.stopped => self.robots_unavailable(of, u32::MAX),
+            Errand::Robots { .. } | Errand::Resolve => {}
+        }
+    }
+
+    pub(super) fn report(&mut self, at: usize, robots: Option<RobotsRecord>) {
+        let host = &self.hosts[at];
+        self.events.push_back(Event::Host(HostReport {
+            host: host.host.clone(),
+            delay: host.pace.delay(),
+            wait: host.wait,
+            failures: host.pace.failures(),
+            robots,
+        }));
+    }
+}

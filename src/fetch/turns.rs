@@ -1,0 +1,181 @@
+//! Whose turn it is: which host may be asked now, and for what.
+
+use std::cmp::Reverse;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use governor::clock::Clock;
+use tokio::time::Instant;
+
+use super::errand::{self, Errand, Job, Orders};
+use super::host::{HostAddress, RobotsState};
+use super::visit::{Outcome, Refused, Subject, Visit, Waiting};
+use super::web::Web;
+use super::{Event, Fetcher, unasked};
+
+impl<W, T, D> Fetcher<W, T, D>
+where
+    W: Web,
+    T: Send + 'static,
+    D: Fn(Visit) -> T + Send + Sync + 'static,
+{
+    /// Sends what may be sent now; says when the next turn is, if nothing ends before.
+    pub(super) fn dispatch(&mut self) -> Option<Instant> {
+        let now = Instant::now();
+        while self.tasks.len() < self.settings.concurrency.max(1) {
+            let Reverse((at, host)) = *self.turns.peek()?;
+            if self.hosts[host].turn != Some(at) {
+                self.turns.pop();
+                continue;
+            }
+            if at > now {
+                return Some(at);
+            }
+            self.turns.pop();
+            self.hosts[host].turn = None;
+            self.serve(host, now);
+        }
+        // Every place is taken: the next thing to happen is that a request ends.
+        None
+    }
+
+    pub(super) fn serve(&mut self, at: usize, now: Instant) {
+        let host = &self.hosts[at];
+        if host.in_flight >= self.settings.politeness.per_host || host.pace.next_allowed() > now {
+            return self.schedule(at);
+        }
+        let address = match &host.address {
+            HostAddress::Known(address) => *address,
+            HostAddress::Unknown => return self.resolve(at),
+        };
+        if let Err(wait) = self.permitted(address) {
+            return self.give_turn(at, now + wait);
+        }
+        match self.next_job(at, now) {
+            Some(job) => self.send(at, job, now),
+            None => self.schedule(at),
+        }
+    }
+
+    /// The job to send now: robots.txt before everything else, then the first page that it allows.
+    pub(super) fn next_job(&mut self, at: usize, now: Instant) -> Option<Job> {
+        if self.left == Some(0) {
+            self.defer_all(at, Waiting::Budget);
+            return None;
+        }
+        let host = &mut self.hosts[at];
+        if let Some(job) = host.take_robots_job() {
+            self.queued -= 1;
+            return Some(job);
+        }
+        match &host.robots {
+            RobotsState::Asked => return None,
+            RobotsState::Known { until, .. } if *until > now => {}
+            _ => {
+                let url = host.host.url("/robots.txt")?;
+                host.robots = RobotsState::Asked;
+                let attempt = host.robots_attempts + 1;
+                return Some(Job {
+                    errand: Errand::Robots { of: at, hops: 0 },
+                    url,
+                    attempt,
+                    not_before: now,
+                });
+            }
+        }
+        loop {
+            let job = self.hosts[at].take_runnable(now)?;
+            self.queued -= 1;
+            if self.hosts[at].allows(&job.url) {
+                return Some(job);
+            }
+            if let Errand::Visit(request) = job.errand {
+                let visit = unasked(request, Outcome::Refused(Refused::Robots));
+                self.events.push_back(Event::Visited((self.digest)(visit)));
+            }
+        }
+    }
+
+    pub(super) fn resolve(&mut self, at: usize) {
+        let Some(url) = self.hosts[at].host.url("/") else { return };
+        let job = Job { errand: Errand::Resolve, url, attempt: 1, not_before: Instant::now() };
+        self.spawn(at, job);
+    }
+
+    pub(super) fn send(&mut self, at: usize, job: Job, now: Instant) {
+        let per_host = self.settings.politeness.per_host;
+        if let Some(left) = &mut self.left {
+            *left = left.saturating_sub(1);
+        }
+        self.traffic.requests += 1;
+        self.hosts[at].pace.started(now, per_host);
+        tracing::debug!(url = %job.url, attempt = job.attempt, "get");
+        self.spawn(at, job);
+        if per_host > 1 {
+            self.schedule(at);
+        }
+    }
+
+    pub(super) fn spawn(&mut self, at: usize, job: Job) {
+        self.hosts[at].in_flight += 1;
+        let sitemap = matches!(&job.errand, Errand::Visit(request) if matches!(request.subject, Subject::Sitemap { .. }));
+        self.tasks.spawn(errand::run(Orders {
+            web: Arc::clone(&self.web),
+            digest: Arc::clone(&self.digest),
+            host: at,
+            job,
+            attempts: self.settings.politeness.attempts,
+            patience: self.settings.politeness.patience,
+            body_bytes: if sitemap { self.settings.sitemap_bytes } else { self.settings.body_bytes },
+        }));
+    }
+
+    /// May a request go to this address now, by the ceilings over all hosts and per address? Else: how long not.
+    pub(super) fn permitted(&mut self, address: IpAddr) -> Result<(), Duration> {
+        if let Some(addresses) = &self.addresses {
+            addresses.check_key(&address).map_err(|not_until| not_until.wait_time_from(self.clock.now()))?;
+            if self.traffic.requests % 4096 == 4095 {
+                // Keys of addresses that were left alone pile up otherwise.
+                addresses.retain_recent();
+                addresses.shrink_to_fit();
+            }
+        }
+        if let Some(everyone) = &self.everyone {
+            everyone.check().map_err(|not_until| not_until.wait_time_from(self.clock.now()))?;
+        }
+        Ok(())
+    }
+
+    /// Gives the host its next turn, if it has something to do and a place free.
+    pub(super) fn schedule(&mut self, at: usize) {
+        let host = &self.hosts[at];
+        if host.turn.is_some() || host.in_flight >= self.settings.politeness.per_host {
+            return;
+        }
+        if let Some(moment) = host.next_turn() {
+            self.give_turn(at, moment);
+        }
+    }
+
+    pub(super) fn give_turn(&mut self, at: usize, moment: Instant) {
+        self.hosts[at].turn = Some(moment);
+        self.turns.push(Reverse((moment, at)));
+    }
+
+    pub(super) fn enqueue(&mut self, at: usize, job: Job) {
+        if self.stopped || self.hosts[at].resting.is_some() {
+            let why = self.hosts[at].resting.unwrap_or(Waiting::Stopped);
+            return self.defer(job, why);
+        }
+        self.hosts[at].queue.push_back(job);
+        self.queued += 1;
+        // An earlier job may be due before the turn that is set.
+        if let Some(moment) = self.hosts[at].next_turn()
+            && self.hosts[at].in_flight < self.settings.politeness.per_host
+            && self.hosts[at].turn.is_none_or(|turn| turn > moment)
+        {
+            self.give_turn(at, moment);
+        }
+    }
+}
