@@ -64,6 +64,8 @@ pub struct CrawlSection {
     pub max_crawl_delay: f64,
     pub patience: f64,
     pub attempts: u32,
+    pub back_off: f64,
+    pub max_failures: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact: Option<String>,
     pub follow_nofollow: bool,
@@ -152,6 +154,7 @@ impl Settings {
             ("address_rate", crawl.address_rate),
             ("max_crawl_delay", crawl.max_crawl_delay),
             ("patience", crawl.patience),
+            ("back_off", crawl.back_off),
         ];
         for (name, value) in
             spans.into_iter().chain(self.site.values().filter_map(|site| Some(("delay", site.delay?))))
@@ -173,6 +176,7 @@ impl Settings {
             ("concurrency", u64::from(crawl.concurrency)),
             ("per_host", u64::from(crawl.per_host)),
             ("attempts", u64::from(crawl.attempts)),
+            ("max_failures", u64::from(crawl.max_failures)),
             ("cycles", crawl.cycles),
             ("budget", crawl.budget.unwrap_or(1)),
         ] {
@@ -282,6 +286,8 @@ impl Settings {
                     max_crawl_delay: seconds(crawl.max_crawl_delay),
                     patience: seconds(crawl.patience),
                     attempts: crawl.attempts,
+                    back_off: seconds(crawl.back_off),
+                    max_failures: crawl.max_failures,
                     ..Politeness::default()
                 },
                 concurrency: crawl.concurrency as usize,
@@ -332,6 +338,8 @@ fn merge(global: &Global, flags: &CrawlFlags, file: File) -> Settings {
                 .unwrap_or(politeness.max_crawl_delay.as_secs_f64()),
             patience: flags.patience.or(from.patience).unwrap_or(politeness.patience.as_secs_f64()),
             attempts: from.attempts.unwrap_or(politeness.attempts),
+            back_off: from.back_off.unwrap_or(politeness.back_off.as_secs_f64()),
+            max_failures: from.max_failures.unwrap_or(politeness.max_failures),
             contact: flags.contact.clone().or(from.contact),
             follow_nofollow: flags.ignore_nofollow || from.follow_nofollow.unwrap_or(false),
             scope: flags.scope.map(scope_kind).or(from.scope).unwrap_or_default(),

@@ -1,27 +1,16 @@
-//! What comes home in a cycle: visits judged and handed to the writer, redirects followed, sitemaps read.
-
-use std::time::Duration;
+//! What comes home in a cycle: visits judged and handed to the writer, redirects and canonical links followed.
 
 use url::Url;
 
 use super::cycle::Cycle;
 use super::observe::Observed;
 use super::writer::Order;
-use crate::extract::sitemap::Sitemap;
 use crate::fetch::Event;
-use crate::fetch::visit::{Held, Outcome, RedirectFault, Request, Subject, Waiting};
+use crate::fetch::visit::{Outcome, RedirectFault, Request, Subject, Waiting};
 use crate::fetch::web::Web;
 use crate::page::{Fingerprint, Host, PageId, PageUrl, UrlError};
 use crate::store::{PlannedVisit, Tally, VisitRecord};
-use crate::time::Timestamp;
 use crate::unique::{Candidate, NewPage, Refusal, Source};
-
-/// A host's sitemaps are read again after this.
-const SITEMAP_AGE: Duration = Duration::from_secs(86_400);
-/// Sitemap files of one host that are read in one cycle.
-const SITEMAPS_PER_HOST: u32 = 100;
-/// Indexes of sitemaps within indexes.
-const SITEMAP_NESTING: u8 = 2;
 
 impl<W: Web> Cycle<'_, W> {
     pub(super) async fn take(&mut self, event: Event<Observed>) {
@@ -151,7 +140,7 @@ impl<W: Web> Cycle<'_, W> {
     }
 
     /// Those that nobody knew. Where the memory of known pages is full, the store decides as it takes them.
-    fn admit(&mut self, links: Vec<Candidate>, source: &Source) -> Vec<NewPage> {
+    pub(super) fn admit(&mut self, links: Vec<Candidate>, source: &Source) -> Vec<NewPage> {
         let admitted = self.crawler.verifier.admit(links, source);
         let mut found = admitted.new;
         found.extend(admitted.unsure);
@@ -159,66 +148,14 @@ impl<W: Web> Cycle<'_, W> {
     }
 
     async fn deferred(&mut self, request: &Request, why: Waiting) {
-        if let Subject::Page(page) = request.subject {
-            self.planned.remove(&page);
-            self.crawler.counts.deferred += 1;
-            *self.crawler.counts.put_off.entry(why.name()).or_default() += 1;
-            let tally = Tally { deferred: 1, ..Tally::default() };
-            self.order(Order::Counts(Vec::new(), tally)).await;
-        }
-    }
-
-    /// A host's robots.txt was read: its sitemaps are asked for, once a day.
-    async fn ask_sitemaps(&mut self, host: &Host, named: Vec<Url>) {
-        let now = Timestamp::now();
-        let Some(known) = self.ids.get(host).and_then(|id| self.hosts.get_mut(id)) else { return };
-        let fresh = known.sitemaps_at.is_some_and(|at| now.since(at).seconds() < SITEMAP_AGE.as_secs_f64());
-        if !self.crawler.settings.sitemaps || fresh {
-            return;
-        }
-        known.sitemaps_at = Some(now);
-        let urls = if named.is_empty() { host.url("/sitemap.xml").into_iter().collect() } else { named };
-        for url in urls {
-            self.ask_sitemap(host, url, 0);
-        }
-        self.order(Order::SitemapsRead(host.clone(), now)).await;
-    }
-
-    /// Only from the host itself or its domain: a sitemap elsewhere has no say here.
-    fn ask_sitemap(&mut self, of: &Host, url: Url, nesting: u8) {
-        let Some(on) = Host::of(&url).filter(|on| on.domain() == of.domain()) else { return };
-        let Some(known) = self.ids.get(of).and_then(|id| self.hosts.get_mut(id)) else { return };
-        if known.sitemaps >= SITEMAPS_PER_HOST || nesting > SITEMAP_NESTING {
-            return;
-        }
-        known.sitemaps += 1;
-        tracing::debug!(host = %on, %url, "sitemap");
-        self.fetcher.submit(Request { subject: Subject::Sitemap { nesting }, url, held: Held::default() });
-    }
-
-    async fn sitemap(&mut self, observed: Observed, nesting: u8) {
-        let Some(host) = Host::of(&observed.url) else { return };
-        match (observed.sitemap, observed.observation.outcome) {
-            (Some(Sitemap::Urls(entries)), _) => {
-                let mut links = Vec::with_capacity(entries.len());
-                for entry in entries {
-                    match self.crawler.observer.normaliser.parse(&entry.url) {
-                        Ok(url) => links.push(Candidate { url, lastmod: entry.lastmod }),
-                        Err(error) => self.crawler.verifier.refuse(Refusal::from(&error), 1),
-                    }
-                }
-                let found = self.admit(links, &Source { depth: 1, seed: None, page: None });
-                if !found.is_empty() {
-                    self.order(Order::Found(found)).await;
-                }
-            }
-            (Some(Sitemap::Index(entries)), _) => {
-                for url in entries.iter().filter_map(|entry| Url::parse(&entry.url).ok()) {
-                    self.ask_sitemap(&host, url, nesting + 1);
-                }
-            }
-            (None, Outcome::Redirected { to, .. }) => self.ask_sitemap(&host, to, nesting + 1),
-            (None, _) => {}
-        }
+        let page = match request.subject {
+            Subject::Page(page) => page,
+            Subject::Sitemap { .. } => return self.sitemap_missed(&request.url),
+        };
+        self.planned.remove(&page);
+        self.crawler.counts.deferred += 1;
+        *self.crawler.counts.put_off.entry(why.name()).or_default() += 1;
+        let tally = Tally { deferred: 1, ..Tally::default() };
+        self.order(Order::Counts(Vec::new(), tally)).await;
     }
 }

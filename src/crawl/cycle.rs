@@ -13,6 +13,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use url::Url;
 
 use super::observe::{Observed, Observer};
+use super::sitemaps::Sitemaps;
 use super::writer::{Order, Reply, Writer};
 use super::{CrawlError, Crawler, Progress};
 use crate::fetch::visit::{Outcome, Request, Subject, Visit, Waiting};
@@ -45,6 +46,7 @@ pub(super) struct Cycle<'a, W> {
     pub(super) ids: HashMap<Host, HostId>,
     /// Visits planned and not ended.
     pub(super) planned: HashMap<PageId, PlannedVisit>,
+    pub(super) sitemaps: Sitemaps,
     /// Orders that the writer has not answered.
     pub(super) unanswered: usize,
     pub(super) planning: bool,
@@ -62,7 +64,6 @@ pub(super) struct CycleHost {
     /// What the operator allows it in a cycle.
     pub(super) budget: Option<u64>,
     pub(super) sitemaps_at: Option<Timestamp>,
-    pub(super) sitemaps: u32,
 }
 
 pub(super) async fn run<W: Web>(
@@ -101,10 +102,7 @@ impl<'a, W: Web> Cycle<'a, W> {
             ids.insert(known.report.host.clone(), known.id);
             let budget = site_budget(&crawler.settings.site_budgets, &known.report.host);
             let host = known.report.host;
-            hosts.insert(
-                known.id,
-                CycleHost { host, visits: 0, budget, sitemaps_at: known.sitemaps_at, sitemaps: 0 },
-            );
+            hosts.insert(known.id, CycleHost { host, visits: 0, budget, sitemaps_at: known.sitemaps_at });
         }
         let mut candidates = Candidates::default();
         let outstanding: HashMap<PageId, ()> =
@@ -135,6 +133,7 @@ impl<'a, W: Web> Cycle<'a, W> {
             hosts,
             ids,
             planned: HashMap::new(),
+            sitemaps: Sitemaps::default(),
             unanswered: 0,
             planning: false,
             thirsty: true,
@@ -268,7 +267,7 @@ impl<'a, W: Web> Cycle<'a, W> {
             self.hosts.entry(host).or_insert_with(|| {
                 self.ids.insert(origin.clone(), host);
                 let budget = site_budget(budgets, &origin);
-                CycleHost { host: origin, visits: 0, budget, sitemaps_at: None, sitemaps: 0 }
+                CycleHost { host: origin, visits: 0, budget, sitemaps_at: None }
             });
             let score = self.crawler.policy.score(&state, now);
             self.candidates.push(id, host, score, state.found_at);

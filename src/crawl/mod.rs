@@ -3,6 +3,7 @@
 mod arrivals;
 mod cycle;
 pub mod observe;
+mod sitemaps;
 mod writer;
 
 use std::collections::BTreeMap;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
 
 use crate::fetch::visit::HostReport;
-use crate::page::{Host, PageUrl, SeedId};
+use crate::page::{Fingerprint, Host, PageUrl, SeedId};
 use crate::schedule::Plan;
 use crate::store::{Batch, CycleId, PlannedVisit, Recorded, Store, StoreError, Tally, VisitRecord};
 use crate::time::Timestamp;
@@ -19,7 +19,11 @@ use crate::unique::{NewPage, Refusal};
 #[derive(Debug)]
 pub enum Order {
     Visit(Box<VisitRecord>),
-    Found(Vec<NewPage>),
+    /// What a sitemap named: pages nobody knew, and dates of any.
+    Sitemap {
+        found: Vec<NewPage>,
+        dates: Vec<(Fingerprint, i64)>,
+    },
     Host(Box<HostReport>),
     SitemapsRead(Host, Timestamp),
     Counts(Vec<(Refusal, u64)>, Tally),
@@ -128,7 +132,10 @@ fn write(
 fn add(batch: &mut Batch, order: Order) {
     match order {
         Order::Visit(visit) => batch.visits.push(*visit),
-        Order::Found(pages) => batch.found.extend(pages),
+        Order::Sitemap { found, dates } => {
+            batch.found.extend(found);
+            batch.sitemap_dates.extend(dates);
+        }
         Order::Host(report) => batch.hosts.push(*report),
         Order::SitemapsRead(host, at) => batch.sitemaps_read.push((host, at)),
         Order::Counts(refusals, tally) => {

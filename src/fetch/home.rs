@@ -108,7 +108,7 @@ where
                             let visit = unasked(request, Outcome::Refused(refused.clone()));
                             self.events.push_back(Event::Visited((self.digest)(visit)));
                         }
-                        Errand::Robots { of, .. } => self.robots_unavailable(of, 0),
+                        Errand::Robots { of, .. } => self.robots_unavailable(of, u32::MAX),
                         Errand::Resolve => {}
                     }
                 }
@@ -131,7 +131,7 @@ where
             Ok(answer) if (300..400).contains(&answer.status) && answer.status != 304 => {
                 match errand::location(answer, url).filter(|to| matches!(to.scheme(), "http" | "https")) {
                     Some(to) if hops < self.settings.robots_redirects => {
-                        return self.robots_hop(of, hops + 1, to);
+                        return self.robots_hop(of, hops + 1, attempt, to);
                     }
                     // Too many redirects, or one to nowhere: as if there were no file.
                     _ => (404, bytes::Bytes::new()),
@@ -149,7 +149,7 @@ where
         self.schedule(of);
     }
 
-    pub(super) fn robots_hop(&mut self, of: usize, hops: u32, to: Url) {
+    pub(super) fn robots_hop(&mut self, of: usize, hops: u32, attempt: u32, to: Url) {
         let Some(host) = Host::of(&to) else { return self.robots_unavailable(of, u32::MAX) };
         let at = self.host_index(&host);
         if self.hosts[at].resting.is_some() {
@@ -157,7 +157,7 @@ where
         }
         self.enqueue(
             at,
-            Job { errand: Errand::Robots { of, hops }, url: to, attempt: 1, not_before: Instant::now() },
+            Job { errand: Errand::Robots { of, hops }, url: to, attempt, not_before: Instant::now() },
         );
     }
 
@@ -189,8 +189,8 @@ where
             tracing::warn!(
                 host = %name,
                 "robots.txt asks for {} s between requests, more than the {} s allowed: the host is skipped (raise it with --max-crawl-delay)",
-                delay.as_secs(),
-                self.settings.politeness.max_crawl_delay.as_secs()
+                delay.as_secs_f64(),
+                self.settings.politeness.max_crawl_delay.as_secs_f64()
             );
             self.heed(of, Verdict::Rest(self.settings.robots_age, Waiting::CrawlDelay));
         } else {

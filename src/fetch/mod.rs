@@ -157,8 +157,10 @@ where
             let robots = read_robots(record.status, &record.body, &token);
             self.take_robots(at, robots, Instant::now() + age.saturating_sub(duration_since(now, record.at)));
         }
+        // Whether its Crawl-delay is too long was decided anew just now, from the robots.txt held.
         if let Some((until, why)) = report.wait
             && until > now
+            && why != Waiting::CrawlDelay
         {
             let host = &mut self.hosts[at];
             host.pace.resume(report.failures, Instant::now() + until.after(now));

@@ -190,7 +190,10 @@ impl Pace {
                         }
                     }
                     Some(asked) => Verdict::Wait(asked, Waiting::RetryAfter),
-                    None => Verdict::Wait(self.back_off(politeness, random), Waiting::BackOff),
+                    None => match self.back_off(politeness, random) {
+                        span if span > politeness.patience => self.rest(Waiting::Failing),
+                        span => Verdict::Wait(span, Waiting::BackOff),
+                    },
                 }
             }
         };

@@ -36,6 +36,8 @@ pub struct FileCrawl {
     pub max_crawl_delay: Option<f64>,
     pub patience: Option<f64>,
     pub attempts: Option<u32>,
+    pub back_off: Option<f64>,
+    pub max_failures: Option<u32>,
     pub contact: Option<String>,
     pub follow_nofollow: Option<bool>,
     pub scope: Option<ScopeKind>,

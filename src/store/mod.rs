@@ -141,8 +141,10 @@ pub struct Batch {
     pub visits: Vec<VisitRecord>,
     /// Pages found elsewhere than on a page (in sitemaps).
     pub found: Vec<NewPage>,
+    /// When pages changed last, by their sitemap, in UTC seconds.
+    pub sitemap_dates: Vec<(Fingerprint, i64)>,
     pub hosts: Vec<HostReport>,
-    /// Hosts whose sitemaps were asked for.
+    /// Hosts whose sitemaps were read.
     pub sitemaps_read: Vec<(Host, Timestamp)>,
     pub refusals: Vec<(Refusal, u64)>,
     pub tally: Tally,
@@ -153,6 +155,7 @@ impl Batch {
     pub fn is_empty(&self) -> bool {
         self.visits.is_empty()
             && self.found.is_empty()
+            && self.sitemap_dates.is_empty()
             && self.hosts.is_empty()
             && self.sitemaps_read.is_empty()
             && self.refusals.is_empty()

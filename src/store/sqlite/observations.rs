@@ -17,6 +17,11 @@ pub(super) fn record(store: &mut SqliteStore, cycle: CycleId, batch: &Batch) -> 
     for page in &batch.found {
         recorded.new.extend(pages::add(&transaction, &mut host_ids, page, 0, 1.0, batch.now)?);
     }
+    for (page, date) in &batch.sitemap_dates {
+        transaction
+            .prepare_cached("UPDATE page SET sitemap_lastmod_seconds = ?2 WHERE fingerprint = ?1")?
+            .execute(params![page.to_bytes(), date])?;
+    }
     for visit in &batch.visits {
         let row = PageNow::load(&transaction, visit.page)?;
         let hops = if visit.redirect.is_some() { row.hops + 1 } else { 0 };
