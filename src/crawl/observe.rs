@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::extract::hints::robots_tag;
 use crate::extract::sitemap::{self, Sitemap};
 use crate::extract::{self, Document, MediaKind};
-use crate::fetch::visit::{Answer, Outcome, Subject, Visit};
+use crate::fetch::visit::{Answer, Failure, Outcome, Subject, Visit};
 use crate::observation::Observation;
 use crate::page::{Fingerprint, Host, Normaliser, PageUrl, UrlError};
 use crate::store::{Content, version};
@@ -78,15 +78,33 @@ impl Observer {
             redirect,
             sitemap: None,
         };
-        if let Some(answer) = answer.filter(|_| observed.observation.outcome == Outcome::Fetched) {
+        let too_large = Outcome::Failed(Failure::TooLarge);
+        if let Some(answer) = answer {
             match request.subject {
-                Subject::Page(_) => self.read_page(&mut observed, &answer, request.held.body),
+                Subject::Page(_) if observed.observation.outcome == Outcome::Fetched => {
+                    self.read_page(&mut observed, &answer, request.held.body);
+                }
+                // Not kept: it is no whole page. The links it began with are as good as any.
+                Subject::Page(_) if observed.observation.outcome == too_large => {
+                    self.read_beginning(&mut observed, &answer)
+                }
+                Subject::Page(_) => {}
                 Subject::Sitemap { .. } => {
                     observed.sitemap = sitemap::read(&answer.body, SITEMAP_ENTRIES, self.sitemap_bytes).ok();
                 }
             }
         }
         observed
+    }
+
+    fn read_beginning(&self, observed: &mut Observed, answer: &Answer) {
+        let content_type = answer.header("content-type");
+        if extract::media_kind(content_type, &answer.body) == MediaKind::Html {
+            let tag = robots_tag(header_values(&answer.headers, "x-robots-tag"), &self.product_token);
+            let document = extract::html(&answer.body, content_type, self.links_per_page);
+            self.read_document(observed, document, tag.nofollow);
+            observed.canonical = None;
+        }
     }
 
     fn read_page(&self, observed: &mut Observed, answer: &Answer, held: Option<u128>) {

@@ -101,12 +101,7 @@ where
             Done { host, took: Duration::ZERO, sign, first_try, bytes: 0, home: Home::Resolved(resolved) }
         }
         Errand::Robots { of, hops } => {
-            let ask = Ask {
-                url: job.url.clone(),
-                held: Default::default(),
-                max_bytes: robots::MAX_BYTES,
-                keep_prefix: true,
-            };
+            let ask = Ask { url: job.url.clone(), held: Default::default(), max_bytes: robots::MAX_BYTES };
             let answer = web.answer(ask).await;
             let outcome = read_answer(&answer, &job.url);
             let bytes = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);
@@ -121,15 +116,13 @@ where
         }
         Errand::Visit(request) => {
             let at = Timestamp::now();
-            let ask = Ask {
-                url: request.url.clone(),
-                held: request.held.clone(),
-                max_bytes: body_bytes,
-                keep_prefix: false,
-            };
+            let ask = Ask { url: request.url.clone(), held: request.held.clone(), max_bytes: body_bytes };
             let answer = web.answer(ask).await;
             let took = started.elapsed();
-            let outcome = read_answer(&answer, &request.url);
+            let outcome = match &answer {
+                Ok(answer) if answer.cut => Outcome::Failed(Failure::TooLarge),
+                answer => read_answer(answer, &request.url),
+            };
             let sign = politeness::sign(&outcome);
             let answer = answer.ok();
             let bytes = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);

@@ -157,16 +157,16 @@ impl Web for Network {
             }
         }
         let headers = response.headers().clone();
-        let body = if has_body(status) {
+        let (body, cut) = if has_body(status) {
             self.body(response, &ask, started + self.limits.total).await?
         } else {
             // A short body is read to its end, so that the connection can be used again; a long one is not worth it.
             if response.content_length().is_some_and(|length| length <= DRAINED_BYTES) {
                 let _ = timeout(self.limits.idle, response.bytes()).await;
             }
-            Bytes::new()
+            (Bytes::new(), false)
         };
-        Ok(Answer { status, headers, body, address })
+        Ok(Answer { status, headers, body, cut, address })
     }
 
     async fn resolve(&self, url: &Url) -> Result<IpAddr, NoAnswer> {
@@ -188,15 +188,17 @@ impl Web for Network {
 }
 
 impl Network {
+    /// The body, and whether it went on beyond the limit.
     async fn body(
         &self,
         mut response: reqwest::Response,
         ask: &Ask,
         deadline: Instant,
-    ) -> Result<Bytes, NoAnswer> {
+    ) -> Result<(Bytes, bool), NoAnswer> {
         let promised = response.content_length().and_then(|length| usize::try_from(length).ok());
-        if promised.is_some_and(|length| length > ask.max_bytes) && !ask.keep_prefix {
-            return Err(NoAnswer::Failed(Failure::TooLarge));
+        if promised.is_some_and(|length| length > ask.max_bytes) && !is_text(response.headers()) {
+            // The beginning of a film is of no use to anyone.
+            return Ok((Bytes::new(), true));
         }
         let mut body = BytesMut::with_capacity(promised.unwrap_or(0).min(1 << 20));
         loop {
@@ -204,20 +206,21 @@ impl Network {
             let chunk = match timeout_at(until, response.chunk()).await {
                 Err(_) => return Err(NoAnswer::Failed(Failure::TooSlow)),
                 Ok(Err(error)) => return Err(classify(&error, Phase::Body)),
-                Ok(Ok(None)) => return Ok(body.freeze()),
+                Ok(Ok(None)) => return Ok((body.freeze(), false)),
                 Ok(Ok(Some(chunk))) => chunk,
             };
             let room = ask.max_bytes.saturating_sub(body.len());
+            body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
             if chunk.len() > room {
-                if ask.keep_prefix {
-                    body.extend_from_slice(chunk.get(..room).unwrap_or_default());
-                    return Ok(body.freeze());
-                }
-                return Err(NoAnswer::Failed(Failure::TooLarge));
+                return Ok((body.freeze(), true));
             }
-            body.extend_from_slice(&chunk);
         }
     }
+}
+
+fn is_text(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("text/");
+    kind.starts_with("text/") || kind.contains("html") || kind.contains("xml")
 }
 
 /// The longest body that is read only to throw it away.

@@ -100,6 +100,7 @@ pub fn is_plausible(retry_after: Duration) -> bool {
 pub struct Pace {
     delay: Duration,
     next_allowed: Instant,
+    last_end: Option<Instant>,
     failures: u32,
     rests: u32,
 }
@@ -117,7 +118,7 @@ pub enum Verdict {
 
 impl Pace {
     pub fn new(delay: Duration, now: Instant) -> Self {
-        Self { delay, next_allowed: now, failures: 0, rests: 0 }
+        Self { delay, next_allowed: now, last_end: None, failures: 0, rests: 0 }
     }
 
     /// The pause kept between the end of one request and the start of the next.
@@ -139,9 +140,12 @@ impl Pace {
         self.next_allowed = self.next_allowed.max(not_before);
     }
 
-    /// Robots.txt asked for this pause: kept if it is longer than ours.
+    /// Robots.txt asked for this pause: kept if it is longer than ours, from the request that brought it on.
     pub fn ask_delay(&mut self, crawl_delay: Duration) {
         self.delay = self.delay.max(crawl_delay);
+        if let Some(ended) = self.last_end {
+            self.next_allowed = self.next_allowed.max(ended + self.delay);
+        }
     }
 
     /// A request starts now and others may run beside it: the next may start a share of the delay later.
@@ -164,6 +168,7 @@ impl Pace {
         let pause =
             if self.delay.is_zero() { self.delay } else { self.delay.max(took.min(MAX_ADAPTIVE_DELAY)) };
         self.next_allowed = self.next_allowed.max(now + pause);
+        self.last_end = Some(now);
         let verdict = match sign {
             Sign::Well => {
                 self.failures = 0;
@@ -256,6 +261,19 @@ mod tests {
         let mut hasty = Pace::new(Duration::ZERO, start);
         hasty.ended(start, Duration::from_secs(3), Sign::Well, true, &politeness, &mut random);
         assert_eq!(hasty.next_allowed(), start);
+    }
+
+    #[test]
+    fn a_crawl_delay_counts_from_the_request_that_brought_it() {
+        let politeness = Politeness::default();
+        let mut random = rand_pcg::Pcg64::seed_from_u64(1);
+        let start = Instant::now();
+        let mut pace = Pace::new(Duration::from_millis(100), start);
+        pace.ended(start, Duration::from_millis(5), Sign::Well, true, &politeness, &mut random);
+        pace.ask_delay(Duration::from_secs(3));
+        assert_eq!(pace.next_allowed(), start + Duration::from_secs(3));
+        pace.ask_delay(Duration::from_millis(1));
+        assert_eq!(pace.delay(), Duration::from_secs(3));
     }
 
     #[test]

@@ -51,13 +51,16 @@ pub struct Visit {
     pub answer: Option<Answer>,
 }
 
-/// What the web answered, whole: a body cut short is a [`Failure`], never an answer.
+/// What the web answered. A body that broke off is a [`Failure`], never an answer; one that was longer than we take
+/// says so.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: u16,
     pub headers: HeaderMap,
     /// Decoded (gzip and its like undone), within the limit.
     pub body: Bytes,
+    /// The body went on; this is how it began.
+    pub cut: bool,
     pub address: Option<IpAddr>,
 }
 

@@ -12,10 +12,8 @@ use super::visit::{Answer, Failure, Held, Refused};
 pub struct Ask {
     pub url: Url,
     pub held: Held,
-    /// The most bytes of body to take, decoded.
+    /// The most bytes of body to take, decoded; where it is longer, its beginning is answered.
     pub max_bytes: usize,
-    /// Take what has come when the body is longer, instead of failing (robots.txt counts by its first 500 KiB).
-    pub keep_prefix: bool,
 }
 
 /// Why an ask brought no answer.
