@@ -270,13 +270,10 @@ impl Settings {
 
     pub fn crawl(&self) -> CrawlSettings {
         let crawl = &self.crawl;
-        let (mut paces, mut site_budgets) = (Sites::default(), Sites::default());
+        let mut paces = Sites::default();
         for (site, section) in &self.site {
             let (delay, user_agent) = (section.delay.map(seconds), section.user_agent.clone());
-            paces.add(site, SitePace { delay, user_agent });
-            if let Some(budget) = section.budget {
-                site_budgets.add(site, budget);
-            }
+            paces.add(site, SitePace { delay, user_agent, budget: section.budget });
         }
         CrawlSettings {
             fetch: FetchSettings {
@@ -304,7 +301,6 @@ impl Settings {
             cycles: crawl.cycles,
             redirects: self.limits.redirects,
             sitemaps: crawl.sitemaps,
-            site_budgets,
             max_known: self.limits.known_urls,
         }
     }

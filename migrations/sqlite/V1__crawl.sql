@@ -32,7 +32,7 @@ CREATE TABLE page (
     host_id        INTEGER NOT NULL REFERENCES host (id),
     seed_id        INTEGER NOT NULL REFERENCES seed (id),
     depth          INTEGER NOT NULL,
-    -- redirects that led here, and the page they came from
+    -- redirects that led here, and the page it was found on
     hops           INTEGER NOT NULL,
     found_on       INTEGER,
     found_at       INTEGER NOT NULL,
@@ -40,6 +40,8 @@ CREATE TABLE page (
     sitemap_lastmod_seconds INTEGER,
     -- another spelling of this page (canonical link, permanent redirect)
     alias_of       INTEGER REFERENCES page (id),
+    -- the page it redirected to when it was last visited
+    redirects_to   INTEGER REFERENCES page (id),
     -- not before: a page that failed waits
     due_at         INTEGER NOT NULL DEFAULT 0,
     state          TEXT    NOT NULL DEFAULT 'new',
@@ -55,7 +57,6 @@ CREATE TABLE page (
     noindex        INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
-CREATE INDEX page_host ON page (host_id);
 CREATE INDEX page_alias ON page (alias_of) WHERE alias_of IS NOT NULL;
 
 -- A content, held once: body and text one after the other in one zstd frame, so that the text, which the body

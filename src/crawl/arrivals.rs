@@ -64,7 +64,6 @@ impl<W: Web> Cycle<'_, W> {
             record.alias = self.lead_to(&planned, canonical, &mut found);
         }
         record.found = found;
-        self.count(&record.observation.outcome);
         let host = planned.host;
         self.order(Order::Visit(Box::new(record))).await;
         self.quench(host);

@@ -19,9 +19,9 @@ use super::{CrawlError, Crawler, Progress};
 use crate::fetch::visit::{Outcome, Request, Subject, Visit, Waiting};
 use crate::fetch::web::Web;
 use crate::fetch::{Fetcher, Traffic};
-use crate::page::{Host, HostId, PageId, Sites};
+use crate::page::{Host, HostId, PageId};
 use crate::schedule::Candidates;
-use crate::store::{AddedPage, CycleId, PlannedVisit, Recorded, Tally};
+use crate::store::{AddedPage, CycleId, PlannedVisit, Recorded, RecordedVisit, Tally};
 use crate::time::Timestamp;
 
 /// A wave plans for each host what it can be asked for in this time: enough to keep it busy while the next wave is
@@ -59,10 +59,6 @@ pub(super) struct Cycle<'a, W> {
 
 pub(super) struct CycleHost {
     pub(super) host: Host,
-    /// Visits planned in this cycle.
-    pub(super) visits: u64,
-    /// What the operator allows it in a cycle.
-    pub(super) budget: Option<u64>,
     pub(super) sitemaps_at: Option<Timestamp>,
 }
 
@@ -100,9 +96,8 @@ impl<'a, W: Web> Cycle<'a, W> {
         for known in store.hosts()? {
             fetcher.remember(&known.report);
             ids.insert(known.report.host.clone(), known.id);
-            let budget = site_budget(&crawler.settings.site_budgets, &known.report.host);
             let host = known.report.host;
-            hosts.insert(known.id, CycleHost { host, visits: 0, budget, sitemaps_at: known.sitemaps_at });
+            hosts.insert(known.id, CycleHost { host, sitemaps_at: known.sitemaps_at });
         }
         let mut candidates = Candidates::default();
         let outstanding: HashMap<PageId, ()> =
@@ -110,6 +105,9 @@ impl<'a, W: Web> Cycle<'a, W> {
         let policy = &*crawler.policy;
         store.each_page(&mut |page| {
             let visited = page.last_cycle == Some(open.id);
+            if visited && let Some(known) = hosts.get(&page.host) {
+                fetcher.charge(&known.host, 1);
+            }
             if visited || page.is_alias || page.due_at > now || outstanding.contains_key(&page.id) {
                 return;
             }
@@ -227,11 +225,6 @@ impl<'a, W: Web> Cycle<'a, W> {
         if plan.visits.is_empty() {
             return;
         }
-        for visit in &plan.visits {
-            if let Some(host) = self.hosts.get_mut(&visit.host) {
-                host.visits += 1;
-            }
-        }
         self.planning = true;
         self.writer.send(Order::Plan(plan)).await;
     }
@@ -254,7 +247,8 @@ impl<'a, W: Web> Cycle<'a, W> {
     fn recorded(&mut self, orders: usize, recorded: Recorded) {
         self.unanswered -= orders.min(self.unanswered);
         self.crawler.counts.new += recorded.new.len() as u64;
-        for changed in recorded.changed {
+        for RecordedVisit { outcome, changed } in recorded.visits {
+            self.count(&outcome);
             match changed {
                 Some(true) => self.crawler.counts.changed += 1,
                 Some(false) => self.crawler.counts.unchanged += 1,
@@ -263,11 +257,9 @@ impl<'a, W: Web> Cycle<'a, W> {
         }
         let now = Timestamp::now();
         for AddedPage { id, host, origin, state } in recorded.new {
-            let budgets = &self.crawler.settings.site_budgets;
             self.hosts.entry(host).or_insert_with(|| {
                 self.ids.insert(origin.clone(), host);
-                let budget = site_budget(budgets, &origin);
-                CycleHost { host: origin, visits: 0, budget, sitemaps_at: None }
+                CycleHost { host: origin, sitemaps_at: None }
             });
             let score = self.crawler.policy.score(&state, now);
             self.candidates.push(id, host, score, state.found_at);
@@ -290,7 +282,7 @@ impl<'a, W: Web> Cycle<'a, W> {
         }
     }
 
-    pub(super) fn count(&mut self, outcome: &Outcome) {
+    fn count(&mut self, outcome: &Outcome) {
         let counts = &mut self.crawler.counts;
         *counts.outcomes.entry(outcome.code()).or_default() += 1;
         match outcome {
@@ -359,12 +351,8 @@ fn room<W: Web>(fetcher: &Fetcher<W, Observed, Digest>, host: &CycleHost) -> usi
         return 0;
     }
     let free = wave_of(fetcher, host).saturating_sub(fetcher.queued_on(&host.host));
-    match host.budget {
-        Some(budget) => free.min(budget.saturating_sub(host.visits) as usize),
+    match fetcher.left_on(&host.host) {
+        Some(left) => free.min((left as usize).saturating_sub(fetcher.queued_on(&host.host))),
         None => free,
     }
-}
-
-fn site_budget(budgets: &Sites<u64>, host: &Host) -> Option<u64> {
-    budgets.of(host.name(), Some(host.port())).copied()
 }

@@ -14,7 +14,6 @@ use tokio::sync::watch;
 
 use crate::fetch::FetchSettings;
 use crate::fetch::web::Web;
-use crate::page::Sites;
 use crate::policy::Policy;
 use crate::store::{CycleId, Store, StoreError};
 use crate::time::Timestamp;
@@ -31,8 +30,6 @@ pub struct CrawlSettings {
     pub redirects: u32,
     /// Look for sitemaps.
     pub sitemaps: bool,
-    /// Requests a cycle may send to one site.
-    pub site_budgets: Sites<u64>,
     /// Fingerprints kept in memory.
     pub max_known: usize,
 }

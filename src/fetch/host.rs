@@ -18,6 +18,8 @@ pub(super) struct HostQueue {
     pub pace: Pace,
     pub queue: VecDeque<Job>,
     pub in_flight: u32,
+    /// Requests that may still be sent to it, by its site's budget.
+    pub left: Option<u64>,
     pub address: HostAddress,
     pub robots: RobotsState,
     /// Tries of robots.txt that brought nothing.
@@ -46,12 +48,13 @@ pub(super) enum RobotsState {
 }
 
 impl HostQueue {
-    pub fn new(host: Host, pace: Pace) -> Self {
+    pub fn new(host: Host, pace: Pace, left: Option<u64>) -> Self {
         Self {
             host,
             pace,
             queue: VecDeque::new(),
             in_flight: 0,
+            left,
             address: HostAddress::Unknown,
             robots: RobotsState::Unknown,
             robots_attempts: 0,

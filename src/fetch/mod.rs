@@ -69,6 +69,8 @@ pub struct FetchSettings {
 pub struct SitePace {
     pub delay: Option<Duration>,
     pub user_agent: Option<String>,
+    /// Requests that may be sent to one of its hosts.
+    pub budget: Option<u64>,
 }
 
 /// What comes back.
@@ -256,12 +258,29 @@ where
         self.left
     }
 
+    /// Requests that the budget of this host's site still allows.
+    pub fn left_on(&self, host: &Host) -> Option<u64> {
+        match self.index.get(host) {
+            Some(at) => self.hosts[*at].left,
+            None => self.site(host).and_then(|site| site.budget),
+        }
+    }
+
+    /// Requests that an earlier run of this cycle has sent to this host.
+    pub fn charge(&mut self, host: &Host, requests: u64) {
+        let at = self.host_index(host);
+        if let Some(left) = &mut self.hosts[at].left {
+            *left = left.saturating_sub(requests);
+        }
+    }
+
     fn host_index(&mut self, host: &Host) -> usize {
         if let Some(at) = self.index.get(host) {
             return *at;
         }
         let pace = Pace::new(self.site_delay(host), Instant::now());
-        self.hosts.push(HostQueue::new(host.clone(), pace));
+        let budget = self.site(host).and_then(|site| site.budget);
+        self.hosts.push(HostQueue::new(host.clone(), pace, budget));
         self.index.insert(host.clone(), self.hosts.len() - 1);
         self.hosts.len() - 1
     }

@@ -60,7 +60,7 @@ where
 
     /// The job to send now: robots.txt before everything else, then the first page that it allows.
     pub(super) fn next_job(&mut self, at: usize, now: Instant) -> Option<Job> {
-        if self.left == Some(0) {
+        if self.left == Some(0) || self.hosts[at].left == Some(0) {
             self.defer_all(at, Waiting::Budget);
             return None;
         }
@@ -105,7 +105,7 @@ where
 
     pub(super) fn send(&mut self, at: usize, job: Job, now: Instant) {
         let per_host = self.settings.politeness.per_host;
-        if let Some(left) = &mut self.left {
+        for left in [&mut self.left, &mut self.hosts[at].left].into_iter().flatten() {
             *left = left.saturating_sub(1);
         }
         self.traffic.requests += 1;

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::fetch::visit::{Held, HostReport};
+use crate::fetch::visit::{Held, HostReport, Outcome};
 use crate::observation::{Life, Observation};
 use crate::page::{Depth, Fingerprint, Host, HostId, PageId, PageUrl, SeedId};
 use crate::policy::PageState;
@@ -207,8 +207,17 @@ pub struct Content {
 pub struct Recorded {
     /// Pages that are really new, with their ids.
     pub new: Vec<AddedPage>,
-    /// For each visit of the batch: did the page's content differ from the one held? `None`: nothing to compare.
-    pub changed: Vec<Option<bool>>,
+    /// For each visit of the batch, in its order, what it was taken for.
+    pub visits: Vec<RecordedVisit>,
+}
+
+/// A visit as it was recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedVisit {
+    /// As it came, unless a redirect turned out to close a circle.
+    pub outcome: Outcome,
+    /// Did the page's content differ from the one held? `None`: nothing to compare.
+    pub changed: Option<bool>,
 }
 
 /// A page that was just added.

@@ -49,8 +49,10 @@ pub(super) fn sitemaps_read(connection: &Connection, host: &Host, at: Timestamp)
 pub(super) fn all(connection: &Connection) -> Result<Vec<KnownHost>> {
     let mut statement = connection.prepare(
         "SELECT host.id, origin, delay_ms, not_before, waiting_for, failures, robots_at, robots_status, robots_body,
-                sitemaps_at, (SELECT count(*) FROM page WHERE host_id = host.id)
-         FROM host ORDER BY host.id",
+                sitemaps_at, coalesce(pages.count, 0)
+         FROM host LEFT JOIN (SELECT host_id, count(*) AS count FROM page GROUP BY host_id) AS pages
+              ON pages.host_id = host.id
+         ORDER BY host.id",
     )?;
     let mut rows = statement.query([])?;
     let mut hosts = Vec::new();

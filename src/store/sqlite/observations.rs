@@ -6,7 +6,7 @@ use super::{Result, SqliteStore, StoreError, hosts, pages, signed};
 use crate::fetch::visit::{Outcome, RedirectFault};
 use crate::observation::{Life, Standing};
 use crate::page::{Fingerprint, PageId};
-use crate::store::{Batch, Content, CycleId, Recorded, VisitRecord, millis};
+use crate::store::{Batch, Content, CycleId, Recorded, RecordedVisit, VisitRecord, millis};
 use crate::time::Timestamp;
 
 pub(super) fn record(store: &mut SqliteStore, cycle: CycleId, batch: &Batch) -> Result<Recorded> {
@@ -28,9 +28,9 @@ pub(super) fn record(store: &mut SqliteStore, cycle: CycleId, batch: &Batch) -> 
         for page in &visit.found {
             recorded.new.extend(pages::add(&transaction, &mut host_ids, page, hops, 1.0, batch.now)?);
         }
-        let changed = record_visit(&transaction, cycle, visit, &row)?;
-        counts.add(&visit.observation.outcome, changed);
-        recorded.changed.push(changed);
+        let taken = record_visit(&transaction, cycle, visit, &row)?;
+        counts.add(&taken);
+        recorded.visits.push(taken);
     }
     for report in &batch.hosts {
         hosts::save(&transaction, report)?;
@@ -78,8 +78,8 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, outcome: &Outcome, changed: Option<bool>) {
-        match (outcome.is_success(), changed) {
+    fn add(&mut self, RecordedVisit { outcome, changed }: &RecordedVisit) {
+        match (outcome.is_success(), *changed) {
             (true, Some(false)) => self.unchanged += 1,
             (true, Some(true)) => self.changed += 1,
             _ => {}
@@ -122,13 +122,13 @@ impl PageNow {
     }
 }
 
-/// Appends the observation and folds it into the page. Returns whether the content changed, if that can be said.
+/// Appends the observation and folds it into the page.
 fn record_visit(
     connection: &Connection,
     cycle: CycleId,
     visit: &VisitRecord,
     before: &PageNow,
-) -> Result<Option<bool>> {
+) -> Result<RecordedVisit> {
     let seen = &visit.observation;
     let target = visit.redirect.map(|to| target_id(connection, to)).transpose()?.flatten();
     let outcome = match target {
@@ -146,6 +146,7 @@ fn record_visit(
         (Some(now), Some(before)) => Some(now != before),
         _ => None,
     };
+    let redirects_to = target.filter(|_| matches!(outcome, Outcome::Redirected { .. }));
     let detail = match &outcome {
         Outcome::Redirected { to, .. } => Some(to.as_str()),
         _ => None,
@@ -176,7 +177,8 @@ fn record_visit(
                 version_id = coalesce(?10, version_id),
                 etag = CASE WHEN ?11 THEN ?12 ELSE etag END,
                 last_modified = CASE WHEN ?11 THEN ?13 ELSE last_modified END,
-                noindex = CASE WHEN ?11 THEN ?14 ELSE noindex END
+                noindex = CASE WHEN ?11 THEN ?14 ELSE noindex END,
+                redirects_to = ?15
              WHERE id = ?1",
         )?
         .execute(params![
@@ -194,9 +196,10 @@ fn record_visit(
             visit.etag,
             visit.last_modified,
             visit.noindex,
+            redirects_to,
         ])?;
     connection.prepare_cached("DELETE FROM plan WHERE page_id = ?1")?.execute([visit.page.0])?;
-    if let Some(alias) = visit.alias {
+    if let Some(alias) = visit.alias.filter(|_| !matches!(outcome, Outcome::BadRedirect(_))) {
         set_alias(connection, visit.page, alias)?;
     }
     if after.life == Life::Gone {
@@ -205,10 +208,9 @@ fn record_visit(
             .prepare_cached("UPDATE page SET alias_of = NULL WHERE alias_of = ?1")?
             .execute([visit.page.0])?;
     }
-    Ok(changed)
+    Ok(RecordedVisit { outcome, changed })
 }
 
-/// The page itself, or the one it is an alias of.
 fn target_id(connection: &Connection, of: Fingerprint) -> Result<Option<i64>> {
     let found = connection
         .prepare_cached("SELECT id FROM page WHERE fingerprint = ?1")?
@@ -217,17 +219,17 @@ fn target_id(connection: &Connection, of: Fingerprint) -> Result<Option<i64>> {
     Ok(found)
 }
 
-/// Does a redirect to `target` close a circle with those that led to `page`?
+/// Does the target redirect back to `page`, by whatever detours?
 fn leads_back(connection: &Connection, page: PageId, target: i64) -> Result<bool> {
-    let mut statement = connection.prepare_cached("SELECT found_on FROM page WHERE id = ?1 AND hops > 0")?;
-    let mut at = page.0;
-    // No chain is longer than the hops that are followed; the bound only guards against a damaged store.
+    let mut statement = connection.prepare_cached("SELECT redirects_to FROM page WHERE id = ?1")?;
+    let mut at = target;
+    // A circle that does not pass `page` must not hold us up.
     for _ in 0..64 {
-        if at == target {
+        if at == page.0 {
             return Ok(true);
         }
         match statement.query_row([at], |row| row.get::<_, Option<i64>>(0)).optional()?.flatten() {
-            Some(before) => at = before,
+            Some(next) => at = next,
             None => return Ok(false),
         }
     }
