@@ -52,6 +52,8 @@ CREATE TABLE page (
     last_visit_at  INTEGER,
     last_cycle_id  INTEGER,
     version_id     INTEGER REFERENCES version (id),
+    content_type   TEXT,
+    charset        TEXT,
     etag           TEXT,
     last_modified  TEXT,
     noindex        INTEGER NOT NULL DEFAULT 0
@@ -63,14 +65,14 @@ CREATE INDEX page_alias ON page (alias_of) WHERE alias_of IS NOT NULL;
 -- holds already, costs almost nothing.
 CREATE TABLE version (
     id           INTEGER PRIMARY KEY,
-    body_hash    BLOB    NOT NULL UNIQUE,
+    body_hash    BLOB    NOT NULL,
+    -- the same bytes may be read in another way (another type, another charset)
     text_hash    BLOB    NOT NULL,
     first_seen   INTEGER NOT NULL,
-    content_type TEXT,
-    charset      TEXT,
     body_bytes   INTEGER NOT NULL,
     text_bytes   INTEGER NOT NULL,
-    content      BLOB    NOT NULL
+    content      BLOB    NOT NULL,
+    UNIQUE (body_hash, text_hash)
 ) STRICT;
 
 -- The atomic fact that a visit leaves behind. Append-only.

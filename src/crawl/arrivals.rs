@@ -65,7 +65,8 @@ impl<W: Web> Cycle<'_, W> {
         }
         record.found = found;
         let host = planned.host;
-        self.order(Order::Visit(Box::new(record))).await;
+        let spent = self.spent();
+        self.order(Order::Visit(Box::new(record), spent)).await;
         self.quench(host);
     }
 

@@ -293,22 +293,28 @@ impl<'a, W: Web> Cycle<'a, W> {
         }
     }
 
-    /// Brings the store's counts up to what was spent since it was last told.
+    /// Brings the store's counts up to what was spent and refused since it was last told.
     async fn tell_counts(&mut self) {
+        let spent = self.spent();
+        let refusals = self.crawler.verifier.take_refusals();
+        self.crawler.counts.refuse(&refusals);
+        if spent != Tally::default() || !refusals.is_empty() {
+            self.order(Order::Counts(refusals, spent)).await;
+        }
+    }
+
+    /// What was spent since this was last asked: it goes to the store with the next order.
+    pub(super) fn spent(&mut self) -> Tally {
         let traffic = self.fetcher.traffic();
-        let tally = Tally {
+        let spent = Tally {
             requests: traffic.requests - self.told.requests,
             bytes: traffic.bytes - self.told.bytes,
             deferred: 0,
         };
-        let refusals = self.crawler.verifier.take_refusals();
-        self.crawler.counts.requests += tally.requests;
-        self.crawler.counts.bytes += tally.bytes;
-        self.crawler.counts.refuse(&refusals);
+        self.crawler.counts.requests += spent.requests;
+        self.crawler.counts.bytes += spent.bytes;
         self.told = traffic;
-        if tally != Tally::default() || !refusals.is_empty() {
-            self.order(Order::Counts(refusals, tally)).await;
-        }
+        spent
     }
 
     fn progress(&self, number: u64, started: Instant) -> Progress {

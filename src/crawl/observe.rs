@@ -12,7 +12,7 @@ use crate::extract::{self, Document, MediaKind};
 use crate::fetch::visit::{Answer, Failure, Outcome, Subject, Visit};
 use crate::observation::Observation;
 use crate::page::{Fingerprint, Host, Normaliser, PageUrl, UrlError};
-use crate::store::{Content, version};
+use crate::store::{Content, ReadContent, version};
 use crate::unique::{Candidate, Refusal};
 
 /// What the observer goes by.
@@ -115,15 +115,7 @@ impl Observer {
         observed.noindex = tag.noindex;
         if held == Some(body_hash) {
             // What we hold: its links are known, its text is stored.
-            observed.content = Some(Content {
-                body_hash,
-                text_hash: 0,
-                content_type: None,
-                charset: None,
-                body_bytes: answer.body.len(),
-                text_bytes: 0,
-                packed: None,
-            });
+            observed.content = Some(Content::Held);
             return;
         }
         let content_type = answer.header("content-type");
@@ -135,15 +127,15 @@ impl Observer {
         let text = document.as_ref().map_or("", |document| document.text.as_str());
         match version::pack(&answer.body, text) {
             Ok(packed) => {
-                observed.content = Some(Content {
+                observed.content = Some(Content::Read(ReadContent {
                     body_hash,
                     text_hash: xxh3_128(text.as_bytes()),
                     content_type: content_type.map(str::to_owned),
                     charset: document.as_ref().map(|document| document.charset),
                     body_bytes: answer.body.len(),
                     text_bytes: text.len(),
-                    packed: Some(packed),
-                });
+                    packed,
+                }));
             }
             Err(error) => tracing::error!(url = %observed.url, %error, "this page could not be compressed"),
         }

@@ -18,7 +18,8 @@ use crate::unique::{NewPage, Refusal};
 /// What the writer is asked to do.
 #[derive(Debug)]
 pub enum Order {
-    Visit(Box<VisitRecord>),
+    /// A visit, and what was spent up to it: the two are committed together.
+    Visit(Box<VisitRecord>, Tally),
     /// What a sitemap named: pages nobody knew, and dates of any.
     Sitemap {
         found: Vec<NewPage>,
@@ -131,7 +132,10 @@ fn write(
 
 fn add(batch: &mut Batch, order: Order) {
     match order {
-        Order::Visit(visit) => batch.visits.push(*visit),
+        Order::Visit(visit, tally) => {
+            batch.visits.push(*visit);
+            batch.tally.add(tally);
+        }
         Order::Sitemap { found, dates } => {
             batch.found.extend(found);
             batch.sitemap_dates.extend(dates);
@@ -140,9 +144,7 @@ fn add(batch: &mut Batch, order: Order) {
         Order::SitemapsRead(host, at) => batch.sitemaps_read.push((host, at)),
         Order::Counts(refusals, tally) => {
             batch.refusals.extend(refusals);
-            batch.tally.requests += tally.requests;
-            batch.tally.bytes += tally.bytes;
-            batch.tally.deferred += tally.deferred;
+            batch.tally.add(tally);
         }
         Order::Plan(_) | Order::AdoptSeed(..) => {}
     }

@@ -198,7 +198,9 @@ where
         }
     }
 
+    /// Whatever waits on the host waits no longer, and so it needs no turn.
     pub(super) fn defer_all(&mut self, at: usize, why: Waiting) {
+        self.hosts[at].turn = None;
         for job in std::mem::take(&mut self.hosts[at].queue) {
             self.queued -= 1;
             self.defer(job, why);

@@ -150,6 +150,9 @@ where
         let now = Timestamp::now();
         let age = self.settings.robots_age;
         let at = self.host_index(&report.host);
+        if report.robots.is_some() || report.wait.is_some() {
+            self.hosts[at].pace.asked_before(Instant::now());
+        }
         if let Some(record) = &report.robots
             && now.since(record.at).seconds() < age.as_secs_f64()
             && (200..500).contains(&record.status)

@@ -118,7 +118,9 @@ impl Network {
         }
         let own = Host::of(&ask.url).and_then(|host| self.sites.of(host.name(), Some(host.port())));
         if let Some(SiteHeaders(own)) = own {
-            headers.extend(own.iter().map(|(name, value)| (name.clone(), value.clone())));
+            for (name, value) in own {
+                headers.insert(name.clone(), value.clone());
+            }
         }
         request
     }
@@ -146,19 +148,10 @@ impl Web for Network {
             self.judge(address)?;
         }
         let status = response.status().as_u16();
-        // The client undoes one encoding and takes its name away; what is still named was not undone.
-        if response.headers().contains_key(header::CONTENT_ENCODING) && has_body(status) {
-            let encoding =
-                response.headers().get(header::CONTENT_ENCODING).and_then(|value| value.to_str().ok());
-            if !encoding
-                .is_some_and(|value| value.trim().eq_ignore_ascii_case("identity") || value.trim().is_empty())
-            {
-                return Err(NoAnswer::Failed(Failure::Encoding));
-            }
-        }
+        let undo = if has_body(status) { Undo::of(response.headers())? } else { Undo::Nothing };
         let headers = response.headers().clone();
         let (body, cut) = if has_body(status) {
-            self.body(response, &ask, started + self.limits.total).await?
+            undo.apply(self.body(response, &ask, started + self.limits.total).await?, ask.max_bytes)?
         } else {
             // A short body is read to its end, so that the connection can be used again; a long one is not worth it.
             if response.content_length().is_some_and(|length| length <= DRAINED_BYTES) {
@@ -213,6 +206,45 @@ impl Network {
             body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
             if chunk.len() > room {
                 return Ok((body.freeze(), true));
+            }
+        }
+    }
+}
+
+/// What of a body's encoding is still to be undone. The client undoes one and takes its name away, but it knows names
+/// in lower case only, and not the old name of gzip (RFC 9110 §8.4.1.3).
+#[derive(Clone, Copy)]
+enum Undo {
+    Nothing,
+    Gzip,
+}
+
+impl Undo {
+    fn of(headers: &HeaderMap) -> Result<Self, NoAnswer> {
+        let Some(named) = headers.get(header::CONTENT_ENCODING) else { return Ok(Undo::Nothing) };
+        match named.to_str().unwrap_or("?").trim().to_ascii_lowercase().as_str() {
+            "" | "identity" => Ok(Undo::Nothing),
+            "gzip" | "x-gzip" => Ok(Undo::Gzip),
+            // Unknown, or more than one: layers upon layers are how a bomb is built.
+            _ => Err(NoAnswer::Failed(Failure::Encoding)),
+        }
+    }
+
+    fn apply(self, (body, cut): (Bytes, bool), max_bytes: usize) -> Result<(Bytes, bool), NoAnswer> {
+        use std::io::Read as _;
+        match self {
+            Undo::Nothing => Ok((body, cut)),
+            Undo::Gzip => {
+                let mut plain = Vec::new();
+                let most = max_bytes as u64 + 1;
+                let read =
+                    flate2::read::MultiGzDecoder::new(body.as_ref()).take(most).read_to_end(&mut plain);
+                let longer = plain.len() > max_bytes;
+                plain.truncate(max_bytes);
+                match read {
+                    Err(_) if !cut => Err(NoAnswer::Failed(Failure::Encoding)),
+                    _ => Ok((plain.into(), cut || longer)),
+                }
             }
         }
     }
@@ -274,8 +306,10 @@ fn classify(error: &reqwest::Error, phase: Phase) -> NoAnswer {
                 ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
                     Some(phase.cut())
                 }
+                // Both the framing and the decoder speak like this.
                 ErrorKind::InvalidData | ErrorKind::InvalidInput if phase == Phase::Body => {
-                    Some(Failure::Encoding)
+                    let framing = io.to_string().to_ascii_lowercase().contains("chunk");
+                    Some(if framing { Failure::Malformed } else { Failure::Encoding })
                 }
                 _ => None,
             });

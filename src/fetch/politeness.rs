@@ -134,6 +134,12 @@ impl Pace {
         self.failures
     }
 
+    /// An earlier run asked this host; whatever it asked has ended by now.
+    pub fn asked_before(&mut self, now: Instant) {
+        self.last_end = Some(now);
+        self.next_allowed = self.next_allowed.max(now + self.delay);
+    }
+
     /// Takes over what an earlier run learnt.
     pub fn resume(&mut self, failures: u32, not_before: Instant) {
         self.rests = failures;

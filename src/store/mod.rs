@@ -171,12 +171,19 @@ pub struct Tally {
     pub deferred: u64,
 }
 
+impl Tally {
+    pub fn add(&mut self, other: Tally) {
+        self.requests += other.requests;
+        self.bytes += other.bytes;
+        self.deferred += other.deferred;
+    }
+}
+
 /// A visit, ready to be remembered.
 #[derive(Debug)]
 pub struct VisitRecord {
     pub page: PageId,
     pub observation: Observation,
-    /// What a fetched page holds.
     pub content: Option<Content>,
     pub etag: Option<String>,
     pub last_modified: Option<String>,
@@ -189,17 +196,25 @@ pub struct VisitRecord {
     pub alias: Option<Fingerprint>,
 }
 
-/// A body with its text, packed, unless the store surely holds it.
+/// What a fetched page holds.
 #[derive(Debug)]
-pub struct Content {
+pub enum Content {
+    /// What the store holds of it already.
+    Held,
+    Read(ReadContent),
+}
+
+/// A body with its text, packed.
+#[derive(Debug)]
+pub struct ReadContent {
     pub body_hash: u128,
     pub text_hash: u128,
     pub content_type: Option<String>,
     pub charset: Option<&'static str>,
     pub body_bytes: usize,
     pub text_bytes: usize,
-    /// As [`version::pack`] makes it; `None` when it is what the page held before.
-    pub packed: Option<Vec<u8>>,
+    /// As [`version::pack`] makes it.
+    pub packed: Vec<u8>,
 }
 
 /// What came of a batch.

@@ -9,17 +9,25 @@ use super::{Result, StoreError};
 /// The fast end of zstd: a crawl is bound by its CPU long before its disk. Higher levels save 5 % at twice the time.
 const LEVEL: i32 = 1;
 
+/// What packing needs again and again: a context is a megabyte of tables, and buffers of a page's size cost more to
+/// get from the system than to fill. One a thread, not one a page.
+#[derive(Default)]
+struct Packer {
+    context: Option<zstd::bulk::Compressor<'static>>,
+    input: Vec<u8>,
+    output: Vec<u8>,
+}
+
+/// Buffers that one huge page made larger than this are given back.
+const KEPT_BUFFER: usize = 1 << 20;
+
 thread_local! {
-    /// A context is a megabyte of tables: one a thread, not one a page.
-    static PACKER: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
+    static PACKER: RefCell<Packer> = RefCell::default();
 }
 
 /// Packs a body and its text.
 pub fn pack(body: &[u8], text: &str) -> std::io::Result<Vec<u8>> {
-    let mut both = Vec::with_capacity(body.len() + text.len());
-    both.extend_from_slice(body);
-    both.extend_from_slice(text.as_bytes());
-    compress(&both)
+    compress_parts([body, text.as_bytes()])
 }
 
 /// Gives back body and text.
@@ -37,12 +45,27 @@ pub fn unpack(packed: &[u8], body_bytes: usize, text_bytes: usize) -> Result<(Ve
 
 /// One zstd frame.
 pub fn compress(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    compress_parts([bytes, &[]])
+}
+
+fn compress_parts(parts: [&[u8]; 2]) -> std::io::Result<Vec<u8>> {
     PACKER.with_borrow_mut(|packer| {
-        let packer = match packer {
-            Some(packer) => packer,
-            None => packer.insert(zstd::bulk::Compressor::new(LEVEL)?),
+        let Packer { context, input, output } = packer;
+        let context = match context {
+            Some(context) => context,
+            None => context.insert(zstd::bulk::Compressor::new(LEVEL)?),
         };
-        packer.compress(bytes)
+        input.clear();
+        parts.iter().for_each(|part| input.extend_from_slice(part));
+        output.clear();
+        output.reserve(zstd::zstd_safe::compress_bound(input.len()));
+        context.compress_to_buffer(input.as_slice(), output)?;
+        let packed = output.as_slice().to_vec();
+        for buffer in [input, output] {
+            buffer.clear();
+            buffer.shrink_to(KEPT_BUFFER);
+        }
+        Ok(packed)
     })
 }
 

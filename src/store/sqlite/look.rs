@@ -100,7 +100,7 @@ pub(super) fn pages(
     let mut statement = connection.prepare(&format!(
         "SELECT page.id, page.url, page.state, page.last_outcome, page.depth, page.weight, page.visits, page.changes,
                 page.failures, page.found_at, page.last_visit_at, page.due_at, version.body_bytes,
-                version.content_type, page.sitemap_lastmod_seconds, page.noindex, target.url
+                page.content_type, page.sitemap_lastmod_seconds, page.noindex, target.url
          FROM page JOIN host ON host.id = page.host_id
               LEFT JOIN version ON version.id = page.version_id
               LEFT JOIN page AS target ON target.id = page.alias_of
@@ -136,7 +136,7 @@ pub(super) fn pages(
 pub(super) fn content(connection: &Connection, page: PageId) -> Result<Option<StoredContent>> {
     let found: Option<(Vec<u8>, i64, i64, Option<String>)> = connection
         .query_row(
-            "SELECT content, body_bytes, text_bytes, content_type
+            "SELECT content, body_bytes, text_bytes, page.content_type
              FROM page JOIN version ON version.id = page.version_id WHERE page.id = ?1",
             [page.0],
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),

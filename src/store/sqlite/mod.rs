@@ -14,7 +14,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use super::{
     Batch, CycleId, CycleRow, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageRow, PlannedVisit,
@@ -52,10 +52,9 @@ impl SqliteStore {
 
     /// Opens the store to look at it: nothing is changed, a crawl may be going on.
     pub fn open_to_look(path: &Path) -> Result<Self> {
-        if !path.exists() {
+        if !check_file(path)? {
             return Err(StoreError::Missing(path.to_owned()));
         }
-        check_file(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection =
             Connection::open_with_flags(path, flags).map_err(|error| cannot_open(path, error))?;
@@ -68,12 +67,13 @@ impl SqliteStore {
         connection.set_prepared_statement_cache_capacity(64);
         let set = |sql: &str| connection.execute_batch(sql).map_err(|error| cannot_open(path, error));
         set("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
-        set("PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 2000; PRAGMA temp_store = MEMORY;")?;
+        set("PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 8000; PRAGMA temp_store = MEMORY;")?;
         Ok(Self { connection, host_ids: HashMap::new(), path: path.to_owned(), _lock: lock })
     }
 
     fn migrate(&mut self) -> Result<()> {
-        let migrated = embedded::migrations::runner().run(&mut self.connection);
+        // Grouped: the schema and the note that it is there are one transaction, so a kill leaves both or neither.
+        let migrated = embedded::migrations::runner().set_grouped(true).run(&mut self.connection);
         migrated.map_err(|error| StoreError::Migration(Box::new(error)))?;
         Ok(())
     }
@@ -97,52 +97,44 @@ impl SqliteStore {
 /// How long a write waits for a reader's checkpoint, or a reader for a writer.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Looks at the file without changing it: is it ours, and do we understand it?
-fn check_file(path: &Path) -> Result<()> {
+/// Looks at the file without changing it: is it ours, and do we understand it? `false`: there is nothing in it yet.
+fn check_file(path: &Path) -> Result<bool> {
     match std::fs::metadata(path) {
-        Err(_) => return Ok(()),
+        Err(_) => return Ok(false),
         Ok(found) if found.is_dir() => {
             return Err(StoreError::CannotOpen {
                 path: path.to_owned(),
                 reason: "it is a folder".to_owned(),
             });
         }
-        Ok(found) if found.len() == 0 => return Ok(()),
+        Ok(found) if found.len() == 0 => return Ok(false),
         Ok(_) => {}
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| cannot_open(path, error))?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    let tables = connection
-        .query_row("SELECT count(*) FROM sqlite_master WHERE type = 'table'", [], |row| row.get::<_, i64>(0))
-        .map_err(|error| cannot_open(path, error))?;
-    if tables == 0 {
-        return Ok(());
+    let one = |sql: &str| {
+        connection
+            .query_row(sql, [], |row| row.get::<_, Option<i64>>(0))
+            .map_err(|error| cannot_open(path, error))
+    };
+    let tables = one("SELECT count(*) FROM sqlite_master WHERE type = 'table'")?.unwrap_or(0);
+    let ours = one("SELECT count(*) FROM sqlite_master WHERE name = 'observation'")?.unwrap_or(0);
+    let history =
+        one("SELECT count(*) FROM sqlite_master WHERE name = 'refinery_schema_history'")?.unwrap_or(0);
+    match (tables, history, ours) {
+        // Killed while it was being made: the next run makes it.
+        (0, ..) | (1, 1, 0) => return Ok(false),
+        (_, 1, 1) => {}
+        _ => return Err(StoreError::Foreign(path.to_owned())),
     }
-    let ours = connection
-        .query_row(
-            "SELECT count(*) FROM sqlite_master WHERE name IN ('refinery_schema_history', 'observation')",
-            [],
-            |row| row.get::<_, i64>(0),
-        )
-        .map_err(|error| cannot_open(path, error))?;
-    if ours < 2 {
-        return Err(StoreError::Foreign(path.to_owned()));
-    }
-    let found: Option<i64> = connection
-        .query_row("SELECT max(version) FROM refinery_schema_history", [], |row| row.get(0))
-        .optional()
-        .map_err(|error| cannot_open(path, error))?
-        .flatten();
-    let known = embedded::migrations::runner()
-        .get_migrations()
-        .iter()
-        .map(|m| i64::from(m.version()))
-        .max()
-        .unwrap_or(0);
+    let found = one("SELECT max(version) FROM refinery_schema_history")?;
+    let runner = embedded::migrations::runner();
+    let known =
+        runner.get_migrations().iter().map(|migration| i64::from(migration.version())).max().unwrap_or(0);
     match found {
         Some(found) if found > known => Err(StoreError::Newer { path: path.to_owned(), found, known }),
-        _ => Ok(()),
+        _ => Ok(true),
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Result, SqliteStore, StoreError, hosts, pages, signed};
 use crate::fetch::visit::{Outcome, RedirectFault};
 use crate::observation::{Life, Standing};
 use crate::page::{Fingerprint, PageId};
-use crate::store::{Batch, Content, CycleId, Recorded, RecordedVisit, VisitRecord, millis};
+use crate::store::{Batch, Content, CycleId, ReadContent, Recorded, RecordedVisit, VisitRecord, millis};
 use crate::time::Timestamp;
 
 pub(super) fn record(store: &mut SqliteStore, cycle: CycleId, batch: &Batch) -> Result<Recorded> {
@@ -138,7 +138,8 @@ fn record_visit(
         _ => seen.outcome.clone(),
     };
     let version = match &visit.content {
-        Some(content) => Some(version_id(connection, content, seen.at)?),
+        Some(Content::Held) => before.version,
+        Some(Content::Read(content)) => Some(version_id(connection, content, seen.at)?),
         None if seen.outcome == Outcome::NotModified => before.version,
         None => None,
     };
@@ -169,6 +170,10 @@ fn record_visit(
             detail,
         ])?;
     let after = before.standing.after(&outcome, seen.at);
+    let read = match &visit.content {
+        Some(Content::Read(read)) => Some(read),
+        _ => None,
+    };
     connection
         .prepare_cached(
             "UPDATE page SET state = ?2, failures = ?3, due_at = ?4, last_outcome = ?5, last_cycle_id = ?6,
@@ -178,7 +183,9 @@ fn record_visit(
                 etag = CASE WHEN ?11 THEN ?12 ELSE etag END,
                 last_modified = CASE WHEN ?11 THEN ?13 ELSE last_modified END,
                 noindex = CASE WHEN ?11 THEN ?14 ELSE noindex END,
-                redirects_to = ?15
+                redirects_to = ?15,
+                content_type = CASE WHEN ?16 THEN ?17 ELSE content_type END,
+                charset = CASE WHEN ?16 THEN ?18 ELSE charset END
              WHERE id = ?1",
         )?
         .execute(params![
@@ -197,6 +204,9 @@ fn record_visit(
             visit.last_modified,
             visit.noindex,
             redirects_to,
+            read.is_some(),
+            read.and_then(|read| read.content_type.as_deref()),
+            read.and_then(|read| read.charset),
         ])?;
     connection.prepare_cached("DELETE FROM plan WHERE page_id = ?1")?.execute([visit.page.0])?;
     if let Some(alias) = visit.alias.filter(|_| !matches!(outcome, Outcome::BadRedirect(_))) {
@@ -253,31 +263,26 @@ fn set_alias(connection: &Connection, page: PageId, of: Fingerprint) -> Result<(
     Ok(())
 }
 
-fn version_id(connection: &Connection, content: &Content, seen: Timestamp) -> Result<i64> {
-    let hash = content.body_hash.to_be_bytes();
-    if let Some(packed) = &content.packed {
-        let inserted = connection
-            .prepare_cached(
-                "INSERT OR IGNORE INTO version (body_hash, text_hash, first_seen, content_type, charset, body_bytes, text_bytes, content)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            )?
-            .execute(params![
-                hash,
-                content.text_hash.to_be_bytes(),
-                seen.millis(),
-                content.content_type,
-                content.charset,
-                signed(content.body_bytes as u64),
-                signed(content.text_bytes as u64),
-                packed,
-            ])?;
-        if inserted > 0 {
-            return Ok(connection.last_insert_rowid());
-        }
+fn version_id(connection: &Connection, content: &ReadContent, seen: Timestamp) -> Result<i64> {
+    let (body_hash, text_hash) = (content.body_hash.to_be_bytes(), content.text_hash.to_be_bytes());
+    let inserted = connection
+        .prepare_cached(
+            "INSERT OR IGNORE INTO version (body_hash, text_hash, first_seen, body_bytes, text_bytes, content)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![
+            body_hash,
+            text_hash,
+            seen.millis(),
+            signed(content.body_bytes as u64),
+            signed(content.text_bytes as u64),
+            content.packed,
+        ])?;
+    if inserted > 0 {
+        return Ok(connection.last_insert_rowid());
     }
     let id = connection
-        .prepare_cached("SELECT id FROM version WHERE body_hash = ?1")?
-        .query_row([hash], |row| row.get(0))
-        .optional()?;
-    id.ok_or_else(|| StoreError::BadValue("a page holds a version that is not there".to_owned()))
+        .prepare_cached("SELECT id FROM version WHERE body_hash = ?1 AND text_hash = ?2")?
+        .query_row([body_hash, text_hash], |row| row.get(0))?;
+    Ok(id)
 }
