@@ -268,6 +268,22 @@ impl Settings {
         }
     }
 
+    /// A hash of what decides which links are taken. The seeds have their own say, in the store.
+    fn rules(&self) -> u64 {
+        let (crawl, limits) = (&self.crawl, &self.limits);
+        let sites: Vec<_> =
+            self.site.iter().map(|(site, own)| (site, own.scope, &own.include, &own.exclude)).collect();
+        let deciding = format!(
+            "{:?}",
+            (
+                (crawl.scope, &crawl.include, &crawl.exclude, crawl.max_depth, crawl.follow_nofollow),
+                (limits.pages_per_host, limits.links_per_page, limits.query_variants, limits.url_length),
+                (limits.path_depth, limits.repeated_segments, &crawl.drop_parameters, sites),
+            )
+        );
+        xxhash_rust::xxh3::xxh3_64(deciding.as_bytes())
+    }
+
     pub fn crawl(&self) -> CrawlSettings {
         let crawl = &self.crawl;
         let mut paces = Sites::default();
@@ -302,6 +318,7 @@ impl Settings {
             redirects: self.limits.redirects,
             sitemaps: crawl.sitemaps,
             max_known: self.limits.known_urls,
+            rules: self.rules(),
         }
     }
 }

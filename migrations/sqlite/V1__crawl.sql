@@ -103,6 +103,8 @@ CREATE TABLE cycle (
     ended_at   INTEGER,
     policy     TEXT    NOT NULL,
     budget     INTEGER,
+    -- a hash of what decides which links are taken
+    rules      INTEGER NOT NULL,
     requests   INTEGER NOT NULL DEFAULT 0,
     bytes      INTEGER NOT NULL DEFAULT 0,
     fetched    INTEGER NOT NULL DEFAULT 0,

@@ -125,7 +125,11 @@ fn read_seeds(path: &Path, skip_bad: bool, settings: &Settings, talk: &Talk) -> 
     };
     let file = seeds::read(&name, &text, &settings.normaliser());
     for bad in &file.bad {
-        talk.say(&format!("{}: {bad}\nhint: {}", if skip_bad { "warning" } else { "error" }, bad.hint));
+        if skip_bad {
+            talk.say(&format!("warning: {bad}\nhint: {}", bad.hint));
+        } else {
+            eprintln!("error: {bad}\nhint: {}", bad.hint);
+        }
     }
     if !file.bad.is_empty() && !skip_bad {
         let lines = if file.bad.len() == 1 { "line is" } else { "lines are" };
@@ -224,7 +228,10 @@ fn finish(report: &CrawlReport, signal: u8, talk: &Talk, settings: &Settings) ->
             settings.store.display()
         );
     }
-    if report.counts.requests == 0 {
+    let by_budget = report.counts.put_off.get("budget").copied().unwrap_or(0);
+    if by_budget > 0 {
+        talk.say(&format!("the budget is spent; {} pages wait for the next cycle", number(by_budget)));
+    } else if report.counts.requests == 0 {
         talk.say("nothing was due");
     }
     Ok(ExitCode::SUCCESS)

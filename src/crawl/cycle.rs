@@ -16,7 +16,7 @@ use super::observe::{Observed, Observer};
 use super::sitemaps::Sitemaps;
 use super::writer::{Order, Reply, Writer};
 use super::{CrawlError, Crawler, Progress};
-use crate::fetch::visit::{Outcome, Request, Subject, Visit, Waiting};
+use crate::fetch::visit::{Held, Outcome, Request, Subject, Visit, Waiting};
 use crate::fetch::web::Web;
 use crate::fetch::{Fetcher, Traffic};
 use crate::page::{Host, HostId, PageId};
@@ -55,6 +55,8 @@ pub(super) struct Cycle<'a, W> {
     pub(super) stopping: bool,
     /// What of the traffic is in the store.
     pub(super) told: Traffic,
+    /// The rules changed: every page is read for its links, changed or not.
+    read_anew: bool,
 }
 
 pub(super) struct CycleHost {
@@ -84,7 +86,8 @@ impl<'a, W: Web> Cycle<'a, W> {
     fn open(crawler: &'a mut Crawler<W>) -> Result<Self, CrawlError> {
         let now = Timestamp::now();
         let mut store = crawler.store.take().ok_or(CrawlError::WriterLost)?;
-        let open = store.open_cycle(crawler.policy.name(), crawler.settings.budget, now)?;
+        let settings = &crawler.settings;
+        let open = store.open_cycle(crawler.policy.name(), settings.budget, settings.rules, now)?;
         crawler.resumed |= open.resumed;
         let left = crawler.settings.budget.map(|budget| budget.saturating_sub(open.requests));
         let observer = std::sync::Arc::clone(&crawler.observer);
@@ -137,6 +140,7 @@ impl<'a, W: Web> Cycle<'a, W> {
             thirsty: true,
             stopping: false,
             told: Traffic::default(),
+            read_anew: open.rules_changed,
         };
         cycle.submit(open.outstanding);
         Ok(cycle)
@@ -233,8 +237,8 @@ impl<'a, W: Web> Cycle<'a, W> {
         for visit in visits {
             match Url::parse(&visit.url) {
                 Ok(url) => {
-                    let request =
-                        Request { subject: Subject::Page(visit.page), url, held: visit.held.clone() };
+                    let held = if self.read_anew { Held::default() } else { visit.held.clone() };
+                    let request = Request { subject: Subject::Page(visit.page), url, held };
                     self.planned.insert(visit.page, visit);
                     self.fetcher.submit(request);
                 }

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::fetch::FetchSettings;
+use crate::fetch::visit::Waiting;
 use crate::fetch::web::Web;
 use crate::policy::Policy;
 use crate::store::{CycleId, Store, StoreError};
@@ -32,6 +33,8 @@ pub struct CrawlSettings {
     pub sitemaps: bool,
     /// Fingerprints kept in memory.
     pub max_known: usize,
+    /// A hash of what decides which links are taken: when it changes, pages are read again though they did not change.
+    pub rules: u64,
 }
 
 /// What went wrong with the crawl itself; a page that fails is an outcome, never this.
@@ -109,7 +112,9 @@ impl CrawlReport {
     /// Something was tried, and nothing at all could be fetched.
     pub fn nothing_fetched(&self) -> bool {
         let counts = &self.counts;
-        let tried = counts.redirected + counts.failed + counts.blocked + counts.deferred;
+        // What the budget put off was not tried.
+        let put_off = counts.deferred - counts.put_off.get(Waiting::Budget.name()).copied().unwrap_or(0);
+        let tried = counts.redirected + counts.failed + counts.blocked + put_off;
         counts.fetched == 0 && tried > 0 && !self.stopped
     }
 }

@@ -48,8 +48,14 @@ pub trait Store: Send {
     /// What is remembered of every host.
     fn hosts(&mut self) -> Result<Vec<KnownHost>>;
 
-    /// The open cycle, if one was interrupted; else a new one.
-    fn open_cycle(&mut self, policy: &str, budget: Option<u64>, now: Timestamp) -> Result<OpenCycle>;
+    /// The open cycle, if one was interrupted; else a new one. `rules` stands for what decides which links are taken.
+    fn open_cycle(
+        &mut self,
+        policy: &str,
+        budget: Option<u64>,
+        rules: u64,
+        now: Timestamp,
+    ) -> Result<OpenCycle>;
 
     /// Notes that these visits are planned, and gives what is needed to make them.
     fn plan(&mut self, cycle: CycleId, plan: &Plan) -> Result<Vec<PlannedVisit>>;
@@ -118,6 +124,8 @@ pub struct OpenCycle {
     pub resumed: bool,
     /// Requests it has sent so far.
     pub requests: u64,
+    /// An earlier cycle took links by other rules: what it passed over on pages that did not change may be wanted now.
+    pub rules_changed: bool,
     /// Planned, not recorded.
     pub outstanding: Vec<PlannedVisit>,
 }

@@ -55,10 +55,7 @@ impl SqliteStore {
         if !check_file(path)? {
             return Err(StoreError::Missing(path.to_owned()));
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection =
-            Connection::open_with_flags(path, flags).map_err(|error| cannot_open(path, error))?;
-        connection.busy_timeout(BUSY_TIMEOUT)?;
+        let connection = reader(path)?;
         Ok(Self { connection, host_ids: HashMap::new(), path: path.to_owned(), _lock: None })
     }
 
@@ -110,9 +107,7 @@ fn check_file(path: &Path) -> Result<bool> {
         Ok(found) if found.len() == 0 => return Ok(false),
         Ok(_) => {}
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(|error| cannot_open(path, error))?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let connection = reader(path)?;
     let one = |sql: &str| {
         connection
             .query_row(sql, [], |row| row.get::<_, Option<i64>>(0))
@@ -135,6 +130,23 @@ fn check_file(path: &Path) -> Result<bool> {
     match found {
         Some(found) if found > known => Err(StoreError::Newer { path: path.to_owned(), found, known }),
         _ => Ok(true),
+    }
+}
+
+/// A connection that only looks. After a crash there may be a journal to roll back first, which only a connection
+/// that may write can do: that is what it does, and all it does.
+fn reader(path: &Path) -> Result<Connection> {
+    let open = |access: OpenFlags| -> rusqlite::Result<Connection> {
+        let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
+        Ok(connection)
+    };
+    match open(OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {
+            open(OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|error| cannot_open(path, error))
+        }
+        opened => opened.map_err(|error| cannot_open(path, error)),
     }
 }
 
@@ -210,8 +222,14 @@ impl Store for SqliteStore {
         hosts::all(&self.connection)
     }
 
-    fn open_cycle(&mut self, policy: &str, budget: Option<u64>, now: Timestamp) -> Result<OpenCycle> {
-        cycles::open(self, policy, budget, now)
+    fn open_cycle(
+        &mut self,
+        policy: &str,
+        budget: Option<u64>,
+        rules: u64,
+        now: Timestamp,
+    ) -> Result<OpenCycle> {
+        cycles::open(self, policy, budget, rules, now)
     }
 
     fn plan(&mut self, cycle: CycleId, plan: &Plan) -> Result<Vec<PlannedVisit>> {
