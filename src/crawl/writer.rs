@@ -3,9 +3,11 @@
 //! Orders come in by a bounded channel, so a slow disk slows the crawl and never fills the memory. Whatever waits
 //! when the writer is free is committed together; each order is answered, in order.
 
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
 
 use crate::fetch::visit::HostReport;
@@ -48,11 +50,16 @@ pub enum Reply {
 const BATCH: usize = 256;
 /// Orders that may wait.
 const QUEUE: usize = 256;
+/// Pages, visited or found, that may wait in them: a visit that found two thousand pages weighs as much as they do.
+const QUEUED_PAGES: u32 = 16_384;
+/// When so many orders wait there is no use in lingering.
+const BUSY: usize = 32;
 /// Commits are at least this far apart, so that a slow crawl's visits share them.
 const LINGER: Duration = Duration::from_millis(20);
 
 pub struct Writer {
     orders: Option<Sender<Order>>,
+    room: Arc<Semaphore>,
     replies: UnboundedReceiver<Reply>,
     thread: Option<JoinHandle<Box<dyn Store>>>,
 }
@@ -61,15 +68,18 @@ impl Writer {
     pub fn start(store: Box<dyn Store>, cycle: CycleId) -> std::io::Result<Self> {
         let (orders, incoming) = channel(QUEUE);
         let (outgoing, replies) = unbounded_channel();
-        let thread = std::thread::Builder::new()
-            .name("freshet-writer".to_owned())
-            .spawn(move || write(store, cycle, incoming, &outgoing))?;
-        Ok(Self { orders: Some(orders), replies, thread: Some(thread) })
+        let room = Arc::new(Semaphore::new(QUEUED_PAGES as usize));
+        let thread = std::thread::Builder::new().name("freshet-writer".to_owned()).spawn({
+            let room = Arc::clone(&room);
+            move || write(store, cycle, incoming, &outgoing, &room)
+        })?;
+        Ok(Self { orders: Some(orders), room, replies, thread: Some(thread) })
     }
 
     /// Hands over an order. A writer that has failed takes no more; its [`Reply::Failed`] says why.
     pub async fn send(&self, order: Order) {
-        if let Some(orders) = &self.orders {
+        if let (Some(orders), Ok(taken)) = (&self.orders, self.room.acquire_many(weight(&order)).await) {
+            taken.forget();
             let _ = orders.send(order).await;
         }
     }
@@ -90,17 +100,22 @@ fn write(
     cycle: CycleId,
     mut orders: Receiver<Order>,
     replies: &UnboundedSender<Reply>,
+    room: &Semaphore,
 ) -> Box<dyn Store> {
+    // However this ends, nobody may wait for room any more.
+    let _open = CloseOnDrop(room);
     let mut last_commit = Instant::now();
     while let Some(first) = orders.blocking_recv() {
-        if !matches!(first, Order::Plan(_)) {
+        if !matches!(first, Order::Plan(_)) && orders.len() < BUSY {
             std::thread::sleep(LINGER.saturating_sub(last_commit.elapsed()).min(LINGER));
         }
         let mut batch = Batch { now: Timestamp::now(), ..Batch::default() };
         let mut taken = 0;
+        let mut weighed = 0;
         let mut plan = None;
         let mut next = Some(first);
         while let Some(order) = next {
+            weighed += weight(&order);
             match order {
                 Order::Plan(chosen) => {
                     plan = Some(chosen);
@@ -121,6 +136,7 @@ fn write(
             next = if batch.visits.len() < BATCH { orders.try_recv().ok() } else { None };
         }
         let committed = commit(&mut *store, cycle, &batch, taken, plan.as_ref(), replies);
+        room.add_permits(weighed as usize);
         last_commit = Instant::now();
         if let Err(error) = committed {
             let _ = replies.send(Reply::Failed(error));
@@ -128,6 +144,24 @@ fn write(
         }
     }
     store
+}
+
+struct CloseOnDrop<'a>(&'a Semaphore);
+
+impl Drop for CloseOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// What an order takes of the room for pages.
+fn weight(order: &Order) -> u32 {
+    let pages = match order {
+        Order::Visit(visit, _) => 1 + visit.found.len(),
+        Order::Sitemap { found, .. } => found.len(),
+        _ => 0,
+    };
+    u32::try_from(pages).unwrap_or(u32::MAX).min(QUEUED_PAGES)
 }
 
 fn add(batch: &mut Batch, order: Order) {

@@ -162,17 +162,19 @@ where
             let robots = read_robots(record.status, &record.body, &token);
             self.take_robots(at, robots, Instant::now() + age.saturating_sub(duration_since(now, record.at)));
         }
-        // Whether its Crawl-delay is too long was decided anew just now, from the robots.txt held.
-        if let Some((until, why)) = report.wait
-            && until > now
-            && why != Waiting::CrawlDelay
-        {
-            let host = &mut self.hosts[at];
-            host.pace.resume(report.failures, Instant::now() + until.after(now));
-            if until.after(now) > self.settings.politeness.patience {
-                host.resting = Some(why);
+        match report.wait {
+            // Whether its Crawl-delay is too long was decided anew just now, from the robots.txt held.
+            Some((_, Waiting::CrawlDelay)) if self.hosts[at].resting.is_none() => self.report(at, None),
+            Some((_, Waiting::CrawlDelay)) | None => {}
+            Some((until, why)) if until > now => {
+                let host = &mut self.hosts[at];
+                host.pace.resume(report.failures, Instant::now() + until.after(now));
+                if until.after(now) > self.settings.politeness.patience {
+                    host.resting = Some(why);
+                }
+                host.wait = Some((until, why));
             }
-            host.wait = Some((until, why));
+            Some(_) => {}
         }
     }
 
