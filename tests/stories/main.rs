@@ -5,3 +5,10 @@
 mod support;
 
 mod first_crawl;
+
+mod addresses;
+mod asking_for_time;
+mod hard_pages;
+mod operator;
+mod politeness;
+mod robots_rules;
