@@ -10,6 +10,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const HASTY: &str = "[crawl]\nback_off = 0.2\n";
 
 const FLAGS: [&str; 3] = ["--delay", "0", "--no-sitemaps"];
+/// A host that still rests is put off to a later run, not waited for.
+const IMPATIENT: [&str; 5] = ["--delay", "0", "--no-sitemaps", "--patience", "5"];
 
 fn hasty() -> Freshet {
     let freshet = Freshet::new();
@@ -58,13 +60,14 @@ fn a_host_that_names_the_time_to_come_back_is_left_alone_until_then() {
     let early: Arc<Mutex<Vec<Duration>>> = Arc::default();
     let (name, note) = (Arc::clone(&named), Arc::clone(&early));
     site.page("/", links_page("home", &["/busy", "/other"]).as_str());
-    site.page("/other", Reply::dynamic(|_| "other".into()));
+    site.page("/other", "other");
     site.otherwise(move |request| {
         if request.path != "/busy" {
             return Reply::status(404, "none");
         }
         let now = SystemTime::now();
-        match *name.lock().unwrap() {
+        let mut name = name.lock().unwrap();
+        match *name {
             Some(date) => {
                 note.lock().unwrap().extend(date.duration_since(now).ok());
                 "here you are".into()
@@ -73,7 +76,7 @@ fn a_host_that_names_the_time_to_come_back_is_left_alone_until_then() {
                 // The form has whole seconds, so this is between one and two from now.
                 let whole = now.duration_since(UNIX_EPOCH).unwrap().as_secs() + 2;
                 let date = UNIX_EPOCH + Duration::from_secs(whole);
-                *name.lock().unwrap() = Some(date);
+                *name = Some(date);
                 throttled(503, &httpdate::fmt_http_date(date))
             }
         }
@@ -199,7 +202,7 @@ fn a_host_that_fails_again_and_again_rests() {
     );
 
     site.clear_log();
-    let again = crawl(&freshet, &[site.url_on(0, "/")], &FLAGS);
+    let again = crawl(&freshet, &[site.url_on(0, "/")], &IMPATIENT);
     assert_eq!(site.log().on(0).total(), 0, "it still rests\n{}", again.output());
 }
 
@@ -216,7 +219,7 @@ fn a_host_that_nobody_listens_on_is_unreachable() {
 
     let site = Site::start();
     site.page("/", "home");
-    let beside = crawl(&freshet, &[format!("{origin}/"), site.url("/")], &FLAGS);
+    let beside = crawl(&freshet, &[format!("{origin}/"), site.url("/")], &IMPATIENT);
     assert_eq!(beside.code, Some(0), "one host came\n{}", beside.output());
 }
 

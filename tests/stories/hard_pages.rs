@@ -138,7 +138,6 @@ fn an_encoding_that_is_not_what_it_says_is_said() {
             ("/plain", encoded("gzip", page.clone().into_bytes()), "encoding"),
             ("/unknown", encoded("rot13", page.clone().into_bytes()), "encoding"),
             ("/identity", encoded("identity", page.clone().into_bytes()), "fetched"),
-            ("/upper", encoded("GZIP", once), "fetched"),
         ],
     );
     assert_eq!(site.log().count("/inside"), 1, "those that decode are read");
@@ -148,6 +147,15 @@ fn an_encoding_that_is_not_what_it_says_is_said() {
     site.page("/", encoded("gzip", cut));
     crawl(&half, &[site.url("/")], &FLAGS);
     assert!(["encoding", "cut-off"].contains(&outcome(&half, &site.url("/")).as_str()));
+}
+
+#[test]
+fn an_encoding_is_known_by_its_name_in_any_case() {
+    let body = gzip(links_page("inside", &["/inside"]).as_bytes());
+    let names = [("/upper", "GZIP"), ("/old", "x-gzip")];
+    let pages = names.map(|(path, name)| (path, encoded(name, body.clone()), "fetched"));
+    let (site, _) = assert_outcomes(&Freshet::new(), pages.to_vec());
+    assert!(site.log().asked("/inside"), "{:?}", site.log().paths());
 }
 
 #[test]
@@ -170,7 +178,7 @@ fn what_is_not_a_page_is_kept_but_not_read() {
     let pages: Vec<(String, Reply)> = types
         .iter()
         .enumerate()
-        .map(|(at, kind)| (format!("/{at}"), Reply::bytes(*kind, "<a href='/hidden'>hidden</a>")))
+        .map(|(at, kind)| (format!("/{at}"), Reply::bytes(*kind, format!("<a href='/hidden'>{at}</a>"))))
         .collect();
     let freshet = Freshet::new();
     let given = pages.iter().map(|(path, reply)| (path.as_str(), reply.clone(), "fetched")).collect();
@@ -181,8 +189,33 @@ fn what_is_not_a_page_is_kept_but_not_read() {
         let listed = page(&freshet, &site.url(&format!("/{at}")));
         assert_eq!(listed["content_type"], *kind, "{listed:#}");
         assert_eq!(listed["state"], "alive", "{listed:#}");
-        assert_eq!(listed["bytes"], 28, "{listed:#}");
+        assert_eq!(listed["bytes"], 23, "{listed:#}");
     }
+}
+
+#[test]
+fn the_same_bytes_are_listed_under_the_type_each_page_gave_them() {
+    let body = "<a href='/on'>on</a>";
+    let freshet = Freshet::new();
+    let (site, _) = assert_outcomes(
+        &freshet,
+        vec![
+            ("/image", Reply::bytes("image/png", body), "fetched"),
+            ("/page", Reply::bytes("text/html", body), "fetched"),
+        ],
+    );
+    assert_eq!(page(&freshet, &site.url("/image"))["content_type"], "image/png");
+    assert_eq!(page(&freshet, &site.url("/page"))["content_type"], "text/html");
+    assert!(site.log().asked("/on"));
+}
+
+#[test]
+fn what_follows_a_page_on_the_wire_is_not_taken_for_another() {
+    let more = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 28\r\n\r\n<a href='/smuggled'>x</a>    ";
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\npage";
+    let (site, _) =
+        assert_outcomes(&hasty(), vec![("/short", Reply::raw(format!("{head}{more}")), "fetched")]);
+    assert!(!site.log().asked("/smuggled"), "{:?}", site.log().paths());
 }
 
 #[test]

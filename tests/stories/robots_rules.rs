@@ -279,6 +279,7 @@ fn a_strange_robots_txt_is_read_as_far_as_it_means_something() {
         ("with a byte order mark", rules(&format!("\u{feff}{ours}")), true),
         ("with the line ends of old", rules(&ours.replace('\n', "\r")), true),
         ("compressed", rules(ours).gzip(), true),
+        ("a bomb", rules(&format!("{ours}{padding}")).gzip(), true),
         ("huge, rules first", rules(&format!("{ours}{padding}")), true),
         ("huge, rules beyond 500 KiB", rules(&format!("{padding}{ours}")), false),
         ("binary", Reply::bytes("application/octet-stream", binary), false),
@@ -322,7 +323,7 @@ fn links_that_are_not_to_be_followed_are_not_unless_the_operator_says_so() {
     let ran = crawl(&freshet, &[site.url("/")], &FLAGS);
 
     let log = site.log();
-    assert_eq!(ran.json()["refused"]["nofollow"], 5, "{}", ran.output());
+    assert_eq!(ran.json()["refused"]["no-follow"], 5, "{}", ran.output());
     assert!(log.asked("/yes-1") && log.asked("/yes-2"), "{:?}", log.paths());
     for path in ["/no-1", "/no-2", "/no-3", "/no-4", "/no-5"] {
         assert!(!log.asked(path), "{path} was followed");
