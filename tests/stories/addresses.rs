@@ -13,6 +13,16 @@ fn port(site: &Site) -> String {
     site.origin(0).rsplit(':').next().unwrap_or_default().to_owned()
 }
 
+/// Nobody has connected so far: a site counts connections, those without a request too, so a crawl that may come in
+/// has number 1.
+#[track_caller]
+fn assert_next_is_first_connection(site: &Site) {
+    assert_eq!(site.log().total(), 0, "{:?}", site.log().paths());
+    let ran = crawl_strictly(&Freshet::new(), &[site.url("/")], &[&FLAGS[..], &["--allow-private"]].concat());
+    let first = site.log().hits().first().map(|hit| hit.connection);
+    assert_eq!(first, Some(1), "somebody connected without asking\n{}", ran.output());
+}
+
 #[test]
 fn a_loopback_seed_is_refused_without_a_connection() {
     let site = Site::start();
@@ -25,6 +35,7 @@ fn a_loopback_seed_is_refused_without_a_connection() {
     assert_eq!(outcome(&freshet, &site.url("/")), "address");
     let listed = freshet.run(&["pages", "--state", "blocked", "--format", "csv"]);
     assert_eq!(listed.stdout.lines().count(), 2, "{}", listed.output());
+    assert_next_is_first_connection(&site);
 }
 
 #[test]
@@ -85,6 +96,7 @@ fn a_name_is_judged_by_where_it_leads() {
     let ran = crawl_strictly(&refused, &[&seed], &FLAGS);
     assert_eq!(outcome(&refused, &seed), "address", "{}", ran.output());
     assert_eq!(site.log().total(), 0);
+    assert_next_is_first_connection(&site);
 
     let allowed = Freshet::new();
     let ran = crawl_strictly(&allowed, &[&seed], &[&FLAGS[..], &["--allow-private"]].concat());

@@ -68,6 +68,21 @@ fn every_request_waits_for_the_one_before_it_whatever_it_is_for() {
 }
 
 #[test]
+fn many_hosts_that_send_us_to_one_do_not_hurry_us() {
+    let site = Site::with_hosts(6);
+    for host in 0..5 {
+        site.page_on(host, "/", Reply::redirect(302, site.url_on(5, &format!("/from-{host}"))));
+        site.page_on(5, &format!("/from-{host}"), "welcome");
+    }
+    let freshet = Freshet::new();
+    let ran = crawl(&freshet, &fronts(&site, 5), &["--delay", "0.15", "--scope", "any", "--no-sitemaps"]);
+
+    assert_eq!(ran.json()["fetched"], 5, "{}", ran.output());
+    assert_eq!(site.log().on(5).total(), 6, "robots.txt and five pages");
+    site.log().assert_polite(5, 0.15);
+}
+
+#[test]
 fn a_slow_host_does_not_hold_up_the_others() {
     let site = Site::with_hosts(2);
     site.page_on(0, "/", Reply::html("at last").delay(millis(3000)));

@@ -78,6 +78,18 @@ fn a_host_whose_robots_txt_comes_at_the_second_try_is_crawled_by_it() {
 }
 
 #[test]
+fn a_host_that_asks_for_time_before_its_robots_txt_gets_it() {
+    let site = Site::start();
+    let busy = Reply::status(429, "busy").header("Retry-After", "1");
+    site.page("/robots.txt", Reply::sequence(vec![busy, rules("User-agent: *\nDisallow: /no\n")]));
+    site.page("/", links_page("home", &["/no"]).as_str());
+    let ran = crawl(&hasty(), &[site.url("/")], &FLAGS);
+
+    assert_eq!(site.log().paths(), ["/robots.txt", "/robots.txt", "/"], "{}", ran.output());
+    assert!(site.log().gaps(0)[0] >= 0.995, "{:?}", site.log().gaps(0));
+}
+
+#[test]
 fn five_redirects_of_robots_txt_are_followed_and_not_six() {
     let site = Site::with_hosts(2);
     site.page("/", links_page("home", &["/no"]).as_str());
