@@ -4,10 +4,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-mod first_crawl;
-
 mod addresses;
 mod asking_for_time;
+mod first_crawl;
 mod hard_pages;
 mod operator;
 mod politeness;
