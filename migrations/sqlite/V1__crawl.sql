@@ -52,6 +52,8 @@ CREATE TABLE page (
     last_visit_at  INTEGER,
     last_cycle_id  INTEGER,
     version_id     INTEGER REFERENCES version (id),
+    -- a hash of what decided which of its links were taken when it was last read
+    read_by_rules  INTEGER,
     content_type   TEXT,
     charset        TEXT,
     etag           TEXT,
@@ -103,8 +105,6 @@ CREATE TABLE cycle (
     ended_at   INTEGER,
     policy     TEXT    NOT NULL,
     budget     INTEGER,
-    -- a hash of what decides which links are taken
-    rules      INTEGER NOT NULL,
     requests   INTEGER NOT NULL DEFAULT 0,
     bytes      INTEGER NOT NULL DEFAULT 0,
     fetched    INTEGER NOT NULL DEFAULT 0,

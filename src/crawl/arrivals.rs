@@ -52,6 +52,7 @@ impl<W: Web> Cycle<'_, W> {
             etag,
             last_modified,
             noindex,
+            rules: self.crawler.settings.rules,
             found: Vec::new(),
             redirect: None,
             alias: None,

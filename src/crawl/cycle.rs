@@ -55,8 +55,6 @@ pub(super) struct Cycle<'a, W> {
     pub(super) stopping: bool,
     /// What of the traffic is in the store.
     pub(super) told: Traffic,
-    /// The rules changed: every page is read for its links, changed or not.
-    read_anew: bool,
 }
 
 pub(super) struct CycleHost {
@@ -87,7 +85,7 @@ impl<'a, W: Web> Cycle<'a, W> {
         let now = Timestamp::now();
         let mut store = crawler.store.take().ok_or(CrawlError::WriterLost)?;
         let settings = &crawler.settings;
-        let open = store.open_cycle(crawler.policy.name(), settings.budget, settings.rules, now)?;
+        let open = store.open_cycle(crawler.policy.name(), settings.budget, now)?;
         crawler.resumed |= open.resumed;
         let left = crawler.settings.budget.map(|budget| budget.saturating_sub(open.requests));
         let observer = std::sync::Arc::clone(&crawler.observer);
@@ -124,7 +122,8 @@ impl<'a, W: Web> Cycle<'a, W> {
             planned = open.outstanding.len(),
             "cycle opens"
         );
-        let writer = Writer::start(store, open.id).map_err(CrawlError::Writer)?;
+        let linger = crawler.settings.fetch.politeness.delay / 10;
+        let writer = Writer::start(store, open.id, linger).map_err(CrawlError::Writer)?;
         let mut cycle = Self {
             crawler,
             id: open.id,
@@ -140,7 +139,6 @@ impl<'a, W: Web> Cycle<'a, W> {
             thirsty: true,
             stopping: false,
             told: Traffic::default(),
-            read_anew: open.rules_changed,
         };
         cycle.submit(open.outstanding);
         Ok(cycle)
@@ -237,7 +235,9 @@ impl<'a, W: Web> Cycle<'a, W> {
         for visit in visits {
             match Url::parse(&visit.url) {
                 Ok(url) => {
-                    let held = if self.read_anew { Held::default() } else { visit.held.clone() };
+                    // Read by other rules, it may hold links that are wanted now: then it is read again, changed or not.
+                    let same_rules = visit.read_by == Some(self.crawler.settings.rules);
+                    let held = if same_rules { visit.held.clone() } else { Held::default() };
                     let request = Request { subject: Subject::Page(visit.page), url, held };
                     self.planned.insert(visit.page, visit);
                     self.fetcher.submit(request);

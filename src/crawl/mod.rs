@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::fetch::FetchSettings;
 use crate::fetch::visit::Waiting;
@@ -33,7 +34,8 @@ pub struct CrawlSettings {
     pub sitemaps: bool,
     /// Fingerprints kept in memory.
     pub max_known: usize,
-    /// A hash of what decides which links are taken: when it changes, pages are read again though they did not change.
+    /// A hash of what decides which links are taken (the seeds are mixed in): a page that was read by other rules is
+    /// read again though it did not change.
     pub rules: u64,
 }
 
@@ -141,9 +143,11 @@ impl<W: Web> Crawler<W> {
         policy: Box<dyn Policy>,
         mut scope: Scope,
         observer: Observer,
-        settings: CrawlSettings,
+        mut settings: CrawlSettings,
     ) -> Result<Self, CrawlError> {
         for seed in store.seeds()? {
+            let wish = format!("{:?}", (settings.rules, &seed.url, seed.scope, seed.max_depth));
+            settings.rules = xxh3_64(wish.as_bytes());
             match observer.normaliser.parse(&seed.url) {
                 Ok(url) => scope.add_seed(seed.id, &url, seed.scope, seed.max_depth),
                 Err(error) => tracing::warn!(url = seed.url, %error, "a stored seed is left out"),

@@ -54,8 +54,8 @@ const QUEUE: usize = 256;
 const QUEUED_PAGES: u32 = 16_384;
 /// When so many orders wait there is no use in lingering.
 const BUSY: usize = 32;
-/// Commits are at least this far apart, so that a slow crawl's visits share them.
-const LINGER: Duration = Duration::from_millis(20);
+/// Commits are at least so far apart, so that a slow crawl's visits share them.
+const LINGER: std::ops::RangeInclusive<Duration> = Duration::from_millis(10)..=Duration::from_millis(100);
 
 pub struct Writer {
     orders: Option<Sender<Order>>,
@@ -65,13 +65,15 @@ pub struct Writer {
 }
 
 impl Writer {
-    pub fn start(store: Box<dyn Store>, cycle: CycleId) -> std::io::Result<Self> {
+    /// `linger`: how long it may wait for more before it commits; found pages wait as long to be planned.
+    pub fn start(store: Box<dyn Store>, cycle: CycleId, linger: Duration) -> std::io::Result<Self> {
+        let linger = linger.clamp(*LINGER.start(), *LINGER.end());
         let (orders, incoming) = channel(QUEUE);
         let (outgoing, replies) = unbounded_channel();
         let room = Arc::new(Semaphore::new(QUEUED_PAGES as usize));
         let thread = std::thread::Builder::new().name("freshet-writer".to_owned()).spawn({
             let room = Arc::clone(&room);
-            move || write(store, cycle, incoming, &outgoing, &room)
+            move || write(store, cycle, linger, incoming, &outgoing, &room)
         })?;
         Ok(Self { orders: Some(orders), room, replies, thread: Some(thread) })
     }
@@ -98,6 +100,7 @@ impl Writer {
 fn write(
     mut store: Box<dyn Store>,
     cycle: CycleId,
+    linger: Duration,
     mut orders: Receiver<Order>,
     replies: &UnboundedSender<Reply>,
     room: &Semaphore,
@@ -107,7 +110,7 @@ fn write(
     let mut last_commit = Instant::now();
     while let Some(first) = orders.blocking_recv() {
         if !matches!(first, Order::Plan(_)) && orders.len() < BUSY {
-            std::thread::sleep(LINGER.saturating_sub(last_commit.elapsed()).min(LINGER));
+            std::thread::sleep(linger.saturating_sub(last_commit.elapsed()));
         }
         let mut batch = Batch { now: Timestamp::now(), ..Batch::default() };
         let mut taken = 0;

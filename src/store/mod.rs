@@ -48,14 +48,8 @@ pub trait Store: Send {
     /// What is remembered of every host.
     fn hosts(&mut self) -> Result<Vec<KnownHost>>;
 
-    /// The open cycle, if one was interrupted; else a new one. `rules` stands for what decides which links are taken.
-    fn open_cycle(
-        &mut self,
-        policy: &str,
-        budget: Option<u64>,
-        rules: u64,
-        now: Timestamp,
-    ) -> Result<OpenCycle>;
+    /// The open cycle, if one was interrupted; else a new one.
+    fn open_cycle(&mut self, policy: &str, budget: Option<u64>, now: Timestamp) -> Result<OpenCycle>;
 
     /// Notes that these visits are planned, and gives what is needed to make them.
     fn plan(&mut self, cycle: CycleId, plan: &Plan) -> Result<Vec<PlannedVisit>>;
@@ -124,8 +118,6 @@ pub struct OpenCycle {
     pub resumed: bool,
     /// Requests it has sent so far.
     pub requests: u64,
-    /// An earlier cycle took links by other rules: what it passed over on pages that did not change may be wanted now.
-    pub rules_changed: bool,
     /// Planned, not recorded.
     pub outstanding: Vec<PlannedVisit>,
 }
@@ -141,6 +133,8 @@ pub struct PlannedVisit {
     /// Redirects that led here.
     pub hops: u32,
     pub held: Held,
+    /// By which rules its links were taken when it was last read; see [`VisitRecord::rules`].
+    pub read_by: Option<u64>,
 }
 
 /// What is committed together.
@@ -196,6 +190,8 @@ pub struct VisitRecord {
     pub etag: Option<String>,
     pub last_modified: Option<String>,
     pub noindex: bool,
+    /// A hash of what decided which of its links were taken.
+    pub rules: u64,
     /// Pages that were found on it and were not known.
     pub found: Vec<NewPage>,
     /// The page it redirects to.

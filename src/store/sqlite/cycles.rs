@@ -13,18 +13,9 @@ pub(super) fn open(
     store: &mut SqliteStore,
     policy: &str,
     budget: Option<u64>,
-    rules: u64,
     now: Timestamp,
 ) -> Result<OpenCycle> {
-    let rules = rules.cast_signed();
     let transaction = store.transaction()?;
-    // Every page that is known was last read under one of these.
-    let rules_changed = transaction.query_row(
-        "SELECT EXISTS (SELECT 1 FROM cycle WHERE rules <> ?1 AND id >= coalesce(
-            (SELECT max(id) FROM cycle WHERE ended_at IS NOT NULL), 0))",
-        [rules],
-        |row| row.get(0),
-    )?;
     let interrupted: Option<(i64, i64)> = transaction
         .query_row(
             "SELECT id, requests FROM cycle WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1",
@@ -35,31 +26,25 @@ pub(super) fn open(
     if let Some((id, requests)) = interrupted {
         // The wishes of this run hold from here on.
         transaction.execute(
-            "UPDATE cycle SET policy = ?2, budget = ?3, rules = ?4 WHERE id = ?1",
-            params![id, policy, budget.map(signed), rules],
+            "UPDATE cycle SET policy = ?2, budget = ?3 WHERE id = ?1",
+            params![id, policy, budget.map(signed)],
         )?;
         transaction.commit()?;
         let outstanding = outstanding(&store.connection)?;
-        return Ok(OpenCycle {
-            id: CycleId(id),
-            resumed: true,
-            requests: count(requests),
-            rules_changed,
-            outstanding,
-        });
+        return Ok(OpenCycle { id: CycleId(id), resumed: true, requests: count(requests), outstanding });
     }
     transaction.execute(
-        "INSERT INTO cycle (started_at, policy, budget, rules) VALUES (?1, ?2, ?3, ?4)",
-        params![now.millis(), policy, budget.map(signed), rules],
+        "INSERT INTO cycle (started_at, policy, budget) VALUES (?1, ?2, ?3)",
+        params![now.millis(), policy, budget.map(signed)],
     )?;
     let id = transaction.last_insert_rowid();
     transaction.commit()?;
-    Ok(OpenCycle { id: CycleId(id), resumed: false, requests: 0, rules_changed, outstanding: Vec::new() })
+    Ok(OpenCycle { id: CycleId(id), resumed: false, requests: 0, outstanding: Vec::new() })
 }
 
 /// All that [`planned`] reads; what follows says which pages.
 const SELECT_PLANNED: &str = "SELECT page.id, page.host_id, page.seed_id, page.url, page.depth, page.hops,
-            page.etag, page.last_modified, version.body_hash
+            page.etag, page.last_modified, version.body_hash, page.read_by_rules
      FROM page LEFT JOIN version ON version.id = page.version_id";
 
 fn planned(row: &Row<'_>) -> rusqlite::Result<PlannedVisit> {
@@ -72,6 +57,7 @@ fn planned(row: &Row<'_>) -> rusqlite::Result<PlannedVisit> {
         depth: row.get(4)?,
         hops: row.get(5)?,
         held: Held { etag: row.get(6)?, last_modified: row.get(7)?, body: body.map(u128::from_be_bytes) },
+        read_by: row.get::<_, Option<i64>>(9)?.map(i64::cast_unsigned),
     })
 }
 

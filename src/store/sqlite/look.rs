@@ -70,7 +70,7 @@ pub(super) fn pages(
         // `example.org` finds it under both schemes and every port.
         condition(
             "(host.origin = ?1x OR host.origin IN ('http://' || ?1x, 'https://' || ?1x)
-              OR host.origin LIKE '%://' || ?1x || ':%')",
+              OR instr(host.origin, '://' || ?1x || ':') > 0)",
             Value::from(host.clone()),
         );
     }

@@ -222,14 +222,8 @@ impl Store for SqliteStore {
         hosts::all(&self.connection)
     }
 
-    fn open_cycle(
-        &mut self,
-        policy: &str,
-        budget: Option<u64>,
-        rules: u64,
-        now: Timestamp,
-    ) -> Result<OpenCycle> {
-        cycles::open(self, policy, budget, rules, now)
+    fn open_cycle(&mut self, policy: &str, budget: Option<u64>, now: Timestamp) -> Result<OpenCycle> {
+        cycles::open(self, policy, budget, now)
     }
 
     fn plan(&mut self, cycle: CycleId, plan: &Plan) -> Result<Vec<PlannedVisit>> {

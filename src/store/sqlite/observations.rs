@@ -185,7 +185,8 @@ fn record_visit(
                 noindex = CASE WHEN ?11 THEN ?14 ELSE noindex END,
                 redirects_to = ?15,
                 content_type = CASE WHEN ?16 THEN ?17 ELSE content_type END,
-                charset = CASE WHEN ?16 THEN ?18 ELSE charset END
+                charset = CASE WHEN ?16 THEN ?18 ELSE charset END,
+                read_by_rules = CASE WHEN ?16 THEN ?19 ELSE read_by_rules END
              WHERE id = ?1",
         )?
         .execute(params![
@@ -207,6 +208,7 @@ fn record_visit(
             read.is_some(),
             read.and_then(|read| read.content_type.as_deref()),
             read.and_then(|read| read.charset),
+            visit.rules.cast_signed(),
         ])?;
     connection.prepare_cached("DELETE FROM plan WHERE page_id = ?1")?.execute([visit.page.0])?;
     if let Some(alias) = visit.alias.filter(|_| !matches!(outcome, Outcome::BadRedirect(_))) {
