@@ -94,13 +94,23 @@ impl<W: Web> Cycle<'_, W> {
             Ok(target) => {
                 self.adopt(planned, &target).await;
                 let fingerprint = target.fingerprint();
+                let named = target.as_str().to_owned();
                 match self.lead_to(planned, target, found) {
                     Some(_) => {
                         record.redirect = Some(fingerprint);
                         record.alias = permanent.then_some(fingerprint);
                         return;
                     }
-                    None => RedirectFault::OutOfScope,
+                    None => {
+                        if planned.depth == 0 {
+                            tracing::warn!(
+                                seed = planned.url,
+                                target = named,
+                                "a seed leads out of its scope; name the target as a seed to follow it"
+                            );
+                        }
+                        RedirectFault::OutOfScope
+                    }
                 }
             }
         };
