@@ -190,7 +190,7 @@ pub struct StatusArgs {
 
 #[derive(Debug, Args)]
 pub struct PagesArgs {
-    /// Only pages in this state: new, alive, missing, gone, failing, blocked, redirected
+    /// Only pages in this state: new, alive, missing, gone, failing, blocked, redirected, alias
     #[arg(long, value_name = "STATE")]
     pub state: Option<String>,
     /// Only pages of this host (`example.org`, or `http://example.org:8080`)

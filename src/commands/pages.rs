@@ -11,6 +11,9 @@ use freshet::store::{PageFilter, PageRow, Store};
 use crate::cli::{Global, ListFormat, PagesArgs};
 use crate::settings::{Settings, Usage};
 
+/// What the list calls another spelling of a page.
+const ALIAS: &str = "alias";
+
 pub fn run(global: &Global, arguments: &PagesArgs) -> anyhow::Result<ExitCode> {
     let filter = filter(arguments)?;
     let mut store = SqliteStore::open_to_look(&Settings::store(global)?)?;
@@ -60,9 +63,10 @@ pub fn run(global: &Global, arguments: &PagesArgs) -> anyhow::Result<ExitCode> {
 fn filter(arguments: &PagesArgs) -> Result<PageFilter, Usage> {
     let life = match &arguments.state {
         None => None,
+        Some(name) if name == ALIAS => None,
         Some(name) => Some(Life::from_name(name).ok_or_else(|| {
             let known: Vec<_> = Life::ALL.iter().map(|life| life.name()).collect();
-            Usage(format!("there is no state `{name}`; there are {}", known.join(", ")))
+            Usage(format!("there is no state `{name}`; there are {}, {ALIAS}", known.join(", ")))
         })?),
     };
     Ok(PageFilter {
@@ -72,6 +76,7 @@ fn filter(arguments: &PagesArgs) -> Result<PageFilter, Usage> {
         outcome: arguments.outcome.clone(),
         max_depth: arguments.max_depth,
         aliases: arguments.aliases,
+        only_aliases: arguments.state.as_deref() == Some(ALIAS),
         limit: arguments.limit,
     })
 }

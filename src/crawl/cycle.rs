@@ -85,7 +85,7 @@ impl<'a, W: Web> Cycle<'a, W> {
         let now = Timestamp::now();
         let mut store = crawler.store.take().ok_or(CrawlError::WriterLost)?;
         let settings = &crawler.settings;
-        let open = store.open_cycle(crawler.policy.name(), settings.budget, now)?;
+        let mut open = store.open_cycle(crawler.policy.name(), settings.budget, now)?;
         crawler.resumed |= open.resumed;
         let left = crawler.settings.budget.map(|budget| budget.saturating_sub(open.requests));
         let observer = std::sync::Arc::clone(&crawler.observer);
@@ -103,13 +103,18 @@ impl<'a, W: Web> Cycle<'a, W> {
         let mut candidates = Candidates::default();
         let outstanding: HashMap<PageId, ()> =
             open.outstanding.iter().map(|visit| (visit.page, ())).collect();
-        let policy = &*crawler.policy;
+        let (policy, unwanted) = (&*crawler.policy, &crawler.unwanted);
         store.each_page(&mut |page| {
             let visited = page.last_cycle == Some(open.id);
             if visited && let Some(known) = hosts.get(&page.host) {
                 fetcher.charge(&known.host, 1);
             }
-            if visited || page.is_alias || page.due_at > now || outstanding.contains_key(&page.id) {
+            if visited
+                || page.is_alias
+                || page.due_at > now
+                || outstanding.contains_key(&page.id)
+                || unwanted.contains(&page.id)
+            {
                 return;
             }
             let waits_since = page.state.last_visit.unwrap_or(page.state.found_at);
@@ -140,6 +145,8 @@ impl<'a, W: Web> Cycle<'a, W> {
             stopping: false,
             told: Traffic::default(),
         };
+        // Their plan rows fall when the cycle closes.
+        open.outstanding.retain(|visit| !cycle.crawler.unwanted.contains(&visit.page));
         cycle.submit(open.outstanding);
         Ok(cycle)
     }

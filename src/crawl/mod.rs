@@ -6,7 +6,7 @@ pub mod observe;
 mod sitemaps;
 mod writer;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::fetch::FetchSettings;
 use crate::fetch::visit::Waiting;
 use crate::fetch::web::Web;
+use crate::page::PageId;
 use crate::policy::Policy;
 use crate::store::{CycleId, Store, StoreError};
 use crate::time::Timestamp;
@@ -129,6 +130,8 @@ pub struct Crawler<W> {
     settings: CrawlSettings,
     observer: Arc<Observer>,
     verifier: UniquenessVerifier,
+    /// Pages that an earlier run took in and the operator does not want any more. They stay, and are left alone.
+    unwanted: HashSet<PageId>,
     counts: Counts,
     started: Instant,
     resumed: bool,
@@ -154,8 +157,14 @@ impl<W: Web> Crawler<W> {
             }
         }
         let mut verifier = UniquenessVerifier::new(scope, settings.max_known);
+        let mut unwanted = HashSet::new();
         store.each_page(&mut |page| match observer.normaliser.parse(&page.url) {
-            Ok(url) => verifier.remember(page.fingerprint, host_hash(&url), query_path_hash(&url)),
+            Ok(url) => {
+                verifier.remember(page.fingerprint, host_hash(&url), query_path_hash(&url));
+                if verifier.scope_mut().judge(&url, page.state.depth, None).is_err() {
+                    unwanted.insert(page.id);
+                }
+            }
             Err(error) => tracing::warn!(url = page.url, %error, "a stored page has a URL that is none"),
         })?;
         Ok(Self {
@@ -165,6 +174,7 @@ impl<W: Web> Crawler<W> {
             settings,
             observer: Arc::new(observer),
             verifier,
+            unwanted,
             counts: Counts::default(),
             started: Instant::now(),
             resumed: false,

@@ -305,7 +305,10 @@ pub struct PageFilter {
     pub url: Option<String>,
     pub outcome: Option<String>,
     pub max_depth: Option<u32>,
+    /// Other spellings of pages too.
     pub aliases: bool,
+    /// Other spellings of pages, and nothing else.
+    pub only_aliases: bool,
     pub limit: Option<u64>,
 }
 

@@ -92,7 +92,9 @@ pub(super) fn pages(
             if sql.contains("?1x") { sql.replace("?1x", &place) } else { sql.replace('?', &place) }
         })
         .collect();
-    if !filter.aliases {
+    if filter.only_aliases {
+        clauses.push("page.alias_of IS NOT NULL".to_owned());
+    } else if !filter.aliases {
         clauses.push("page.alias_of IS NULL".to_owned());
     }
     let clause = if clauses.is_empty() { String::new() } else { format!("WHERE {}", clauses.join(" AND ")) };
