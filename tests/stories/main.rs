@@ -5,9 +5,12 @@
 mod support;
 
 mod addresses;
+mod again_and_again;
 mod asking_for_time;
 mod first_crawl;
 mod hard_pages;
+mod one_page_many_spellings;
 mod operator;
 mod politeness;
 mod robots_rules;
+mod scope_and_traps;
