@@ -14,3 +14,4 @@ mod operator;
 mod politeness;
 mod robots_rules;
 mod scope_and_traps;
+mod stopped_and_killed;

@@ -454,7 +454,7 @@ fn links_are_relative_to_the_base_that_a_page_names() {
     let based = |base: &str, links: &[&str]| {
         links_page("based", links).replace("<head>", &format!("<head><base href=\"{base}\">"))
     };
-    site.page_on(0, "/", based("/shelf/", &["book", "#top", "../sign"]));
+    site.page_on(0, "/", based("/shelf/", &["book", ".", "../sign"]));
     site.page_on(0, "/shelf/book", based(&site.url_on(1, "/"), &["elsewhere"]));
     site.page_on(0, "/sign", "sign");
     site.page_on(0, "/shelf/", "shelf");
