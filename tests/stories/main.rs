@@ -7,6 +7,7 @@ mod support;
 mod addresses;
 mod again_and_again;
 mod asking_for_time;
+mod command_line;
 mod first_crawl;
 mod hard_pages;
 mod one_page_many_spellings;
