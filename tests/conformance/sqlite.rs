@@ -1,0 +1,361 @@
+//! What only the SQLite store promises: about its file, its lock, and a disk that is full.
+
+use crate::store::Place;
+use freshet::fetch::visit::Outcome;
+use freshet::observation::Observation;
+use freshet::page::Normaliser;
+use freshet::store::sqlite::SqliteStore;
+use freshet::store::{Batch, Content, PageFilter, Store, StoreError, VisitRecord, version};
+use freshet::time::Timestamp;
+use freshet::unique::seeds::Seed;
+use rusqlite::Connection;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// A folder of its own, with one store in it.
+pub struct Folder {
+    dir: TempDir,
+}
+
+impl Folder {
+    pub fn new() -> Folder {
+        Folder { dir: TempDir::new().expect("a temporary folder can be made") }
+    }
+
+    fn store(&self) -> PathBuf {
+        self.dir.path().join("freshet.db")
+    }
+
+    /// The names of the files in it, in the order of the alphabet.
+    fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.dir.path()).expect("the folder is there");
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort_unstable();
+        names
+    }
+}
+
+impl Place for Folder {
+    fn open(&self) -> Box<dyn Store> {
+        Box::new(SqliteStore::open(&self.store()).expect("the store opens"))
+    }
+}
+
+const NOW: Timestamp = Timestamp::from_seconds(1_800_000_000);
+
+fn seed(url: &str) -> Seed {
+    let url = Normaliser::default().parse(url).expect("a URL");
+    Seed { url, weight: 1.0, max_depth: None, scope: None, line: 1 }
+}
+
+/// A store with one seed, closed.
+fn made(folder: &Folder) {
+    folder.open().add_seeds(&[seed("https://example.org/")], NOW).expect("a seed is added");
+}
+
+/// A visit of the first page that brings `bytes` bytes which do not compress.
+fn heavy_visit(store: &mut SqliteStore, number: u64, bytes: usize) -> VisitRecord {
+    let mut page = None;
+    store.each_page(&mut |known| page = page.or(Some(known.id))).expect("pages are read");
+    let mut state = number;
+    let body: Vec<u8> = (0..bytes)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 56) as u8
+        })
+        .collect();
+    VisitRecord {
+        page: page.expect("a page"),
+        observation: Observation {
+            at: NOW,
+            outcome: Outcome::Fetched,
+            status: Some(200),
+            bytes: bytes as u64,
+            took: Duration::from_millis(1),
+        },
+        content: Some(Content {
+            body_hash: u128::from(number) + 1,
+            text_hash: 0,
+            content_type: None,
+            charset: None,
+            body_bytes: bytes,
+            text_bytes: 0,
+            packed: Some(version::pack(&body, "").expect("packing works")),
+        }),
+        etag: None,
+        last_modified: None,
+        noindex: false,
+        found: Vec::new(),
+        redirect: None,
+        alias: None,
+    }
+}
+
+/// Both ways of opening it give this error, and the file stays as it was, byte for byte, with nothing beside it.
+#[track_caller]
+fn assert_refused(folder: &Folder, is_right: impl Fn(&StoreError) -> bool, said: &str) {
+    let (before, files) = (fs::read(folder.store()).expect("the file is there"), folder.files());
+    for opened in [SqliteStore::open(&folder.store()), SqliteStore::open_to_look(&folder.store())] {
+        let error = opened.err().unwrap_or_else(|| panic!("it was opened"));
+        assert!(is_right(&error), "{error:?}");
+        let message = error.to_string();
+        assert!(message.contains("freshet.db") && message.contains(said), "{message}");
+    }
+    assert_eq!(fs::read(folder.store()).expect("the file is there"), before, "it was changed");
+    assert_eq!(folder.files(), files, "something was left beside it");
+}
+
+// --- files that are no store -----------------------------------------------------------------------------------
+
+#[test]
+fn a_file_that_is_no_database_is_refused_and_left_alone() {
+    let folder = Folder::new();
+    fs::write(folder.store(), "These are words, and there are enough of them to fill a header.\n".repeat(99))
+        .unwrap();
+    assert_refused(&folder, |error| matches!(error, StoreError::NotADatabase(_)), "is not a database");
+    fs::write(folder.store(), "short").unwrap();
+    assert_refused(&folder, |error| matches!(error, StoreError::NotADatabase(_)), "is not a database");
+}
+
+#[test]
+fn somebody_elses_database_is_refused_and_left_alone() {
+    let folder = Folder::new();
+    let other = Connection::open(folder.store()).unwrap();
+    other.execute_batch("CREATE TABLE recipes (name TEXT); INSERT INTO recipes VALUES ('soup');").unwrap();
+    drop(other);
+    assert_refused(&folder, |error| matches!(error, StoreError::Foreign(_)), "not one of freshet's");
+
+    // Even one that keeps its history as we do.
+    let other = Connection::open(folder.store()).unwrap();
+    other.execute_batch("CREATE TABLE refinery_schema_history (version INTEGER PRIMARY KEY);").unwrap();
+    drop(other);
+    assert_refused(&folder, |error| matches!(error, StoreError::Foreign(_)), "not one of freshet's");
+}
+
+#[test]
+fn a_store_of_a_newer_program_is_refused_and_left_alone() {
+    let folder = Folder::new();
+    made(&folder);
+    let raw = Connection::open(folder.store()).unwrap();
+    raw.execute(
+        "INSERT INTO refinery_schema_history (version, name, applied_on, checksum) VALUES (999, 'later', '', '0')",
+        [],
+    )
+    .unwrap();
+    drop(raw);
+    let is_newer = |error: &StoreError| matches!(error, StoreError::Newer { found: 999, .. });
+    assert_refused(&folder, is_newer, "newer freshet");
+}
+
+#[test]
+fn a_folder_is_no_store() {
+    let folder = Folder::new();
+    fs::create_dir(folder.store()).unwrap();
+    for opened in [SqliteStore::open(&folder.store()), SqliteStore::open_to_look(&folder.store())] {
+        let error = opened.err().unwrap().to_string();
+        assert!(error.contains("it is a folder"), "{error}");
+    }
+    assert_eq!(folder.files(), ["freshet.db"]);
+}
+
+#[test]
+fn a_folder_that_does_not_exist_is_named() {
+    let folder = Folder::new();
+    let path = folder.dir.path().join("no/such/store.db");
+    let error = SqliteStore::open(&path).err().unwrap();
+    assert!(matches!(error, StoreError::CannotOpen { .. }), "{error:?}");
+    assert!(error.to_string().contains("no/such/store.db"), "{error}");
+    assert!(matches!(SqliteStore::open_to_look(&path), Err(StoreError::Missing(_))));
+    assert_eq!(folder.files(), [""; 0]);
+}
+
+#[test]
+fn an_empty_file_becomes_a_store() {
+    let folder = Folder::new();
+    fs::write(folder.store(), "").unwrap();
+    assert!(
+        matches!(SqliteStore::open_to_look(&folder.store()), Err(StoreError::Missing(_))),
+        "it is none yet"
+    );
+    made(&folder);
+    assert_eq!(SqliteStore::open_to_look(&folder.store()).unwrap().seeds().unwrap().len(), 1);
+}
+
+#[test]
+fn a_store_whose_making_was_cut_short_is_made_whole() {
+    // The history is made first, in a transaction of its own.
+    let folder = Folder::new();
+    made(&folder);
+    let whole = Connection::open(folder.store()).unwrap();
+    let history: String = whole
+        .query_row("SELECT sql FROM sqlite_master WHERE name = 'refinery_schema_history'", [], |row| {
+            row.get(0)
+        })
+        .unwrap();
+    drop(whole);
+    let folder = Folder::new();
+    Connection::open(folder.store()).unwrap().execute_batch(&history).unwrap();
+    assert!(
+        matches!(SqliteStore::open_to_look(&folder.store()), Err(StoreError::Missing(_))),
+        "it is none yet"
+    );
+    made(&folder);
+    assert_eq!(folder.open().seeds().unwrap().len(), 1);
+}
+
+#[test]
+fn opening_a_store_again_changes_nothing() {
+    let folder = Folder::new();
+    made(&folder);
+    let before = dump(&folder.store());
+    drop(folder.open());
+    assert_eq!(dump(&folder.store()), before);
+    let raw = Connection::open(folder.store()).unwrap();
+    let mode: String = raw.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal");
+}
+
+fn dump(path: &Path) -> Vec<(String, i64)> {
+    let raw = Connection::open(path).unwrap();
+    let mut statement =
+        raw.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").unwrap();
+    let names: Vec<String> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    names
+        .into_iter()
+        .map(|name| {
+            let rows =
+                raw.query_row(&format!("SELECT count(*) FROM \"{name}\""), [], |row| row.get(0)).unwrap();
+            (name, rows)
+        })
+        .collect()
+}
+
+// --- one crawl at a time ---------------------------------------------------------------------------------------
+
+#[test]
+fn a_store_in_use_is_refused_to_a_second_crawl() {
+    let folder = Folder::new();
+    made(&folder);
+    let first = folder.open();
+    let error = SqliteStore::open(&folder.store()).err().unwrap();
+    assert!(matches!(error, StoreError::InUse(_)), "{error:?}");
+    assert!(error.to_string().contains("in use by another crawl"), "{error}");
+    drop(first);
+    folder.open();
+}
+
+#[test]
+fn one_may_look_while_a_crawl_writes() {
+    let folder = Folder::new();
+    made(&folder);
+    let mut writer = SqliteStore::open(&folder.store()).unwrap();
+    let cycle = writer.open_cycle("breadth-first", None, NOW).unwrap().id;
+    let mut reader = SqliteStore::open_to_look(&folder.store()).unwrap();
+    for count in 1..=20 {
+        let visit = heavy_visit(&mut writer, count, 1000);
+        let batch = Batch { visits: vec![visit], now: NOW, ..Batch::default() };
+        writer.record(cycle, &batch).unwrap();
+        assert_eq!(reader.summary().unwrap().observations, count, "what is committed is seen");
+        assert_eq!(SqliteStore::open_to_look(&folder.store()).unwrap().summary().unwrap().versions, count);
+    }
+    // A long look holds nobody up.
+    let mut rows = 0;
+    reader
+        .list_pages(&PageFilter::default(), &mut |_| {
+            rows += 1;
+            let batch = Batch { now: NOW, ..Batch::default() };
+            writer.record(cycle, &batch).unwrap();
+            writer.add_seeds(&[seed("https://example.org/added")], NOW).unwrap();
+        })
+        .unwrap();
+    assert_eq!(rows, 1, "and sees the store as it was when it began");
+}
+
+#[test]
+fn who_only_looks_can_change_nothing() {
+    let folder = Folder::new();
+    made(&folder);
+    let mut reader = SqliteStore::open_to_look(&folder.store()).unwrap();
+    let error = reader.add_seeds(&[seed("https://example.org/more")], NOW).err().unwrap();
+    assert!(matches!(error, StoreError::ReadOnly(_)), "{error:?}");
+    assert!(reader.open_cycle("breadth-first", None, NOW).is_err());
+    assert_eq!(folder.open().seeds().unwrap().len(), 1);
+}
+
+// --- what is written stays -------------------------------------------------------------------------------------
+
+#[test]
+fn observations_can_be_neither_changed_nor_deleted() {
+    let folder = Folder::new();
+    made(&folder);
+    let mut store = SqliteStore::open(&folder.store()).unwrap();
+    let cycle = store.open_cycle("breadth-first", None, NOW).unwrap().id;
+    let visit = heavy_visit(&mut store, 1, 10);
+    store.record(cycle, &Batch { visits: vec![visit], now: NOW, ..Batch::default() }).unwrap();
+    drop(store);
+    let raw = Connection::open(folder.store()).unwrap();
+    for sql in ["UPDATE observation SET outcome = 'missing'", "DELETE FROM observation"] {
+        let error = raw.execute(sql, []).err().unwrap().to_string();
+        assert!(error.contains("append-only"), "{sql}: {error}");
+    }
+    let replaced = raw.execute("INSERT OR REPLACE INTO observation SELECT * FROM observation", []);
+    let outcome: String = raw.query_row("SELECT outcome FROM observation", [], |row| row.get(0)).unwrap();
+    assert_eq!(outcome, "fetched", "{replaced:?}");
+}
+
+#[test]
+fn a_full_disk_is_told_and_loses_nothing_that_was_committed() {
+    let folder = Folder::new();
+    made(&folder);
+    let mut store = SqliteStore::open(&folder.store()).unwrap();
+    let cycle = store.open_cycle("breadth-first", None, NOW).unwrap().id;
+    store.limit_pages(100).unwrap();
+    let mut committed = 0;
+    let error = loop {
+        let visit = heavy_visit(&mut store, committed, 20_000);
+        match store.record(cycle, &Batch { visits: vec![visit], now: NOW, ..Batch::default() }) {
+            Ok(_) => committed += 1,
+            Err(error) => break error,
+        }
+        assert!(committed < 1000, "the disk never fills");
+    };
+    assert!(matches!(error, StoreError::Full(_)), "{error:?}");
+    assert!(error.to_string().contains("the disk is full"), "{error}");
+    assert!(committed > 5, "{committed}");
+    assert_eq!(store.summary().unwrap().observations, committed, "the batch that failed left nothing");
+    drop(store);
+
+    // With room again it goes on.
+    let mut store = SqliteStore::open(&folder.store()).unwrap();
+    let summary = store.summary().unwrap();
+    assert_eq!((summary.observations, summary.versions), (committed, committed));
+    let open = store.open_cycle("breadth-first", None, NOW).unwrap();
+    assert!(open.resumed);
+    let visit = heavy_visit(&mut store, committed, 20_000);
+    store.record(open.id, &Batch { visits: vec![visit], now: NOW, ..Batch::default() }).unwrap();
+    assert_eq!(store.summary().unwrap().observations, committed + 1);
+    drop(store);
+    let raw = Connection::open(folder.store()).unwrap();
+    let checked: String = raw.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(checked, "ok");
+}
+
+#[test]
+fn a_full_disk_stops_plans_and_seeds_too() {
+    let folder = Folder::new();
+    made(&folder);
+    let mut store = SqliteStore::open(&folder.store()).unwrap();
+    store.limit_pages(0).unwrap();
+    let seeds: Vec<Seed> = (0..5000).map(|page| seed(&format!("https://example.org/page/{page}"))).collect();
+    let error = store.add_seeds(&seeds, NOW).err().unwrap();
+    assert!(matches!(error, StoreError::Full(_)), "{error:?}");
+    assert_eq!(store.seeds().unwrap().len(), 1, "all of them or none");
+    drop(store);
+    let mut store = folder.open();
+    store.add_seeds(&seeds, NOW).unwrap();
+    assert_eq!(store.seeds().unwrap().len(), 5001);
+}

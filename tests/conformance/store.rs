@@ -1,0 +1,1005 @@
+//! What every store promises, whatever it is made of: see the contract in `freshet::store`.
+//!
+//! Each function takes a [`Place`], empty and its own, and says what must hold there. None knows what the store is.
+
+use freshet::fetch::visit::{Failure, HostReport, Outcome, Refused, RobotsRecord, Waiting};
+use freshet::observation::{Life, Observation};
+use freshet::page::{Host, Normaliser, PageId, PageUrl, SeedId};
+use freshet::policy::Score;
+use freshet::schedule::{Plan, Planned};
+use freshet::store::{
+    Batch, Content, CycleId, KnownHost, KnownPage, PageFilter, PageRow, PlannedVisit, Recorded, Store,
+    Summary, Tally, VisitRecord, version,
+};
+use freshet::time::Timestamp;
+use freshet::unique::seeds::Seed;
+use freshet::unique::{NewPage, Refusal, ScopeKind};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Where a store lives. What was stored is there when it is opened again; the one opened before is dropped first.
+pub trait Place {
+    fn open(&self) -> Box<dyn Store>;
+}
+
+/// Makes a test of each promise, for one kind of store.
+macro_rules! conformance_of_a_store {
+    ($name:ident, $place:expr) => {
+        conformance_of_a_store! { $name, $place,
+            a_new_store_is_empty
+            seeds_are_pages_of_depth_zero
+            a_seed_named_again_has_its_new_wishes
+            a_page_that_becomes_a_seed_is_one_row_still
+            a_seed_that_moved_hands_on_its_wishes_once
+            a_page_is_one_row_for_ever
+            pages_come_back_as_they_were_found
+            what_is_planned_stays_planned_until_it_is_recorded
+            an_interrupted_cycle_goes_on
+            a_closed_cycle_frees_what_it_planned
+            a_plan_that_makes_no_sense_changes_nothing
+            a_batch_is_taken_whole_or_not_at_all
+            a_batch_with_a_version_nobody_has_changes_nothing
+            observations_are_only_added
+            a_content_is_held_once_and_comes_back_to_the_byte
+            a_page_keeps_what_it_held_through_bad_times
+            not_modified_means_the_version_held
+            validators_come_with_the_plan
+            a_page_is_alive_missing_gone_and_alive_again
+            failures_push_a_page_back
+            an_alias_points_to_a_page_that_is_none
+            aliases_of_a_page_that_is_gone_stand_for_themselves
+            nobody_becomes_the_alias_of_a_page_that_is_missing
+            a_redirect_makes_pages_one_hop_further
+            a_circle_of_redirects_is_a_loop
+            hosts_and_their_waits_come_back
+            sitemaps_leave_dates_and_the_time_they_were_read
+            refusals_add_up
+            counts_of_a_cycle_add_up
+            summary_and_list_agree
+            lists_are_filtered_by_everything_asked_for
+        }
+    };
+    ($name:ident, $place:expr, $($promise:ident)*) => {
+        mod $name {
+            $(#[test] fn $promise() { crate::store::$promise(&$place); })*
+        }
+    };
+}
+
+// --- making things ---------------------------------------------------------------------------------------------
+
+const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_123);
+/// A day, in seconds.
+const DAY: u64 = 86_400;
+
+fn later(seconds: u64) -> Timestamp {
+    NOW.plus(Duration::from_secs(seconds))
+}
+
+fn url(path: &str) -> PageUrl {
+    let text = if path.starts_with('/') { format!("https://example.org{path}") } else { path.to_owned() };
+    Normaliser::default().parse(&text).expect("a URL")
+}
+
+fn seed(path: &str) -> Seed {
+    Seed { url: url(path), weight: 1.0, max_depth: None, scope: None, line: 1 }
+}
+
+fn found(path: &str, seed: SeedId, on: Option<PageId>) -> NewPage {
+    NewPage { url: url(path), depth: 1, seed, found_on: on, lastmod: None }
+}
+
+fn observed(outcome: Outcome, at: Timestamp) -> Observation {
+    let status = match &outcome {
+        Outcome::Fetched => Some(200),
+        Outcome::NotModified => Some(304),
+        Outcome::Missing => Some(404),
+        Outcome::Redirected { permanent, .. } => Some(if *permanent { 301 } else { 302 }),
+        _ => None,
+    };
+    Observation { at, outcome, status, bytes: 100, took: Duration::from_millis(7) }
+}
+
+/// A visit that brought nothing but its outcome.
+fn visit(page: PageId, outcome: Outcome, at: Timestamp) -> VisitRecord {
+    VisitRecord {
+        page,
+        observation: observed(outcome, at),
+        content: None,
+        etag: None,
+        last_modified: None,
+        noindex: false,
+        found: Vec::new(),
+        redirect: None,
+        alias: None,
+    }
+}
+
+/// A visit that brought this body and text.
+fn fetched(page: PageId, body: &[u8], text: &str, at: Timestamp) -> VisitRecord {
+    VisitRecord { content: Some(content(body, text)), ..visit(page, Outcome::Fetched, at) }
+}
+
+/// A visit that was sent on to another page.
+fn redirected(page: PageId, to: &str, permanent: bool, at: Timestamp) -> VisitRecord {
+    let target = url(to).fingerprint();
+    VisitRecord {
+        redirect: Some(target),
+        alias: permanent.then_some(target),
+        ..visit(page, Outcome::Redirected { to: url(to).as_url().clone(), permanent }, at)
+    }
+}
+
+fn content(body: &[u8], text: &str) -> Content {
+    Content {
+        body_hash: xxh3_128(body),
+        text_hash: xxh3_128(text.as_bytes()),
+        content_type: Some("text/html".to_owned()),
+        charset: Some("UTF-8"),
+        body_bytes: body.len(),
+        text_bytes: text.len(),
+        packed: Some(version::pack(body, text).expect("packing works")),
+    }
+}
+
+fn batch(visits: Vec<VisitRecord>) -> Batch {
+    Batch { visits, now: NOW, ..Batch::default() }
+}
+
+fn plan_of(pages: &[&KnownPage]) -> Plan {
+    let planned = |(place, page): (usize, &&KnownPage)| Planned {
+        page: page.id,
+        host: page.host,
+        score: Score::new(100.0 - place as f64),
+    };
+    Plan { visits: pages.iter().enumerate().map(planned).collect() }
+}
+
+// --- looking ---------------------------------------------------------------------------------------------------
+
+fn pages(store: &mut dyn Store) -> Vec<KnownPage> {
+    let mut pages = Vec::new();
+    store.each_page(&mut |page| pages.push(page)).expect("pages are read");
+    pages
+}
+
+#[track_caller]
+fn page(store: &mut dyn Store, path: &str) -> KnownPage {
+    let wanted = url(path);
+    let found = pages(store).into_iter().find(|page| page.fingerprint == wanted.fingerprint());
+    found.unwrap_or_else(|| panic!("`{wanted}` is not there"))
+}
+
+fn listed(store: &mut dyn Store, filter: &PageFilter) -> Vec<PageRow> {
+    let mut rows = Vec::new();
+    store.list_pages(filter, &mut |row| rows.push(row)).expect("pages are listed");
+    rows
+}
+
+#[track_caller]
+fn row(store: &mut dyn Store, path: &str) -> PageRow {
+    let everything = PageFilter { aliases: true, ..PageFilter::default() };
+    let wanted = url(path);
+    let found = listed(store, &everything).into_iter().find(|row| row.url == wanted.as_str());
+    found.unwrap_or_else(|| panic!("`{wanted}` is not listed"))
+}
+
+#[track_caller]
+fn host(store: &mut dyn Store, origin: &str) -> KnownHost {
+    let hosts = store.hosts().expect("hosts are read");
+    let found = hosts.into_iter().find(|host| host.report.host.as_str() == origin);
+    found.unwrap_or_else(|| panic!("no host `{origin}`"))
+}
+
+/// All that a person or a scheduler can see, to be compared.
+fn everything(store: &mut dyn Store) -> String {
+    let summary = Summary { file_bytes: 0, ..store.summary().expect("a summary") };
+    let rows = listed(store, &PageFilter { aliases: true, ..PageFilter::default() });
+    let (hosts, cycles) = (store.hosts().expect("hosts"), store.cycles(100).expect("cycles"));
+    let (seeds, pages) = (store.seeds().expect("seeds"), pages(store));
+    format!("{summary:#?}\n{rows:#?}\n{hosts:#?}\n{cycles:#?}\n{seeds:#?}\n{pages:#?}")
+}
+
+fn urls(visits: &[PlannedVisit]) -> Vec<&str> {
+    visits.iter().map(|visit| visit.url.trim_start_matches("https://example.org")).collect()
+}
+
+/// A store with seeds at these paths and a cycle under way.
+struct Begun {
+    store: Box<dyn Store>,
+    cycle: CycleId,
+    seed: SeedId,
+}
+
+fn begun(place: &dyn Place, paths: &[&str]) -> Begun {
+    let mut store = place.open();
+    let seeds: Vec<Seed> = paths.iter().map(|path| seed(path)).collect();
+    store.add_seeds(&seeds, NOW).expect("seeds are added");
+    let cycle = store.open_cycle("breadth-first", None, NOW).expect("a cycle opens").id;
+    let seed = store.seeds().expect("seeds are read")[0].id;
+    Begun { store, cycle, seed }
+}
+
+impl Begun {
+    #[track_caller]
+    fn record(&mut self, visits: Vec<VisitRecord>) -> Recorded {
+        self.store.record(self.cycle, &batch(visits)).expect("the batch is taken")
+    }
+
+    #[track_caller]
+    fn id(&mut self, path: &str) -> PageId {
+        page(&mut *self.store, path).id
+    }
+
+    #[track_caller]
+    fn row(&mut self, path: &str) -> PageRow {
+        row(&mut *self.store, path)
+    }
+
+    /// Closes the cycle, opens the next.
+    fn next_cycle(&mut self) {
+        self.store.close_cycle(self.cycle, NOW).expect("the cycle closes");
+        self.cycle = self.store.open_cycle("breadth-first", None, NOW).expect("a cycle opens").id;
+    }
+}
+
+// --- seeds and pages -------------------------------------------------------------------------------------------
+
+pub fn a_new_store_is_empty(place: &dyn Place) {
+    let mut store = place.open();
+    assert!(store.seeds().expect("seeds").is_empty());
+    assert!(store.hosts().expect("hosts").is_empty());
+    assert!(store.cycles(10).expect("cycles").is_empty());
+    assert!(pages(&mut *store).is_empty());
+    let summary = store.summary().expect("a summary");
+    assert_eq!((summary.known, summary.visited, summary.observations, summary.seeds), (0, 0, 0, 0));
+    assert!(store.content(PageId(1)).expect("no content").is_none());
+}
+
+pub fn seeds_are_pages_of_depth_zero(place: &dyn Place) {
+    let mut store = place.open();
+    let wishes = Seed { weight: 2.5, max_depth: Some(3), scope: Some(ScopeKind::Prefix), ..seed("/docs/") };
+    store.add_seeds(&[wishes, seed("https://other.example/")], NOW).expect("seeds are added");
+    drop(store);
+
+    let mut store = place.open();
+    let seeds = store.seeds().expect("seeds");
+    assert_eq!(seeds.len(), 2);
+    assert_eq!(seeds[0].url, "https://example.org/docs/");
+    assert_eq!((seeds[0].max_depth, seeds[0].scope), (Some(3), Some(ScopeKind::Prefix)));
+    assert_eq!((seeds[1].max_depth, seeds[1].scope), (None, None));
+    let docs = page(&mut *store, "/docs/");
+    assert_eq!((docs.state.depth, docs.state.weight), (0, 2.5));
+    assert_eq!((docs.state.found_at, docs.state.last_visit, docs.last_cycle), (NOW, None, None));
+    assert!(!docs.is_alias && docs.due_at <= NOW);
+    assert_eq!(host(&mut *store, "https://example.org").pages, 1);
+    assert_eq!(host(&mut *store, "https://other.example").pages, 1);
+}
+
+pub fn a_seed_named_again_has_its_new_wishes(place: &dyn Place) {
+    let mut store = place.open();
+    let first = Seed { weight: 2.0, max_depth: Some(1), scope: Some(ScopeKind::Any), ..seed("/?b=2&a=1") };
+    store.add_seeds(&[first], NOW).expect("a seed is added");
+    let before = (store.seeds().expect("seeds")[0].id, page(&mut *store, "/?a=1&b=2").id);
+    // The same page under another spelling.
+    store.add_seeds(&[Seed { weight: 3.0, ..seed("/?a=1&b=2") }], later(60)).expect("it is added again");
+    let seeds = store.seeds().expect("seeds");
+    assert_eq!(seeds.len(), 1);
+    assert_eq!((seeds[0].scope, seeds[0].max_depth), (None, None));
+    let again = page(&mut *store, "/?a=1&b=2");
+    assert_eq!((seeds[0].id, again.id), before);
+    assert_eq!((again.state.weight, again.state.found_at), (3.0, NOW));
+    assert_eq!(again.url, "https://example.org/?b=2&a=1", "as it was found first");
+}
+
+pub fn a_page_that_becomes_a_seed_is_one_row_still(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let (root, from) = (begun.id("/"), begun.seed);
+    let links = vec![found("/docs", from, Some(root))];
+    begun.record(vec![VisitRecord { found: links, ..fetched(root, b"home", "home", NOW) }]);
+    assert_eq!(page(&mut *begun.store, "/docs").state.depth, 1);
+    let before = begun.id("/docs");
+    begun.store.add_seeds(&[Seed { weight: 4.0, ..seed("/docs") }], later(60)).expect("it is added");
+    let after = page(&mut *begun.store, "/docs");
+    assert_eq!((after.id, after.state.depth, after.state.weight), (before, 0, 4.0));
+    assert_eq!(pages(&mut *begun.store).len(), 2);
+}
+
+pub fn a_seed_that_moved_hands_on_its_wishes_once(place: &dyn Place) {
+    let mut store = place.open();
+    let wishes = Seed { max_depth: Some(2), scope: Some(ScopeKind::Domain), ..seed("/") };
+    store.add_seeds(&[wishes], NOW).expect("a seed is added");
+    let from = store.seeds().expect("seeds")[0].id;
+    let moved = url("https://www.example.org/");
+    for _ in 0..2 {
+        store.adopt_seed(from, &moved, NOW).expect("it is adopted");
+    }
+    drop(store);
+    let seeds = place.open().seeds().expect("seeds");
+    assert_eq!(seeds.len(), 2);
+    assert_eq!(seeds[1].url, "https://www.example.org/");
+    assert_eq!((seeds[1].max_depth, seeds[1].scope), (Some(2), Some(ScopeKind::Domain)));
+}
+
+pub fn a_page_is_one_row_for_ever(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let (root, from) = (begun.id("/"), begun.seed);
+    let links = vec![found("/a?x=1&y=2", from, Some(root)), found("/a?y=2&x=1", from, Some(root))];
+    let recorded = begun.record(vec![VisitRecord { found: links, ..fetched(root, b"home", "home", NOW) }]);
+    assert_eq!(recorded.new.len(), 1, "two spellings in one batch");
+    let first = recorded.new[0].id;
+
+    begun.next_cycle();
+    let links = vec![found("/a?y=2&x=1", from, Some(root)), found("/", from, Some(root))];
+    let recorded =
+        begun.record(vec![VisitRecord { found: links, ..fetched(root, b"new", "new", later(60)) }]);
+    assert!(recorded.new.is_empty(), "{:?}", recorded.new);
+    let elsewhere =
+        Batch { found: vec![found("/a?x=1&y=2", from, None)], now: later(60), ..Batch::default() };
+    assert!(begun.store.record(begun.cycle, &elsewhere).expect("the batch is taken").new.is_empty());
+    let known = page(&mut *begun.store, "/a?x=1&y=2");
+    assert_eq!((known.id, known.url.as_str()), (first, "https://example.org/a?x=1&y=2"));
+    assert_eq!(known.state.found_at, NOW);
+    assert_eq!(pages(&mut *begun.store).len(), 2);
+}
+
+pub fn pages_come_back_as_they_were_found(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let (root, from) = (begun.id("/"), begun.seed);
+    let deep = NewPage {
+        depth: 7,
+        lastmod: Some(1_700_000_000),
+        ..found("https://b.example:8443/x?é#f", from, None)
+    };
+    let batch = Batch { found: vec![deep, found("/a", from, None)], now: later(5), ..Batch::default() };
+    let recorded = begun.store.record(begun.cycle, &batch).expect("the batch is taken");
+    let origins: Vec<&str> = recorded.new.iter().map(|new| new.origin.as_str()).collect();
+    assert_eq!(origins, ["https://b.example:8443", "https://example.org"]);
+    assert_eq!(recorded.new[0].state.depth, 7);
+    drop(begun);
+
+    let mut store = place.open();
+    let order: Vec<PageId> = pages(&mut *store).iter().map(|page| page.id).collect();
+    assert!(order.is_sorted() && order[0] == root, "{order:?}");
+    let known = page(&mut *store, "https://b.example:8443/x?é");
+    assert_eq!(known.id, recorded.new[0].id);
+    assert_eq!(known.host, recorded.new[0].host);
+    assert_eq!(known.fingerprint, url("https://b.example:8443/x?é").fingerprint());
+    assert_eq!((known.state.depth, known.state.weight, known.state.found_at), (7, 1.0, later(5)));
+    let row = row(&mut *store, "https://b.example:8443/x?é");
+    assert_eq!(row.sitemap_lastmod, Some(Timestamp::from_seconds(1_700_000_000)));
+    assert_eq!((row.state.as_str(), row.outcome, row.visits), ("new", None, 0));
+    assert!(store.content(known.id).expect("no content").is_none());
+}
+
+// --- cycles and plans ------------------------------------------------------------------------------------------
+
+pub fn what_is_planned_stays_planned_until_it_is_recorded(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "/a", "/b"]);
+    let known = pages(&mut *begun.store);
+    let order = [&known[2], &known[0], &known[1]];
+    let visits = begun.store.plan(begun.cycle, &plan_of(&order)).expect("a plan");
+    assert_eq!(urls(&visits), ["/b", "/", "/a"], "in the order of the plan");
+    assert_eq!(
+        (visits[0].page, visits[0].host, visits[0].depth, visits[0].hops),
+        (known[2].id, known[2].host, 0, 0)
+    );
+    begun.record(vec![fetched(known[0].id, b"home", "home", NOW)]);
+    drop(begun);
+
+    let mut store = place.open();
+    let open = store.open_cycle("breadth-first", None, later(9)).expect("it opens");
+    assert_eq!(urls(&open.outstanding), ["/b", "/a"], "best first, and the recorded one is not among them");
+    drop(store);
+
+    // Looking at it did not use it up.
+    let mut store = place.open();
+    let open = store.open_cycle("breadth-first", None, later(9)).expect("it opens");
+    assert_eq!(urls(&open.outstanding), ["/b", "/a"]);
+    let failed = Outcome::Failed(Failure::NoAnswer);
+    let visits =
+        vec![visit(known[1].id, failed, NOW), visit(known[2].id, Outcome::Refused(Refused::Robots), NOW)];
+    store.record(open.id, &batch(visits)).expect("the batch is taken");
+    let open = store.open_cycle("breadth-first", None, later(9)).expect("it opens");
+    assert!(open.outstanding.is_empty(), "a visit that failed is a visit");
+}
+
+pub fn an_interrupted_cycle_goes_on(place: &dyn Place) {
+    let mut store = place.open();
+    store.add_seeds(&[seed("/")], NOW).expect("a seed is added");
+    let first = store.open_cycle("breadth-first", Some(10), NOW).expect("it opens");
+    assert!(!first.resumed && first.outstanding.is_empty() && first.requests == 0);
+    let tally = Tally { requests: 4, bytes: 1000, deferred: 1 };
+    store.record(first.id, &Batch { tally, now: NOW, ..Batch::default() }).expect("the batch is taken");
+    drop(store);
+
+    let mut store = place.open();
+    let again = store.open_cycle("another", Some(20), later(60)).expect("it opens");
+    assert_eq!((again.id, again.resumed, again.requests), (first.id, true, 4));
+    let cycles = store.cycles(10).expect("cycles");
+    assert_eq!(cycles.len(), 1);
+    assert_eq!(
+        (cycles[0].policy.as_str(), cycles[0].budget),
+        ("another", Some(20)),
+        "this run's wishes hold"
+    );
+    assert_eq!((cycles[0].started_at, cycles[0].ended_at), (NOW, None));
+    store.close_cycle(again.id, later(90)).expect("it closes");
+    drop(store);
+
+    let mut store = place.open();
+    let next = store.open_cycle("breadth-first", None, later(120)).expect("it opens");
+    assert!(!next.resumed && next.id > first.id && next.requests == 0);
+    let cycles = store.cycles(10).expect("cycles");
+    assert_eq!(
+        cycles.iter().map(|cycle| cycle.id).collect::<Vec<_>>(),
+        [next.id.0, first.id.0],
+        "newest first"
+    );
+    assert_eq!((cycles[1].ended_at, cycles[0].ended_at), (Some(later(90)), None));
+    assert_eq!(store.cycles(1).expect("one cycle").len(), 1);
+}
+
+pub fn a_closed_cycle_frees_what_it_planned(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "/a"]);
+    let known = pages(&mut *begun.store);
+    begun.store.plan(begun.cycle, &plan_of(&[&known[0], &known[1]])).expect("a plan");
+    begun.next_cycle();
+    drop(begun);
+    let mut store = place.open();
+    let open = store.open_cycle("breadth-first", None, NOW).expect("it opens");
+    assert!(open.outstanding.is_empty(), "{:?}", urls(&open.outstanding));
+    let visits = store.plan(open.id, &plan_of(&[&known[1]])).expect("it can be planned again");
+    assert_eq!(urls(&visits), ["/a"]);
+}
+
+pub fn a_plan_that_makes_no_sense_changes_nothing(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let known = pages(&mut *begun.store);
+    let mut plan = plan_of(&[&known[0]]);
+    plan.visits.push(Planned { page: PageId(999), host: known[0].host, score: Score::new(1.0) });
+    assert!(begun.store.plan(begun.cycle, &plan).is_err());
+    drop(begun);
+    let open = place.open().open_cycle("breadth-first", None, NOW).expect("it opens");
+    assert!(open.outstanding.is_empty(), "{:?}", urls(&open.outstanding));
+}
+
+// --- batches ---------------------------------------------------------------------------------------------------
+
+/// A batch with something of everything, and this visit at its end.
+fn full_batch(begun: &mut Begun, last: VisitRecord) -> Batch {
+    let (root, from) = (begun.id("/"), begun.seed);
+    let report = HostReport {
+        host: Host::parse("https://third.example").expect("a host"),
+        delay: Duration::from_secs(1),
+        wait: None,
+        failures: 0,
+        robots: None,
+    };
+    let links = vec![found("https://second.example/", from, Some(root))];
+    Batch {
+        visits: vec![VisitRecord { found: links, ..fetched(root, b"body", "text", later(1)) }, last],
+        found: vec![found("/from-a-sitemap", from, None)],
+        sitemap_dates: vec![(url("/").fingerprint(), 1_700_000_000)],
+        hosts: vec![report],
+        sitemaps_read: vec![(url("/").host(), later(1))],
+        refusals: vec![(Refusal::OutOfScope, 3)],
+        tally: Tally { requests: 5, bytes: 500, deferred: 1 },
+        now: later(1),
+    }
+}
+
+pub fn a_batch_is_taken_whole_or_not_at_all(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let known = pages(&mut *begun.store);
+    begun.store.plan(begun.cycle, &plan_of(&[&known[0]])).expect("a plan");
+    let before = everything(&mut *begun.store);
+    let bad = full_batch(&mut begun, visit(PageId(999), Outcome::Fetched, NOW));
+    assert!(begun.store.record(begun.cycle, &bad).is_err(), "a visit of a page that is not there");
+    assert_eq!(everything(&mut *begun.store), before);
+
+    // The store still works, and what was undone has left no trace in its memory either.
+    let root = begun.id("/");
+    let good = full_batch(&mut begun, visit(root, Outcome::NotModified, later(2)));
+    let recorded = begun.store.record(begun.cycle, &good).expect("the batch is taken");
+    assert_eq!(recorded.new.len(), 2);
+    assert_eq!(recorded.visits.len(), 2);
+    let Begun { store, .. } = begun;
+    drop(store);
+    let mut store = place.open();
+    assert_ne!(everything(&mut *store), before);
+    assert_eq!(store.summary().expect("a summary").observations, 2);
+    let open = store.open_cycle("breadth-first", None, NOW).expect("it opens");
+    assert!(open.outstanding.is_empty());
+    for origin in ["https://example.org", "https://second.example", "https://third.example"] {
+        host(&mut *store, origin);
+    }
+    assert_eq!(
+        page(&mut *store, "https://second.example/").host,
+        host(&mut *store, "https://second.example").id
+    );
+}
+
+pub fn a_batch_with_a_version_nobody_has_changes_nothing(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let before = everything(&mut *begun.store);
+    let root = begun.id("/");
+    let held = Content { packed: None, ..content(b"never stored", "") };
+    let bad =
+        full_batch(&mut begun, VisitRecord { content: Some(held), ..visit(root, Outcome::Fetched, NOW) });
+    assert!(begun.store.record(begun.cycle, &bad).is_err());
+    assert_eq!(everything(&mut *begun.store), before);
+}
+
+pub fn observations_are_only_added(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let root = begun.id("/");
+    let outcomes = [Outcome::Fetched, Outcome::Missing, Outcome::ServerError, Outcome::Fetched];
+    for (count, outcome) in outcomes.into_iter().enumerate() {
+        begun.record(vec![visit(root, outcome, later(count as u64))]);
+        assert_eq!(begun.store.summary().expect("a summary").observations, count as u64 + 1);
+        begun.next_cycle();
+    }
+    let row = begun.row("/");
+    assert_eq!((row.visits, row.outcome.as_deref()), (2, Some("fetched")), "visits that brought the page");
+    assert_eq!(row.last_visit_at, Some(later(3)));
+}
+
+// --- versions --------------------------------------------------------------------------------------------------
+
+pub fn a_content_is_held_once_and_comes_back_to_the_byte(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "/copy", "/empty", "/large"]);
+    let bytes: Vec<u8> = (0..=255u8).cycle().take(300_000).collect();
+    let cases: [(&str, &[u8], &str); 4] = [
+        ("/", b"<p>caf\xe9\0 and tea</p>", "café and tea"),
+        ("/copy", b"<p>caf\xe9\0 and tea</p>", "café and tea"),
+        ("/empty", b"", ""),
+        ("/large", &bytes, ""),
+    ];
+    let mut visits = Vec::new();
+    for (path, body, text) in cases {
+        visits.push(fetched(begun.id(path), body, text, NOW));
+    }
+    begun.record(visits);
+    drop(begun);
+
+    let mut store = place.open();
+    let summary = store.summary().expect("a summary");
+    assert_eq!(summary.versions, 3, "the copy is held once");
+    assert_eq!(summary.content_bytes, 21 + 13 + 300_000);
+    assert!(summary.stored_bytes > 0 && summary.file_bytes > 0);
+    for (path, body, text) in cases {
+        let id = page(&mut *store, path).id;
+        let held = store.content(id).expect("it is read").unwrap_or_else(|| panic!("{path} holds nothing"));
+        assert!(held.body == body, "{path}: {} bytes, not {}", held.body.len(), body.len());
+        assert_eq!((held.text.as_str(), held.content_type.as_deref()), (text, Some("text/html")), "{path}");
+        assert_eq!(row(&mut *store, path).bytes, Some(body.len() as u64), "{path}");
+    }
+}
+
+pub fn a_page_keeps_what_it_held_through_bad_times(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let root = begun.id("/");
+    let mut changed = Vec::new();
+    for (body, outcome) in [
+        (Some("one"), Outcome::Fetched),
+        (Some("one"), Outcome::Fetched),
+        (None, Outcome::Missing),
+        (None, Outcome::Failed(Failure::TooSlow)),
+        (Some("two"), Outcome::Fetched),
+        (Some("one"), Outcome::Fetched),
+    ] {
+        let visit = match body {
+            Some(body) => fetched(root, body.as_bytes(), body, NOW),
+            None => visit(root, outcome, NOW),
+        };
+        changed.extend(begun.record(vec![visit]).visits.into_iter().map(|visit| visit.changed));
+        begun.next_cycle();
+        let expected = if body == Some("two") { "two" } else { "one" };
+        let held = begun.store.content(root).expect("it is read").expect("it holds something");
+        assert_eq!(held.text, expected);
+    }
+    assert_eq!(changed, [None, Some(false), None, None, Some(true), Some(true)]);
+    assert_eq!(begun.row("/").changes, 2);
+    assert_eq!(
+        begun.store.summary().expect("a summary").versions,
+        2,
+        "a content that came back is the old one"
+    );
+}
+
+pub fn not_modified_means_the_version_held(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "/never"]);
+    let (root, never) = (begun.id("/"), begun.id("/never"));
+    begun.record(vec![fetched(root, b"one", "one", NOW)]);
+    begun.next_cycle();
+    let visits =
+        vec![visit(root, Outcome::NotModified, later(1)), visit(never, Outcome::NotModified, later(1))];
+    let recorded = begun.record(visits);
+    let changed: Vec<Option<bool>> = recorded.visits.iter().map(|visit| visit.changed).collect();
+    assert_eq!(changed, [Some(false), None], "a page that holds nothing has nothing to compare with");
+    assert_eq!(begun.store.content(root).expect("it is read").map(|held| held.text).as_deref(), Some("one"));
+
+    // The page's own version, named without being sent again.
+    begun.next_cycle();
+    let held = Content { packed: None, ..content(b"one", "one") };
+    let recorded =
+        begun.record(vec![VisitRecord { content: Some(held), ..visit(root, Outcome::Fetched, later(2)) }]);
+    assert_eq!(recorded.visits[0].changed, Some(false));
+    assert_eq!(begun.store.summary().expect("a summary").versions, 1);
+}
+
+pub fn validators_come_with_the_plan(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let root = begun.id("/");
+    let planned = |begun: &mut Begun| {
+        let known = pages(&mut *begun.store);
+        begun.store.plan(begun.cycle, &plan_of(&[&known[0]])).expect("a plan").remove(0).held
+    };
+    assert_eq!(planned(&mut begun), Default::default());
+    let visit_with = |etag: Option<&str>, date: Option<&str>| VisitRecord {
+        etag: etag.map(str::to_owned),
+        last_modified: date.map(str::to_owned),
+        noindex: etag.is_some(),
+        ..fetched(root, b"one", "one", NOW)
+    };
+    begun.record(vec![visit_with(Some("\"v1\""), Some("Sun, 06 Nov 1994 08:49:37 GMT"))]);
+    let held = planned(&mut begun);
+    assert_eq!((held.etag.as_deref(), held.body), (Some("\"v1\""), Some(xxh3_128(b"one"))));
+    assert_eq!(held.last_modified.as_deref(), Some("Sun, 06 Nov 1994 08:49:37 GMT"));
+    assert!(begun.row("/").noindex);
+
+    // A visit without a body says nothing about them …
+    begun.record(vec![visit(root, Outcome::NotModified, NOW)]);
+    begun.record(vec![visit(root, Outcome::ServerError, NOW)]);
+    assert_eq!(planned(&mut begun), held);
+    assert!(begun.row("/").noindex);
+    // … and one with a body says everything.
+    begun.record(vec![visit_with(None, None)]);
+    let held = planned(&mut begun);
+    assert_eq!((held.etag, held.last_modified), (None, None));
+    assert!(!begun.row("/").noindex);
+}
+
+// --- a page's life ---------------------------------------------------------------------------------------------
+
+pub fn a_page_is_alive_missing_gone_and_alive_again(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let root = begun.id("/");
+    let story = [
+        (Outcome::Fetched, "alive", 0),
+        (Outcome::Missing, "missing", 0),
+        (Outcome::Missing, "gone", DAY),
+        (Outcome::ServerError, "gone", DAY),
+        (Outcome::Fetched, "alive", 0),
+        (Outcome::Refused(Refused::Robots), "blocked", 0),
+        (Outcome::Redirected { to: url("/x").as_url().clone(), permanent: false }, "redirected", 0),
+        (Outcome::Fetched, "alive", 0),
+    ];
+    for (outcome, state, wait) in story {
+        begun.record(vec![visit(root, outcome.clone(), NOW)]);
+        assert_eq!(begun.row("/").state, state, "after {outcome}");
+        assert_eq!(page(&mut *begun.store, "/").due_at, later(wait), "after {outcome}");
+        begun.next_cycle();
+    }
+}
+
+pub fn failures_push_a_page_back(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let root = begun.id("/");
+    for (failures, wait) in [(1, 0), (2, 600), (3, 1200)] {
+        begun.record(vec![visit(root, Outcome::Failed(Failure::Connect), NOW)]);
+        let row = begun.row("/");
+        assert_eq!((row.state.as_str(), row.outcome.as_deref()), ("failing", Some("connect")));
+        assert_eq!(row.failures, failures);
+        let known = page(&mut *begun.store, "/");
+        assert_eq!(known.due_at, later(wait));
+        assert_eq!(known.last_cycle, Some(begun.cycle));
+        assert_eq!(known.state.last_visit, None, "it was never had");
+        begun.next_cycle();
+    }
+    begun.record(vec![fetched(root, b"one", "one", later(1))]);
+    assert_eq!(begun.row("/").failures, 0);
+    assert_eq!(page(&mut *begun.store, "/").state.last_visit, Some(later(1)));
+}
+
+// --- aliases and redirects -------------------------------------------------------------------------------------
+
+pub fn an_alias_points_to_a_page_that_is_none(place: &dyn Place) {
+    let mut begun = begun(place, &["/one", "/two", "/three"]);
+    let (one, two, three) = (begun.id("/one"), begun.id("/two"), begun.id("/three"));
+    let canonical = |page: PageId, of: &str| VisitRecord {
+        alias: Some(url(of).fingerprint()),
+        ..fetched(page, of.as_bytes(), of, NOW)
+    };
+    begun.record(vec![canonical(one, "/two")]);
+    let alias = begun.row("/one");
+    assert_eq!((alias.state.as_str(), alias.alias_of.as_deref()), ("alias", Some("https://example.org/two")));
+    assert!(page(&mut *begun.store, "/one").is_alias);
+
+    // Its target becomes an alias itself: both point to the end.
+    begun.record(vec![canonical(two, "/three")]);
+    for path in ["/one", "/two"] {
+        assert_eq!(begun.row(path).alias_of.as_deref(), Some("https://example.org/three"), "{path}");
+    }
+    // Nobody is the alias of itself, by whatever detour.
+    begun.record(vec![canonical(three, "/one"), canonical(three, "/three")]);
+    assert_eq!(begun.row("/three").alias_of, None);
+    drop(begun);
+    let mut store = place.open();
+    let summary = store.summary().expect("a summary");
+    assert_eq!((summary.known, summary.aliases), (1, 2));
+    assert_eq!(row(&mut *store, "/one").alias_of.as_deref(), Some("https://example.org/three"));
+}
+
+pub fn aliases_of_a_page_that_is_gone_stand_for_themselves(place: &dyn Place) {
+    let mut begun = begun(place, &["/old", "/older", "/new"]);
+    let (old, older, new) = (begun.id("/old"), begun.id("/older"), begun.id("/new"));
+    begun.record(vec![redirected(old, "/new", true, NOW), redirected(older, "/old", true, NOW)]);
+    assert_eq!(begun.store.summary().expect("a summary").aliases, 2);
+    begun.record(vec![visit(new, Outcome::Missing, NOW)]);
+    assert_eq!(begun.store.summary().expect("a summary").aliases, 2, "once may be a slip");
+    begun.next_cycle();
+    begun.record(vec![visit(new, Outcome::Missing, NOW)]);
+    let summary = begun.store.summary().expect("a summary");
+    assert_eq!((summary.aliases, summary.known), (0, 3));
+    assert!(!page(&mut *begun.store, "/old").is_alias);
+}
+
+pub fn nobody_becomes_the_alias_of_a_page_that_is_missing(place: &dyn Place) {
+    let mut begun = begun(place, &["/copy", "/story"]);
+    let (copy, story) = (begun.id("/copy"), begun.id("/story"));
+    begun.record(vec![visit(story, Outcome::Missing, NOW)]);
+    let alias = Some(url("/story").fingerprint());
+    begun.record(vec![VisitRecord { alias, ..fetched(copy, b"copy", "copy", NOW) }]);
+    assert_eq!(begun.row("/copy").alias_of, None);
+    // A page that nobody knows can't stand for another.
+    let alias = Some(url("/unknown").fingerprint());
+    begun.record(vec![VisitRecord { alias, ..fetched(copy, b"copy", "copy", NOW) }]);
+    assert_eq!(begun.row("/copy").state, "alive");
+}
+
+pub fn a_redirect_makes_pages_one_hop_further(place: &dyn Place) {
+    let mut begun = begun(place, &["/0"]);
+    let from = begun.seed;
+    for hop in 0..3 {
+        let (here, next) = (begun.id(&format!("/{hop}")), format!("/{}", hop + 1));
+        let targets = vec![NewPage { depth: 0, ..found(&next, from, Some(here)) }];
+        begun.record(vec![VisitRecord { found: targets, ..redirected(here, &next, false, NOW) }]);
+    }
+    let known = pages(&mut *begun.store);
+    let visits = begun.store.plan(begun.cycle, &plan_of(&known.iter().collect::<Vec<_>>())).expect("a plan");
+    assert_eq!(visits.iter().map(|visit| visit.hops).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    // A page found by a link, on a page that redirects led to, begins anew.
+    let last = begun.id("/3");
+    begun.record(vec![VisitRecord {
+        found: vec![found("/linked", from, Some(last))],
+        ..fetched(last, b"x", "x", NOW)
+    }]);
+    let linked = page(&mut *begun.store, "/linked");
+    assert_eq!(begun.store.plan(begun.cycle, &plan_of(&[&linked])).expect("a plan")[0].hops, 0);
+}
+
+pub fn a_circle_of_redirects_is_a_loop(place: &dyn Place) {
+    for permanent in [false, true] {
+        let paths = if permanent { ["/p1", "/p2", "/p3"] } else { ["/t1", "/t2", "/t3"] };
+        let mut begun = begun(place, &paths);
+        let mut outcomes = Vec::new();
+        for (at, path) in paths.iter().enumerate() {
+            let visit = redirected(begun.id(path), paths[(at + 1) % 3], permanent, NOW);
+            outcomes.push(begun.record(vec![visit]).visits[0].outcome.code());
+        }
+        let sent_on = if permanent { "moved" } else { "redirected" };
+        assert_eq!(outcomes, [sent_on, sent_on, "redirect-loop"]);
+        let last = begun.row(paths[2]);
+        assert_eq!((last.state.as_str(), last.alias_of), ("failing", None));
+        assert_eq!(begun.store.cycles(1).expect("a cycle")[0].failed, 1 + u64::from(permanent));
+    }
+}
+
+// --- hosts -----------------------------------------------------------------------------------------------------
+
+pub fn hosts_and_their_waits_come_back(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "http://[::1]:8080/"]);
+    let robots =
+        RobotsRecord { at: NOW, status: 200, body: b"User-agent: *\nDisallow: /\xff".to_vec().into() };
+    let report = |origin: &str, wait, robots| HostReport {
+        host: Host::parse(origin).expect("a host"),
+        delay: Duration::from_millis(1_500),
+        wait,
+        failures: 3,
+        robots,
+    };
+    let waits = [
+        Waiting::RetryAfter,
+        Waiting::BackOff,
+        Waiting::Failing,
+        Waiting::Unreachable,
+        Waiting::RobotsUnavailable,
+        Waiting::CrawlDelay,
+    ];
+    for why in waits {
+        let reports = vec![
+            report("https://example.org", Some((later(60), why)), Some(robots.clone())),
+            report("http://[::1]:8080", None, None),
+        ];
+        let batch = Batch { hosts: reports, now: NOW, ..Batch::default() };
+        begun.store.record(begun.cycle, &batch).expect("the batch is taken");
+        let known = host(&mut *begun.store, "https://example.org").report;
+        assert_eq!(known.wait, Some((later(60), why)));
+        assert_eq!((known.delay, known.failures), (Duration::from_millis(1_500), 3));
+        assert_eq!(known.robots, Some(robots.clone()));
+        let other = host(&mut *begun.store, "http://[::1]:8080").report;
+        assert_eq!((other.wait, other.robots), (None, None));
+    }
+    // A wait that is over goes; the robots.txt that was read stays until another is.
+    let batch =
+        Batch { hosts: vec![report("https://example.org", None, None)], now: NOW, ..Batch::default() };
+    begun.store.record(begun.cycle, &batch).expect("the batch is taken");
+    drop(begun);
+    let known = host(&mut *place.open(), "https://example.org");
+    assert_eq!((known.report.wait, known.report.robots), (None, Some(robots)));
+    assert_eq!((known.pages, known.sitemaps_at), (1, None));
+}
+
+pub fn sitemaps_leave_dates_and_the_time_they_were_read(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let from = begun.seed;
+    let dated = NewPage { lastmod: Some(1_600_000_000), ..found("/a", from, None) };
+    let dates = vec![(url("/").fingerprint(), 1_700_000_000), (url("/unknown").fingerprint(), 1)];
+    let batch = Batch {
+        found: vec![dated],
+        sitemap_dates: dates,
+        sitemaps_read: vec![(url("/").host(), later(7))],
+        now: NOW,
+        ..Batch::default()
+    };
+    begun.store.record(begun.cycle, &batch).expect("the batch is taken");
+    drop(begun);
+    let mut store = place.open();
+    assert_eq!(row(&mut *store, "/").sitemap_lastmod, Some(Timestamp::from_seconds(1_700_000_000)));
+    assert_eq!(row(&mut *store, "/a").sitemap_lastmod, Some(Timestamp::from_seconds(1_600_000_000)));
+    assert_eq!(pages(&mut *store).len(), 2, "a date makes no page");
+    assert_eq!(host(&mut *store, "https://example.org").sitemaps_at, Some(later(7)));
+}
+
+// --- counts and lists ------------------------------------------------------------------------------------------
+
+pub fn refusals_add_up(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    for _ in 0..3 {
+        let refusals = vec![(Refusal::OutOfScope, 10), (Refusal::NoFollow, 1), (Refusal::OutOfScope, 1)];
+        let batch = Batch { refusals, now: NOW, ..Batch::default() };
+        begun.store.record(begun.cycle, &batch).expect("the batch is taken");
+        begun.next_cycle();
+    }
+    drop(begun);
+    let refusals = place.open().summary().expect("a summary").refusals;
+    assert_eq!(refusals, [("out-of-scope".to_owned(), 33), ("no-follow".to_owned(), 3)], "most first");
+}
+
+pub fn counts_of_a_cycle_add_up(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "/a", "/b", "/c"]);
+    let ids = ["/", "/a", "/b", "/c"].map(|path| begun.id(path));
+    let from = begun.seed;
+    let tally = |requests| Tally { requests, bytes: requests * 100, deferred: 1 };
+    let mut with = |begun: &mut Begun, visits: Vec<VisitRecord>, requests| {
+        let whole = Batch { tally: tally(requests), ..batch(visits) };
+        begun.store.record(begun.cycle, &whole).expect("the batch is taken");
+    };
+    let links = vec![found("/new", from, Some(ids[0]))];
+    let first = vec![
+        VisitRecord { found: links, ..fetched(ids[0], b"one", "one", NOW) },
+        fetched(ids[1], b"a", "a", NOW),
+        visit(ids[2], Outcome::Missing, NOW),
+        visit(ids[3], Outcome::Refused(Refused::Robots), NOW),
+    ];
+    with(&mut begun, first, 3);
+    begun.next_cycle();
+    let second = vec![
+        fetched(ids[0], b"two", "two", NOW),
+        visit(ids[1], Outcome::NotModified, NOW),
+        redirected(ids[2], "/a", false, NOW),
+        visit(ids[3], Outcome::Failed(Failure::Tls), NOW),
+    ];
+    with(&mut begun, second, 4);
+    with(&mut begun, Vec::new(), 2);
+    drop(begun);
+
+    let cycles = place.open().cycles(10).expect("cycles");
+    let counts: Vec<[u64; 8]> = cycles
+        .iter()
+        .map(|c| [c.requests, c.bytes, c.deferred, c.fetched, c.new_pages, c.changed, c.unchanged, c.failed])
+        .collect();
+    assert_eq!(counts, [[6, 600, 2, 2, 0, 1, 1, 1], [3, 300, 1, 2, 1, 0, 0, 1]]);
+}
+
+/// Pages of two hosts, in every state of their life, one alias among them.
+fn varied(place: &dyn Place) -> Begun {
+    let mut begun = begun(place, &["/", "https://other.example:8443/"]);
+    let (root, from) = (begun.id("/"), begun.seed);
+    let names = ["/alive", "/missing", "/gone", "/failing", "/blocked", "/redirected", "/alias", "/new"];
+    let mut links: Vec<NewPage> = names.iter().map(|path| found(path, from, Some(root))).collect();
+    links.push(NewPage { depth: 4, ..found("https://other.example:8443/deep?x=%25_1", from, Some(root)) });
+    begun.record(vec![VisitRecord { found: links, ..fetched(root, b"home", "home", NOW) }]);
+    let ids: BTreeMap<&str, PageId> = names.iter().map(|path| (*path, begun.id(path))).collect();
+    begun.record(vec![
+        fetched(ids["/alive"], b"alive", "alive", NOW),
+        visit(ids["/missing"], Outcome::Missing, NOW),
+        visit(ids["/gone"], Outcome::Missing, NOW),
+        visit(ids["/gone"], Outcome::Missing, NOW),
+        visit(ids["/failing"], Outcome::Failed(Failure::TooLarge), NOW),
+        visit(ids["/blocked"], Outcome::Refused(Refused::Robots), NOW),
+        redirected(ids["/redirected"], "/alive", false, NOW),
+        redirected(ids["/alias"], "/alive", true, NOW),
+    ]);
+    begun
+}
+
+pub fn summary_and_list_agree(place: &dyn Place) {
+    let mut begun = varied(place);
+    let store = &mut *begun.store;
+    let summary = store.summary().expect("a summary");
+    let rows = listed(store, &PageFilter::default());
+    assert_eq!(summary.known, rows.len() as u64);
+    assert_eq!(summary.known, 10);
+    assert_eq!(summary.aliases, 1);
+    assert_eq!(summary.visited, rows.iter().filter(|row| row.last_visit_at.is_some()).count() as u64);
+    for life in Life::ALL {
+        let of_life = listed(store, &PageFilter { life: Some(life), ..PageFilter::default() });
+        assert_eq!(summary.life(life), of_life.len() as u64, "{}", life.name());
+        assert!(of_life.iter().all(|row| row.state == life.name()));
+        assert!(!of_life.is_empty(), "{}", life.name());
+    }
+    assert_eq!(summary.lives.iter().map(|(_, count)| count).sum::<u64>(), summary.known);
+    for (outcome, count) in &summary.last_outcomes {
+        let filter = PageFilter { outcome: Some(outcome.clone()), ..PageFilter::default() };
+        assert_eq!(listed(store, &filter).len() as u64, *count, "{outcome}");
+    }
+    assert_eq!(summary.hosts, 2);
+    assert_eq!(summary.seeds, 2);
+    assert_eq!(summary.observations, 9);
+    let of_hosts: u64 = store.hosts().expect("hosts").iter().map(|host| host.pages).sum();
+    assert_eq!(of_hosts, summary.known + summary.aliases);
+}
+
+pub fn lists_are_filtered_by_everything_asked_for(place: &dyn Place) {
+    let mut begun = varied(place);
+    let store = &mut *begun.store;
+    let mut paths = |filter: PageFilter| -> Vec<String> {
+        let short = |row: PageRow| {
+            row.url.replace("https://example.org", "").replace("https://other.example:8443", "o")
+        };
+        listed(store, &filter).into_iter().map(short).collect()
+    };
+    let all = PageFilter::default;
+    assert_eq!(paths(all()).len(), 10);
+    assert_eq!(paths(PageFilter { aliases: true, ..all() }).len(), 11);
+    for host in ["other.example", "other.example:8443", "https://other.example:8443"] {
+        let of_host = paths(PageFilter { host: Some(host.to_owned()), ..all() });
+        assert_eq!(of_host, ["o/", "o/deep?x=%25_1"], "{host}");
+    }
+    for host in
+        ["example", "ther.example", "other.example:443", "%", "%.example", "http://other.example:8443"]
+    {
+        assert_eq!(paths(PageFilter { host: Some(host.to_owned()), ..all() }), [""; 0], "{host}");
+    }
+    assert_eq!(paths(PageFilter { url: Some("?x=%25_".to_owned()), ..all() }), ["o/deep?x=%25_1"]);
+    assert_eq!(paths(PageFilter { url: Some("_".to_owned()), ..all() }), ["o/deep?x=%25_1"], "no wildcard");
+    assert_eq!(paths(PageFilter { url: Some("'; DROP TABLE page".to_owned()), ..all() }), [""; 0]);
+    assert_eq!(paths(PageFilter { outcome: Some("too-large".to_owned()), ..all() }), ["/failing"]);
+    assert_eq!(paths(PageFilter { max_depth: Some(0), ..all() }), ["/", "o/"]);
+    assert_eq!(paths(PageFilter { max_depth: Some(3), ..all() }).len(), 9);
+    assert_eq!(paths(PageFilter { limit: Some(3), ..all() }), ["/", "o/", "/alive"], "in order of their ids");
+    assert_eq!(paths(PageFilter { limit: Some(0), ..all() }), [""; 0]);
+    let both = PageFilter {
+        life: Some(Life::Alive),
+        host: Some("example.org".to_owned()),
+        url: Some("live".to_owned()),
+        max_depth: Some(1),
+        limit: Some(5),
+        ..all()
+    };
+    assert_eq!(paths(both), ["/alive"]);
+}
