@@ -1,11 +1,11 @@
 //! What only the SQLite store promises: about its file, its lock, and a disk that is full.
 
-use crate::store::Place;
+use crate::store::{Place, RULES};
 use freshet::fetch::visit::Outcome;
 use freshet::observation::Observation;
 use freshet::page::Normaliser;
 use freshet::store::sqlite::SqliteStore;
-use freshet::store::{Batch, Content, PageFilter, Store, StoreError, VisitRecord, version};
+use freshet::store::{Batch, Content, PageFilter, ReadContent, Store, StoreError, VisitRecord, version};
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;
 use rusqlite::Connection;
@@ -28,12 +28,13 @@ impl Folder {
         self.dir.path().join("freshet.db")
     }
 
-    /// The names of the files in it, in the order of the alphabet.
+    /// The names of the files in it, in the order of the alphabet; those that SQLite makes to read one left out.
     fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.dir.path()).expect("the folder is there");
         let mut names: Vec<String> = entries
             .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
             .collect();
+        names.retain(|name| !name.ends_with("-wal") && !name.ends_with("-shm"));
         names.sort_unstable();
         names
     }
@@ -77,15 +78,15 @@ fn heavy_visit(store: &mut SqliteStore, number: u64, bytes: usize) -> VisitRecor
             bytes: bytes as u64,
             took: Duration::from_millis(1),
         },
-        content: Some(Content {
+        content: Some(Content::Read(ReadContent {
             body_hash: u128::from(number) + 1,
             text_hash: 0,
             content_type: None,
             charset: None,
             body_bytes: bytes,
             text_bytes: 0,
-            packed: Some(version::pack(&body, "").expect("packing works")),
-        }),
+            packed: version::pack(&body, "").expect("packing works"),
+        })),
         etag: None,
         last_modified: None,
         noindex: false,
@@ -95,7 +96,8 @@ fn heavy_visit(store: &mut SqliteStore, number: u64, bytes: usize) -> VisitRecor
     }
 }
 
-/// Both ways of opening it give this error, and the file stays as it was, byte for byte, with nothing beside it.
+/// Both ways of opening it give this error, and the file stays as it was, byte for byte, with nothing beside it but
+/// the two files that SQLite needs to read a database in WAL mode.
 #[track_caller]
 fn assert_refused(folder: &Folder, is_right: impl Fn(&StoreError) -> bool, said: &str) {
     let (before, files) = (fs::read(folder.store()).expect("the file is there"), folder.files());
@@ -253,7 +255,7 @@ fn one_may_look_while_a_crawl_writes() {
     let folder = Folder::new();
     made(&folder);
     let mut writer = SqliteStore::open(&folder.store()).unwrap();
-    let cycle = writer.open_cycle("breadth-first", None, NOW).unwrap().id;
+    let cycle = writer.open_cycle("breadth-first", None, RULES, NOW).unwrap().id;
     let mut reader = SqliteStore::open_to_look(&folder.store()).unwrap();
     for count in 1..=20 {
         let visit = heavy_visit(&mut writer, count, 1000);
@@ -282,7 +284,7 @@ fn who_only_looks_can_change_nothing() {
     let mut reader = SqliteStore::open_to_look(&folder.store()).unwrap();
     let error = reader.add_seeds(&[seed("https://example.org/more")], NOW).err().unwrap();
     assert!(matches!(error, StoreError::ReadOnly(_)), "{error:?}");
-    assert!(reader.open_cycle("breadth-first", None, NOW).is_err());
+    assert!(reader.open_cycle("breadth-first", None, RULES, NOW).is_err());
     assert_eq!(folder.open().seeds().unwrap().len(), 1);
 }
 
@@ -293,7 +295,7 @@ fn observations_can_be_neither_changed_nor_deleted() {
     let folder = Folder::new();
     made(&folder);
     let mut store = SqliteStore::open(&folder.store()).unwrap();
-    let cycle = store.open_cycle("breadth-first", None, NOW).unwrap().id;
+    let cycle = store.open_cycle("breadth-first", None, RULES, NOW).unwrap().id;
     let visit = heavy_visit(&mut store, 1, 10);
     store.record(cycle, &Batch { visits: vec![visit], now: NOW, ..Batch::default() }).unwrap();
     drop(store);
@@ -312,7 +314,7 @@ fn a_full_disk_is_told_and_loses_nothing_that_was_committed() {
     let folder = Folder::new();
     made(&folder);
     let mut store = SqliteStore::open(&folder.store()).unwrap();
-    let cycle = store.open_cycle("breadth-first", None, NOW).unwrap().id;
+    let cycle = store.open_cycle("breadth-first", None, RULES, NOW).unwrap().id;
     store.limit_pages(100).unwrap();
     let mut committed = 0;
     let error = loop {
@@ -333,7 +335,7 @@ fn a_full_disk_is_told_and_loses_nothing_that_was_committed() {
     let mut store = SqliteStore::open(&folder.store()).unwrap();
     let summary = store.summary().unwrap();
     assert_eq!((summary.observations, summary.versions), (committed, committed));
-    let open = store.open_cycle("breadth-first", None, NOW).unwrap();
+    let open = store.open_cycle("breadth-first", None, RULES, NOW).unwrap();
     assert!(open.resumed);
     let visit = heavy_visit(&mut store, committed, 20_000);
     store.record(open.id, &Batch { visits: vec![visit], now: NOW, ..Batch::default() }).unwrap();

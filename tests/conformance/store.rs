@@ -8,8 +8,8 @@ use freshet::page::{Host, Normaliser, PageId, PageUrl, SeedId};
 use freshet::policy::Score;
 use freshet::schedule::{Plan, Planned};
 use freshet::store::{
-    Batch, Content, CycleId, KnownHost, KnownPage, PageFilter, PageRow, PlannedVisit, Recorded, Store,
-    Summary, Tally, VisitRecord, version,
+    Batch, Content, CycleId, KnownHost, KnownPage, PageFilter, PageRow, PlannedVisit, ReadContent, Recorded,
+    Store, Summary, Tally, VisitRecord, version,
 };
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;
@@ -37,11 +37,12 @@ macro_rules! conformance_of_a_store {
             what_is_planned_stays_planned_until_it_is_recorded
             an_interrupted_cycle_goes_on
             a_closed_cycle_frees_what_it_planned
+            a_cycle_by_other_rules_is_told_so
             a_plan_that_makes_no_sense_changes_nothing
             a_batch_is_taken_whole_or_not_at_all
-            a_batch_with_a_version_nobody_has_changes_nothing
             observations_are_only_added
             a_content_is_held_once_and_comes_back_to_the_byte
+            pages_that_share_a_content_keep_their_own_types
             a_page_keeps_what_it_held_through_bad_times
             not_modified_means_the_version_held
             validators_come_with_the_plan
@@ -70,6 +71,8 @@ macro_rules! conformance_of_a_store {
 // --- making things ---------------------------------------------------------------------------------------------
 
 const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_123);
+/// Stands for which links are taken.
+pub const RULES: u64 = 42;
 /// A day, in seconds.
 const DAY: u64 = 86_400;
 
@@ -132,15 +135,15 @@ fn redirected(page: PageId, to: &str, permanent: bool, at: Timestamp) -> VisitRe
 }
 
 fn content(body: &[u8], text: &str) -> Content {
-    Content {
+    Content::Read(ReadContent {
         body_hash: xxh3_128(body),
         text_hash: xxh3_128(text.as_bytes()),
         content_type: Some("text/html".to_owned()),
         charset: Some("UTF-8"),
         body_bytes: body.len(),
         text_bytes: text.len(),
-        packed: Some(version::pack(body, text).expect("packing works")),
-    }
+        packed: version::pack(body, text).expect("packing works"),
+    })
 }
 
 fn batch(visits: Vec<VisitRecord>) -> Batch {
@@ -216,7 +219,7 @@ fn begun(place: &dyn Place, paths: &[&str]) -> Begun {
     let mut store = place.open();
     let seeds: Vec<Seed> = paths.iter().map(|path| seed(path)).collect();
     store.add_seeds(&seeds, NOW).expect("seeds are added");
-    let cycle = store.open_cycle("breadth-first", None, NOW).expect("a cycle opens").id;
+    let cycle = store.open_cycle("breadth-first", None, RULES, NOW).expect("a cycle opens").id;
     let seed = store.seeds().expect("seeds are read")[0].id;
     Begun { store, cycle, seed }
 }
@@ -240,7 +243,7 @@ impl Begun {
     /// Closes the cycle, opens the next.
     fn next_cycle(&mut self) {
         self.store.close_cycle(self.cycle, NOW).expect("the cycle closes");
-        self.cycle = self.store.open_cycle("breadth-first", None, NOW).expect("a cycle opens").id;
+        self.cycle = self.store.open_cycle("breadth-first", None, RULES, NOW).expect("a cycle opens").id;
     }
 }
 
@@ -389,33 +392,33 @@ pub fn what_is_planned_stays_planned_until_it_is_recorded(place: &dyn Place) {
     drop(begun);
 
     let mut store = place.open();
-    let open = store.open_cycle("breadth-first", None, later(9)).expect("it opens");
+    let open = store.open_cycle("breadth-first", None, RULES, later(9)).expect("it opens");
     assert_eq!(urls(&open.outstanding), ["/b", "/a"], "best first, and the recorded one is not among them");
     drop(store);
 
     // Looking at it did not use it up.
     let mut store = place.open();
-    let open = store.open_cycle("breadth-first", None, later(9)).expect("it opens");
+    let open = store.open_cycle("breadth-first", None, RULES, later(9)).expect("it opens");
     assert_eq!(urls(&open.outstanding), ["/b", "/a"]);
     let failed = Outcome::Failed(Failure::NoAnswer);
     let visits =
         vec![visit(known[1].id, failed, NOW), visit(known[2].id, Outcome::Refused(Refused::Robots), NOW)];
     store.record(open.id, &batch(visits)).expect("the batch is taken");
-    let open = store.open_cycle("breadth-first", None, later(9)).expect("it opens");
+    let open = store.open_cycle("breadth-first", None, RULES, later(9)).expect("it opens");
     assert!(open.outstanding.is_empty(), "a visit that failed is a visit");
 }
 
 pub fn an_interrupted_cycle_goes_on(place: &dyn Place) {
     let mut store = place.open();
     store.add_seeds(&[seed("/")], NOW).expect("a seed is added");
-    let first = store.open_cycle("breadth-first", Some(10), NOW).expect("it opens");
+    let first = store.open_cycle("breadth-first", Some(10), RULES, NOW).expect("it opens");
     assert!(!first.resumed && first.outstanding.is_empty() && first.requests == 0);
     let tally = Tally { requests: 4, bytes: 1000, deferred: 1 };
     store.record(first.id, &Batch { tally, now: NOW, ..Batch::default() }).expect("the batch is taken");
     drop(store);
 
     let mut store = place.open();
-    let again = store.open_cycle("another", Some(20), later(60)).expect("it opens");
+    let again = store.open_cycle("another", Some(20), RULES, later(60)).expect("it opens");
     assert_eq!((again.id, again.resumed, again.requests), (first.id, true, 4));
     let cycles = store.cycles(10).expect("cycles");
     assert_eq!(cycles.len(), 1);
@@ -429,7 +432,7 @@ pub fn an_interrupted_cycle_goes_on(place: &dyn Place) {
     drop(store);
 
     let mut store = place.open();
-    let next = store.open_cycle("breadth-first", None, later(120)).expect("it opens");
+    let next = store.open_cycle("breadth-first", None, RULES, later(120)).expect("it opens");
     assert!(!next.resumed && next.id > first.id && next.requests == 0);
     let cycles = store.cycles(10).expect("cycles");
     assert_eq!(
@@ -448,10 +451,22 @@ pub fn a_closed_cycle_frees_what_it_planned(place: &dyn Place) {
     begun.next_cycle();
     drop(begun);
     let mut store = place.open();
-    let open = store.open_cycle("breadth-first", None, NOW).expect("it opens");
+    let open = store.open_cycle("breadth-first", None, RULES, NOW).expect("it opens");
     assert!(open.outstanding.is_empty(), "{:?}", urls(&open.outstanding));
     let visits = store.plan(open.id, &plan_of(&[&known[1]])).expect("it can be planned again");
     assert_eq!(urls(&visits), ["/a"]);
+}
+
+pub fn a_cycle_by_other_rules_is_told_so(place: &dyn Place) {
+    let mut store = place.open();
+    store.add_seeds(&[seed("/")], NOW).expect("a seed is added");
+    let mut changed = Vec::new();
+    for rules in [7, 7, u64::MAX, u64::MAX, 7] {
+        let open = store.open_cycle("breadth-first", None, rules, NOW).expect("it opens");
+        changed.push(open.rules_changed);
+        store.close_cycle(open.id, NOW).expect("it closes");
+    }
+    assert_eq!(changed, [false, false, true, false, true]);
 }
 
 pub fn a_plan_that_makes_no_sense_changes_nothing(place: &dyn Place) {
@@ -461,7 +476,7 @@ pub fn a_plan_that_makes_no_sense_changes_nothing(place: &dyn Place) {
     plan.visits.push(Planned { page: PageId(999), host: known[0].host, score: Score::new(1.0) });
     assert!(begun.store.plan(begun.cycle, &plan).is_err());
     drop(begun);
-    let open = place.open().open_cycle("breadth-first", None, NOW).expect("it opens");
+    let open = place.open().open_cycle("breadth-first", None, RULES, NOW).expect("it opens");
     assert!(open.outstanding.is_empty(), "{:?}", urls(&open.outstanding));
 }
 
@@ -505,12 +520,11 @@ pub fn a_batch_is_taken_whole_or_not_at_all(place: &dyn Place) {
     let recorded = begun.store.record(begun.cycle, &good).expect("the batch is taken");
     assert_eq!(recorded.new.len(), 2);
     assert_eq!(recorded.visits.len(), 2);
-    let Begun { store, .. } = begun;
-    drop(store);
+    drop(begun);
     let mut store = place.open();
     assert_ne!(everything(&mut *store), before);
     assert_eq!(store.summary().expect("a summary").observations, 2);
-    let open = store.open_cycle("breadth-first", None, NOW).expect("it opens");
+    let open = store.open_cycle("breadth-first", None, RULES, NOW).expect("it opens");
     assert!(open.outstanding.is_empty());
     for origin in ["https://example.org", "https://second.example", "https://third.example"] {
         host(&mut *store, origin);
@@ -519,17 +533,6 @@ pub fn a_batch_is_taken_whole_or_not_at_all(place: &dyn Place) {
         page(&mut *store, "https://second.example/").host,
         host(&mut *store, "https://second.example").id
     );
-}
-
-pub fn a_batch_with_a_version_nobody_has_changes_nothing(place: &dyn Place) {
-    let mut begun = begun(place, &["/"]);
-    let before = everything(&mut *begun.store);
-    let root = begun.id("/");
-    let held = Content { packed: None, ..content(b"never stored", "") };
-    let bad =
-        full_batch(&mut begun, VisitRecord { content: Some(held), ..visit(root, Outcome::Fetched, NOW) });
-    assert!(begun.store.record(begun.cycle, &bad).is_err());
-    assert_eq!(everything(&mut *begun.store), before);
 }
 
 pub fn observations_are_only_added(place: &dyn Place) {
@@ -567,7 +570,8 @@ pub fn a_content_is_held_once_and_comes_back_to_the_byte(place: &dyn Place) {
     let mut store = place.open();
     let summary = store.summary().expect("a summary");
     assert_eq!(summary.versions, 3, "the copy is held once");
-    assert_eq!(summary.content_bytes, 21 + 13 + 300_000);
+    let bytes_of = |at: usize| (cases[at].1.len() + cases[at].2.len()) as u64;
+    assert_eq!(summary.content_bytes, bytes_of(0) + bytes_of(2) + bytes_of(3));
     assert!(summary.stored_bytes > 0 && summary.file_bytes > 0);
     for (path, body, text) in cases {
         let id = page(&mut *store, path).id;
@@ -575,6 +579,23 @@ pub fn a_content_is_held_once_and_comes_back_to_the_byte(place: &dyn Place) {
         assert!(held.body == body, "{path}: {} bytes, not {}", held.body.len(), body.len());
         assert_eq!((held.text.as_str(), held.content_type.as_deref()), (text, Some("text/html")), "{path}");
         assert_eq!(row(&mut *store, path).bytes, Some(body.len() as u64), "{path}");
+    }
+}
+
+pub fn pages_that_share_a_content_keep_their_own_types(place: &dyn Place) {
+    let mut begun = begun(place, &["/a.html", "/a.txt"]);
+    let typed = |page, name: &str| {
+        let Content::Read(read) = content(b"the same bytes", "the same bytes") else { unreachable!() };
+        let read = Content::Read(ReadContent { content_type: Some(name.to_owned()), ..read });
+        VisitRecord { content: Some(read), ..visit(page, Outcome::Fetched, NOW) }
+    };
+    let (html, text) = (begun.id("/a.html"), begun.id("/a.txt"));
+    begun.record(vec![typed(html, "text/html"), typed(text, "text/plain")]);
+    assert_eq!(begun.store.summary().expect("a summary").versions, 1);
+    for (path, id, name) in [("/a.html", html, "text/html"), ("/a.txt", text, "text/plain")] {
+        assert_eq!(begun.row(path).content_type.as_deref(), Some(name));
+        let held = begun.store.content(id).expect("it is read").expect("it holds something");
+        assert_eq!(held.content_type.as_deref(), Some(name));
     }
 }
 
@@ -621,13 +642,15 @@ pub fn not_modified_means_the_version_held(place: &dyn Place) {
     assert_eq!(changed, [Some(false), None], "a page that holds nothing has nothing to compare with");
     assert_eq!(begun.store.content(root).expect("it is read").map(|held| held.text).as_deref(), Some("one"));
 
-    // The page's own version, named without being sent again.
+    // A body that is the one held need not be sent again; who holds nothing has nothing to compare it with.
     begun.next_cycle();
-    let held = Content { packed: None, ..content(b"one", "one") };
-    let recorded =
-        begun.record(vec![VisitRecord { content: Some(held), ..visit(root, Outcome::Fetched, later(2)) }]);
-    assert_eq!(recorded.visits[0].changed, Some(false));
+    let held = |page| VisitRecord { content: Some(Content::Held), ..visit(page, Outcome::Fetched, later(2)) };
+    let recorded = begun.record(vec![held(root), held(never)]);
+    let changed: Vec<Option<bool>> = recorded.visits.iter().map(|visit| visit.changed).collect();
+    assert_eq!(changed, [Some(false), None]);
     assert_eq!(begun.store.summary().expect("a summary").versions, 1);
+    assert_eq!(begun.store.content(root).expect("it is read").map(|held| held.text).as_deref(), Some("one"));
+    assert!(begun.store.content(never).expect("it is read").is_none());
 }
 
 pub fn validators_come_with_the_plan(place: &dyn Place) {
@@ -884,7 +907,7 @@ pub fn counts_of_a_cycle_add_up(place: &dyn Place) {
     let ids = ["/", "/a", "/b", "/c"].map(|path| begun.id(path));
     let from = begun.seed;
     let tally = |requests| Tally { requests, bytes: requests * 100, deferred: 1 };
-    let mut with = |begun: &mut Begun, visits: Vec<VisitRecord>, requests| {
+    let with = |begun: &mut Begun, visits: Vec<VisitRecord>, requests| {
         let whole = Batch { tally: tally(requests), ..batch(visits) };
         begun.store.record(begun.cycle, &whole).expect("the batch is taken");
     };

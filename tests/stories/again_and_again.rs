@@ -148,6 +148,72 @@ fn links_of_a_page_that_is_not_modified_stay_alive() {
     assert_eq!((log.count("/a"), log.count("/b")), (1, 1));
 }
 
+// --- wishes that change ----------------------------------------------------------------------------------------
+
+/// Home, two pages below it, one page below each of these; all of them say when they did not change.
+fn two_levels() -> Site {
+    let site = Site::start();
+    let page = |path: &str, links: &[&str]| {
+        site.page(path, Reply::from(links_page(path, links)).etag(format!("\"{path}\"")));
+    };
+    page("/", &["/a", "/b"]);
+    page("/a", &["/a/x"]);
+    page("/b", &["/b/x"]);
+    page("/a/x", &[]);
+    page("/b/x", &[]);
+    site
+}
+
+#[test]
+fn a_wider_wish_finds_what_an_earlier_run_left_alone() {
+    let site = two_levels();
+    let freshet = Freshet::new();
+    let summary = first(&freshet, &site.url("/"), &["--no-sitemaps", "--max-depth", "1"]);
+    assert_eq!(summary["refused"], json!({ "too-deep": 2 }));
+    again(&freshet, &NO_SITEMAPS);
+    let log = site.log();
+    assert_eq!((log.count("/a/x"), log.count("/b/x")), (1, 1), "the pages did not change, the wish did");
+
+    site.clear_log();
+    let summary = again(&freshet, &NO_SITEMAPS);
+    assert_eq!(summary["outcomes"], json!({ "not-modified": 5 }), "the same wish costs no bodies");
+}
+
+#[test]
+fn a_wider_wish_reaches_every_page_however_small_the_budget() {
+    let site = two_levels();
+    let freshet = Freshet::new();
+    first(&freshet, &site.url("/"), &["--no-sitemaps", "--max-depth", "1"]);
+    for _ in 0..5 {
+        again(&freshet, &["--no-sitemaps", "--budget", "1"]);
+    }
+    let log = site.log();
+    assert_eq!((log.count("/a/x"), log.count("/b/x")), (1, 1), "{:?}", log.paths());
+}
+
+#[test]
+fn a_wish_for_more_in_the_seeds_file_counts_too() {
+    let site = two_levels();
+    let freshet = Freshet::new();
+    first(&freshet, &(site.url("/") + "\tdepth=1"), &NO_SITEMAPS);
+    assert!(!site.log().asked("/a/x"));
+    first(&freshet, &(site.url("/") + "\tdepth=2"), &NO_SITEMAPS);
+    let log = site.log();
+    assert_eq!((log.count("/a/x"), log.count("/b/x")), (1, 1), "{:?}", log.paths());
+}
+
+#[test]
+fn a_page_that_failed_when_the_wish_grew_is_read_when_it_answers() {
+    let site = two_levels();
+    let freshet = Freshet::new();
+    first(&freshet, &site.url("/"), &["--no-sitemaps", "--max-depth", "1"]);
+    site.page("/a", Reply::status(403, "not now"));
+    again(&freshet, &NO_SITEMAPS);
+    site.page("/a", Reply::from(links_page("/a", &["/a/x"])).etag("\"/a\""));
+    again(&freshet, &NO_SITEMAPS);
+    assert_eq!(site.log().count("/a/x"), 1, "{:?}", site.log().paths());
+}
+
 // --- missing, failing ------------------------------------------------------------------------------------------
 
 #[test]

@@ -257,6 +257,27 @@ fn the_first_signal_lets_what_is_in_flight_finish() {
 }
 
 #[test]
+fn a_run_with_a_wider_wish_may_finish_what_a_narrow_one_began() {
+    let site = Site::start();
+    let slow = Reply::html("slow").delay(Duration::from_millis(300));
+    site.page("/", Reply::from(links_page("home", &["/a", "/slow"])).etag("\"home\""));
+    site.page("/a", Reply::from(links_page("a", &["/a/x"])).etag("\"a\""));
+    site.page("/slow", slow);
+    site.page("/a/x", "deep");
+    let freshet = Freshet::new();
+    let crawl = start(&freshet, &[site.url("/")], &["--no-sitemaps", "--max-depth", "1"]);
+    wait_until("the slow page is asked for", || site.log().asked("/slow"));
+    signal(&crawl, "INT");
+    let ran = crawl.wait(PATIENCE);
+    assert_eq!(ran.code, Some(130), "{}", ran.output());
+    // The first of these may only close the cycle; the second reads what was read by narrower rules.
+    for _ in 0..2 {
+        go_on(&freshet, &["--no-sitemaps"]);
+    }
+    assert_eq!(site.log().count("/a/x"), 1, "{:?}", site.log().paths());
+}
+
+#[test]
 fn how_to_go_on_names_the_store_that_was_used() {
     let site = slow_site(Reply::html("slow").delay(Duration::from_millis(300)));
     let freshet = Freshet::new();
