@@ -126,7 +126,7 @@ fn a_bare_host_means_https() {
     let site = Site::start();
     site.page("/", "spoken in the clear");
     let freshet = Freshet::new();
-    freshet.write("freshet.toml", "[crawl]\nattempts = 1\n");
+    freshet.write("freshet.toml", "[crawl]\nattempts = 1\n[limits]\nconnect_seconds = 1\n");
     let bare = site.origin(0).replace("http://", "");
     let seeds = freshet.seeds(&[bare.as_str()]);
     let ran = crawl(&freshet, &["--seeds", &seeds]);
