@@ -90,6 +90,7 @@ fn heavy_visit(store: &mut SqliteStore, number: u64, bytes: usize) -> VisitRecor
         etag: None,
         last_modified: None,
         noindex: false,
+        rules: RULES,
         found: Vec::new(),
         redirect: None,
         alias: None,
@@ -255,7 +256,7 @@ fn one_may_look_while_a_crawl_writes() {
     let folder = Folder::new();
     made(&folder);
     let mut writer = SqliteStore::open(&folder.store()).unwrap();
-    let cycle = writer.open_cycle("breadth-first", None, RULES, NOW).unwrap().id;
+    let cycle = writer.open_cycle("breadth-first", None, NOW).unwrap().id;
     let mut reader = SqliteStore::open_to_look(&folder.store()).unwrap();
     for count in 1..=20 {
         let visit = heavy_visit(&mut writer, count, 1000);
@@ -284,7 +285,7 @@ fn who_only_looks_can_change_nothing() {
     let mut reader = SqliteStore::open_to_look(&folder.store()).unwrap();
     let error = reader.add_seeds(&[seed("https://example.org/more")], NOW).err().unwrap();
     assert!(matches!(error, StoreError::ReadOnly(_)), "{error:?}");
-    assert!(reader.open_cycle("breadth-first", None, RULES, NOW).is_err());
+    assert!(reader.open_cycle("breadth-first", None, NOW).is_err());
     assert_eq!(folder.open().seeds().unwrap().len(), 1);
 }
 
@@ -295,7 +296,7 @@ fn observations_can_be_neither_changed_nor_deleted() {
     let folder = Folder::new();
     made(&folder);
     let mut store = SqliteStore::open(&folder.store()).unwrap();
-    let cycle = store.open_cycle("breadth-first", None, RULES, NOW).unwrap().id;
+    let cycle = store.open_cycle("breadth-first", None, NOW).unwrap().id;
     let visit = heavy_visit(&mut store, 1, 10);
     store.record(cycle, &Batch { visits: vec![visit], now: NOW, ..Batch::default() }).unwrap();
     drop(store);
@@ -314,7 +315,7 @@ fn a_full_disk_is_told_and_loses_nothing_that_was_committed() {
     let folder = Folder::new();
     made(&folder);
     let mut store = SqliteStore::open(&folder.store()).unwrap();
-    let cycle = store.open_cycle("breadth-first", None, RULES, NOW).unwrap().id;
+    let cycle = store.open_cycle("breadth-first", None, NOW).unwrap().id;
     store.limit_pages(100).unwrap();
     let mut committed = 0;
     let error = loop {
@@ -335,7 +336,7 @@ fn a_full_disk_is_told_and_loses_nothing_that_was_committed() {
     let mut store = SqliteStore::open(&folder.store()).unwrap();
     let summary = store.summary().unwrap();
     assert_eq!((summary.observations, summary.versions), (committed, committed));
-    let open = store.open_cycle("breadth-first", None, RULES, NOW).unwrap();
+    let open = store.open_cycle("breadth-first", None, NOW).unwrap();
     assert!(open.resumed);
     let visit = heavy_visit(&mut store, committed, 20_000);
     store.record(open.id, &Batch { visits: vec![visit], now: NOW, ..Batch::default() }).unwrap();

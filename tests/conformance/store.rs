@@ -37,7 +37,6 @@ macro_rules! conformance_of_a_store {
             what_is_planned_stays_planned_until_it_is_recorded
             an_interrupted_cycle_goes_on
             a_closed_cycle_frees_what_it_planned
-            a_cycle_by_other_rules_is_told_so
             a_plan_that_makes_no_sense_changes_nothing
             a_batch_is_taken_whole_or_not_at_all
             observations_are_only_added
@@ -46,6 +45,7 @@ macro_rules! conformance_of_a_store {
             a_page_keeps_what_it_held_through_bad_times
             not_modified_means_the_version_held
             validators_come_with_the_plan
+            a_plan_says_by_which_rules_a_page_was_read
             a_page_is_alive_missing_gone_and_alive_again
             failures_push_a_page_back
             an_alias_points_to_a_page_that_is_none
@@ -113,6 +113,7 @@ fn visit(page: PageId, outcome: Outcome, at: Timestamp) -> VisitRecord {
         etag: None,
         last_modified: None,
         noindex: false,
+        rules: RULES,
         found: Vec::new(),
         redirect: None,
         alias: None,
@@ -219,7 +220,7 @@ fn begun(place: &dyn Place, paths: &[&str]) -> Begun {
     let mut store = place.open();
     let seeds: Vec<Seed> = paths.iter().map(|path| seed(path)).collect();
     store.add_seeds(&seeds, NOW).expect("seeds are added");
-    let cycle = store.open_cycle("breadth-first", None, RULES, NOW).expect("a cycle opens").id;
+    let cycle = store.open_cycle("breadth-first", None, NOW).expect("a cycle opens").id;
     let seed = store.seeds().expect("seeds are read")[0].id;
     Begun { store, cycle, seed }
 }
@@ -243,7 +244,7 @@ impl Begun {
     /// Closes the cycle, opens the next.
     fn next_cycle(&mut self) {
         self.store.close_cycle(self.cycle, NOW).expect("the cycle closes");
-        self.cycle = self.store.open_cycle("breadth-first", None, RULES, NOW).expect("a cycle opens").id;
+        self.cycle = self.store.open_cycle("breadth-first", None, NOW).expect("a cycle opens").id;
     }
 }
 
@@ -392,33 +393,33 @@ pub fn what_is_planned_stays_planned_until_it_is_recorded(place: &dyn Place) {
     drop(begun);
 
     let mut store = place.open();
-    let open = store.open_cycle("breadth-first", None, RULES, later(9)).expect("it opens");
+    let open = store.open_cycle("breadth-first", None, later(9)).expect("it opens");
     assert_eq!(urls(&open.outstanding), ["/b", "/a"], "best first, and the recorded one is not among them");
     drop(store);
 
     // Looking at it did not use it up.
     let mut store = place.open();
-    let open = store.open_cycle("breadth-first", None, RULES, later(9)).expect("it opens");
+    let open = store.open_cycle("breadth-first", None, later(9)).expect("it opens");
     assert_eq!(urls(&open.outstanding), ["/b", "/a"]);
     let failed = Outcome::Failed(Failure::NoAnswer);
     let visits =
         vec![visit(known[1].id, failed, NOW), visit(known[2].id, Outcome::Refused(Refused::Robots), NOW)];
     store.record(open.id, &batch(visits)).expect("the batch is taken");
-    let open = store.open_cycle("breadth-first", None, RULES, later(9)).expect("it opens");
+    let open = store.open_cycle("breadth-first", None, later(9)).expect("it opens");
     assert!(open.outstanding.is_empty(), "a visit that failed is a visit");
 }
 
 pub fn an_interrupted_cycle_goes_on(place: &dyn Place) {
     let mut store = place.open();
     store.add_seeds(&[seed("/")], NOW).expect("a seed is added");
-    let first = store.open_cycle("breadth-first", Some(10), RULES, NOW).expect("it opens");
+    let first = store.open_cycle("breadth-first", Some(10), NOW).expect("it opens");
     assert!(!first.resumed && first.outstanding.is_empty() && first.requests == 0);
     let tally = Tally { requests: 4, bytes: 1000, deferred: 1 };
     store.record(first.id, &Batch { tally, now: NOW, ..Batch::default() }).expect("the batch is taken");
     drop(store);
 
     let mut store = place.open();
-    let again = store.open_cycle("another", Some(20), RULES, later(60)).expect("it opens");
+    let again = store.open_cycle("another", Some(20), later(60)).expect("it opens");
     assert_eq!((again.id, again.resumed, again.requests), (first.id, true, 4));
     let cycles = store.cycles(10).expect("cycles");
     assert_eq!(cycles.len(), 1);
@@ -432,7 +433,7 @@ pub fn an_interrupted_cycle_goes_on(place: &dyn Place) {
     drop(store);
 
     let mut store = place.open();
-    let next = store.open_cycle("breadth-first", None, RULES, later(120)).expect("it opens");
+    let next = store.open_cycle("breadth-first", None, later(120)).expect("it opens");
     assert!(!next.resumed && next.id > first.id && next.requests == 0);
     let cycles = store.cycles(10).expect("cycles");
     assert_eq!(
@@ -451,22 +452,10 @@ pub fn a_closed_cycle_frees_what_it_planned(place: &dyn Place) {
     begun.next_cycle();
     drop(begun);
     let mut store = place.open();
-    let open = store.open_cycle("breadth-first", None, RULES, NOW).expect("it opens");
+    let open = store.open_cycle("breadth-first", None, NOW).expect("it opens");
     assert!(open.outstanding.is_empty(), "{:?}", urls(&open.outstanding));
     let visits = store.plan(open.id, &plan_of(&[&known[1]])).expect("it can be planned again");
     assert_eq!(urls(&visits), ["/a"]);
-}
-
-pub fn a_cycle_by_other_rules_is_told_so(place: &dyn Place) {
-    let mut store = place.open();
-    store.add_seeds(&[seed("/")], NOW).expect("a seed is added");
-    let mut changed = Vec::new();
-    for rules in [7, 7, u64::MAX, u64::MAX, 7] {
-        let open = store.open_cycle("breadth-first", None, rules, NOW).expect("it opens");
-        changed.push(open.rules_changed);
-        store.close_cycle(open.id, NOW).expect("it closes");
-    }
-    assert_eq!(changed, [false, false, true, false, true]);
 }
 
 pub fn a_plan_that_makes_no_sense_changes_nothing(place: &dyn Place) {
@@ -476,7 +465,7 @@ pub fn a_plan_that_makes_no_sense_changes_nothing(place: &dyn Place) {
     plan.visits.push(Planned { page: PageId(999), host: known[0].host, score: Score::new(1.0) });
     assert!(begun.store.plan(begun.cycle, &plan).is_err());
     drop(begun);
-    let open = place.open().open_cycle("breadth-first", None, RULES, NOW).expect("it opens");
+    let open = place.open().open_cycle("breadth-first", None, NOW).expect("it opens");
     assert!(open.outstanding.is_empty(), "{:?}", urls(&open.outstanding));
 }
 
@@ -524,7 +513,7 @@ pub fn a_batch_is_taken_whole_or_not_at_all(place: &dyn Place) {
     let mut store = place.open();
     assert_ne!(everything(&mut *store), before);
     assert_eq!(store.summary().expect("a summary").observations, 2);
-    let open = store.open_cycle("breadth-first", None, RULES, NOW).expect("it opens");
+    let open = store.open_cycle("breadth-first", None, NOW).expect("it opens");
     assert!(open.outstanding.is_empty());
     for origin in ["https://example.org", "https://second.example", "https://third.example"] {
         host(&mut *store, origin);
@@ -683,6 +672,29 @@ pub fn validators_come_with_the_plan(place: &dyn Place) {
     let held = planned(&mut begun);
     assert_eq!((held.etag, held.last_modified), (None, None));
     assert!(!begun.row("/").noindex);
+}
+
+pub fn a_plan_says_by_which_rules_a_page_was_read(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let root = begun.id("/");
+    let held = VisitRecord { content: Some(Content::Held), ..visit(root, Outcome::Fetched, NOW) };
+    let story = [
+        (visit(root, Outcome::Missing, NOW), 1, None),
+        (fetched(root, b"one", "one", NOW), 2, Some(2)),
+        // Not read, so it stands as it was read before.
+        (visit(root, Outcome::NotModified, NOW), 3, Some(2)),
+        (held, 4, Some(2)),
+        (visit(root, Outcome::ServerError, NOW), 5, Some(2)),
+        (fetched(root, b"one", "one", NOW), u64::MAX, Some(u64::MAX)),
+    ];
+    for (visit, rules, read_by) in story {
+        let outcome = visit.observation.outcome.clone();
+        begun.record(vec![VisitRecord { rules, ..visit }]);
+        begun.next_cycle();
+        let known = page(&mut *begun.store, "/");
+        let planned = begun.store.plan(begun.cycle, &plan_of(&[&known])).expect("a plan");
+        assert_eq!(planned[0].read_by, read_by, "after {outcome} by rules {rules}");
+    }
 }
 
 // --- a page's life ---------------------------------------------------------------------------------------------
