@@ -214,6 +214,25 @@ fn a_page_that_failed_when_the_wish_grew_is_read_when_it_answers() {
     assert_eq!(site.log().count("/a/x"), 1, "{:?}", site.log().paths());
 }
 
+#[test]
+fn a_narrower_wish_leaves_alone_what_an_earlier_run_knew() {
+    let narrower: [&[&str]; 3] = [&["--exclude", "/x$"], &["--max-depth", "1"], &["--include", "/[ab]$"]];
+    for flags in narrower {
+        let site = two_levels();
+        let freshet = Freshet::new();
+        first(&freshet, &site.url("/"), &NO_SITEMAPS);
+        assert!(site.log().asked("/a/x") && site.log().asked("/b/x"));
+        site.clear_log();
+        again(&freshet, &[&NO_SITEMAPS, flags].concat());
+        let mut asked = site.log().paths();
+        asked.sort_unstable();
+        assert_eq!(asked, ["/", "/a", "/b"], "{flags:?}");
+        // What is known is not forgotten: with the old wish it is visited again.
+        again(&freshet, &NO_SITEMAPS);
+        assert!(site.log().asked("/a/x") && site.log().asked("/b/x"), "{flags:?}");
+    }
+}
+
 // --- missing, failing ------------------------------------------------------------------------------------------
 
 #[test]
