@@ -426,6 +426,7 @@ fn a_seed_that_moves_to_another_domain_is_not_followed_and_that_is_said() {
     let ran = freshet.run(&[&["crawl", "--seeds", &seeds], &FAST[..]].concat());
     assert_eq!(ran.code, Some(1), "nothing at all could be fetched\n{}", ran.output());
     assert!(ran.stdout.contains("redirect-out-of-scope 1"), "{}", ran.output());
+    assert!(ran.stderr.contains(&site.url_on(1, "/")), "where it leads is said\n{}", ran.output());
     assert_eq!(site.log().on(1).total(), 0);
     assert_eq!(page(&freshet, &site.url("/"))["outcome"], "redirect-out-of-scope");
 }
