@@ -59,6 +59,7 @@ pub fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Resul
         settings.crawl(),
     )?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads(&settings))
         .enable_all()
         .build()
         .context("the asynchronous runtime could not be started")?;
@@ -67,6 +68,21 @@ pub fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Resul
     print(&report, global.json, &settings)?;
     finish(&report, signal, talk, &settings)
 }
+
+/// A polite crawl mostly waits: one thread serves it, and handing work from one to another would cost a fifth more.
+/// One that does not wait, or has very many hosts, gets them all.
+fn threads(settings: &Settings) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let crawl = &settings.crawl;
+    if crawl.delay > 0.0 {
+        (crawl.concurrency as usize).div_ceil(REQUESTS_PER_THREAD).min(cores)
+    } else {
+        cores
+    }
+}
+
+/// Even at ten answers a second each, a core has time to spare for so many.
+const REQUESTS_PER_THREAD: usize = 128;
 
 /// Runs the crawl, shows how it goes, and listens for signals.
 async fn drive(crawler: Crawler<Network>, talk: &Talk) -> anyhow::Result<(CrawlReport, u8)> {

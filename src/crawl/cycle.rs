@@ -18,7 +18,7 @@ use super::writer::{Order, Reply, Writer};
 use super::{CrawlError, Crawler, Progress};
 use crate::fetch::visit::{Held, Outcome, Request, Subject, Visit, Waiting};
 use crate::fetch::web::Web;
-use crate::fetch::{Fetcher, Traffic};
+use crate::fetch::{Fetcher, HostPlace, Traffic};
 use crate::page::{Host, HostId, PageId};
 use crate::schedule::Candidates;
 use crate::store::{AddedPage, CycleId, PlannedVisit, Recorded, RecordedVisit, Tally};
@@ -58,7 +58,7 @@ pub(super) struct Cycle<'a, W> {
 }
 
 pub(super) struct CycleHost {
-    pub(super) host: Host,
+    pub(super) place: HostPlace,
     pub(super) sitemaps_at: Option<Timestamp>,
 }
 
@@ -97,8 +97,8 @@ impl<'a, W: Web> Cycle<'a, W> {
         for known in store.hosts()? {
             fetcher.remember(&known.report);
             ids.insert(known.report.host.clone(), known.id);
-            let host = known.report.host;
-            hosts.insert(known.id, CycleHost { host, sitemaps_at: known.sitemaps_at });
+            let place = fetcher.place(&known.report.host);
+            hosts.insert(known.id, CycleHost { place, sitemaps_at: known.sitemaps_at });
         }
         let mut candidates = Candidates::default();
         let outstanding: HashMap<PageId, ()> =
@@ -107,7 +107,7 @@ impl<'a, W: Web> Cycle<'a, W> {
         store.each_page(&mut |page| {
             let visited = page.last_cycle == Some(open.id);
             if visited && let Some(known) = hosts.get(&page.host) {
-                fetcher.charge(&known.host, 1);
+                fetcher.charge(known.place, 1);
             }
             if visited
                 || page.is_alias
@@ -270,7 +270,7 @@ impl<'a, W: Web> Cycle<'a, W> {
         for AddedPage { id, host, origin, state } in recorded.new {
             self.hosts.entry(host).or_insert_with(|| {
                 self.ids.insert(origin.clone(), host);
-                CycleHost { host: origin, sitemaps_at: None }
+                CycleHost { place: self.fetcher.place(&origin), sitemaps_at: None }
             });
             let score = self.crawler.policy.score(&state, now);
             self.candidates.push(id, host, score, state.found_at);
@@ -338,7 +338,7 @@ impl<'a, W: Web> Cycle<'a, W> {
             .candidates
             .hosts()
             .filter_map(|(id, pages)| {
-                Some(self.fetcher.delay_of(&self.hosts.get(&id)?.host).mul_f64(pages as f64))
+                Some(self.fetcher.delay_of(self.hosts.get(&id)?.place).mul_f64(pages as f64))
             })
             .max()
             .unwrap_or_default();
@@ -358,18 +358,18 @@ impl<'a, W: Web> Cycle<'a, W> {
 
 /// What a host's queue holds when it is full: what it can be asked for until the horizon.
 fn wave_of<W: Web>(fetcher: &Fetcher<W, Observed, Digest>, host: &CycleHost) -> usize {
-    let delay = fetcher.delay_of(&host.host).as_secs_f64();
+    let delay = fetcher.delay_of(host.place).as_secs_f64();
     if delay <= 0.0 { HOST_WAVE } else { ((HORIZON.as_secs_f64() / delay) as usize).clamp(2, HOST_WAVE) }
 }
 
 /// How many more visits of this host may be planned now.
 fn room<W: Web>(fetcher: &Fetcher<W, Observed, Digest>, host: &CycleHost) -> usize {
-    if fetcher.is_resting(&host.host) {
+    if fetcher.is_resting(host.place) {
         return 0;
     }
-    let free = wave_of(fetcher, host).saturating_sub(fetcher.queued_on(&host.host));
-    match fetcher.left_on(&host.host) {
-        Some(left) => free.min((left as usize).saturating_sub(fetcher.queued_on(&host.host))),
+    let free = wave_of(fetcher, host).saturating_sub(fetcher.queued_on(host.place));
+    match fetcher.left_on(host.place) {
+        Some(left) => free.min((left as usize).saturating_sub(fetcher.queued_on(host.place))),
         None => free,
     }
 }

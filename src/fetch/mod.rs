@@ -86,6 +86,10 @@ pub enum Event<T> {
     Robots { host: Host, sitemaps: Vec<Url> },
 }
 
+/// Where a [`Fetcher`] keeps a host. Holds for that fetcher only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostPlace(usize);
+
 /// Counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
@@ -227,22 +231,24 @@ where
         self.queued
     }
 
-    /// Requests waiting on this host.
-    pub fn queued_on(&self, host: &Host) -> usize {
-        self.index.get(host).map_or(0, |at| self.hosts[*at].queue.len())
+    /// A host's place here: what is asked of it often is asked by this.
+    pub fn place(&mut self, host: &Host) -> HostPlace {
+        HostPlace(self.host_index(host))
     }
 
-    /// The pause now kept with this host, if it was ever asked.
-    pub fn delay_of(&self, host: &Host) -> Duration {
-        match self.index.get(host) {
-            Some(at) => self.hosts[*at].pace.delay(),
-            None => self.site_delay(host),
-        }
+    /// Requests waiting on this host.
+    pub fn queued_on(&self, host: HostPlace) -> usize {
+        self.hosts[host.0].queue.len()
+    }
+
+    /// The pause now kept with this host.
+    pub fn delay_of(&self, host: HostPlace) -> Duration {
+        self.hosts[host.0].pace.delay()
     }
 
     /// Was the host given up for this cycle?
-    pub fn is_resting(&self, host: &Host) -> bool {
-        self.index.get(host).is_some_and(|at| self.hosts[*at].resting.is_some())
+    pub fn is_resting(&self, host: HostPlace) -> bool {
+        self.hosts[host.0].resting.is_some()
     }
 
     pub fn in_flight(&self) -> usize {
@@ -264,17 +270,13 @@ where
     }
 
     /// Requests that the budget of this host's site still allows.
-    pub fn left_on(&self, host: &Host) -> Option<u64> {
-        match self.index.get(host) {
-            Some(at) => self.hosts[*at].left,
-            None => self.site(host).and_then(|site| site.budget),
-        }
+    pub fn left_on(&self, host: HostPlace) -> Option<u64> {
+        self.hosts[host.0].left
     }
 
     /// Requests that an earlier run of this cycle has sent to this host.
-    pub fn charge(&mut self, host: &Host, requests: u64) {
-        let at = self.host_index(host);
-        if let Some(left) = &mut self.hosts[at].left {
+    pub fn charge(&mut self, host: HostPlace, requests: u64) {
+        if let Some(left) = &mut self.hosts[host.0].left {
             *left = left.saturating_sub(requests);
         }
     }
