@@ -127,7 +127,8 @@ impl<'a, W: Web> Cycle<'a, W> {
             planned = open.outstanding.len(),
             "cycle opens"
         );
-        let linger = crawler.settings.fetch.politeness.delay / 10;
+        // Found pages can wait a little: their host has its pause to keep.
+        let linger = crawler.settings.fetch.politeness.delay / 4;
         let writer = Writer::start(store, open.id, linger).map_err(CrawlError::Writer)?;
         let mut cycle = Self {
             crawler,

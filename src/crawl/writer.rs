@@ -55,7 +55,7 @@ const QUEUED_PAGES: u32 = 16_384;
 /// When so many orders wait there is no use in lingering.
 const BUSY: usize = 32;
 /// Commits are at least so far apart, so that a slow crawl's visits share them.
-const LINGER: std::ops::RangeInclusive<Duration> = Duration::from_millis(10)..=Duration::from_millis(100);
+const LINGER: std::ops::RangeInclusive<Duration> = Duration::from_millis(10)..=Duration::from_millis(500);
 
 pub struct Writer {
     orders: Option<Sender<Order>>,
