@@ -2,6 +2,9 @@
 //!
 //! To put another store under the suite, write a [`store::Place`] for it and add a line as the one below.
 
+// A test that fails says so by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice)]
+
 #[macro_use]
 mod store;
 mod sqlite;

@@ -1,6 +1,9 @@
 //! What users get, told over real HTTP on loopback: each story runs the real binary against a scripted site, and the
 //! site's log is the witness.
 
+// A test that fails says so by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice)]
+
 #[path = "../support/mod.rs"]
 mod support;
 

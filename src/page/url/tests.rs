@@ -90,7 +90,7 @@ fn what_is_no_page_is_refused() {
     assert_eq!(refused("https://"), UrlError::Malformed(ParseError::EmptyHost));
     let long = format!("https://example.org/{}", "a".repeat(2029));
     assert_eq!(refused(&long), UrlError::TooLong { length: 2049, limit: 2048 });
-    assert!(normaliser.parse(&long[..2048]).is_ok());
+    assert!(normaliser.parse(long.get(..2048).unwrap_or_default()).is_ok());
     assert!(normaliser.parse(&format!("https://example.org/#{long}")).is_ok());
     let huge = format!("data:image/png;base64,{}", "A".repeat(1 << 20));
     assert!(matches!(refused(&huge), UrlError::TooLong { .. }));

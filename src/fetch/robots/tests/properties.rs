@@ -87,7 +87,7 @@ mod reference {
         let mut at = 0;
         while at < octets.len() {
             let escaped = text.get(at..at + 3).filter(|escape| escape.starts_with('%'));
-            let code = escaped.and_then(|escape| u8::from_str_radix(&escape[1..], 16).ok());
+            let code = escaped.and_then(|escape| u8::from_str_radix(escape.get(1..)?, 16).ok());
             match octets[at] {
                 b'*' if is_rule => signs.push(Sign::Star),
                 b'$' if is_rule && at + 1 == octets.len() => signs.push(Sign::End),
