@@ -238,6 +238,9 @@ fn finish(report: &CrawlReport, signal: u8, talk: &Talk, settings: &Settings) ->
         ));
         return Ok(ExitCode::from(signal));
     }
+    if report.counts.outcomes.contains_key("address") {
+        talk.say("hint: private and loopback addresses are left alone; --allow-private opens them");
+    }
     if report.nothing_fetched() {
         anyhow::bail!(
             "nothing could be fetched; `freshet status --store {}` says why each host waits",
