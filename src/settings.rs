@@ -253,6 +253,8 @@ impl Settings {
                 idle: seconds(self.limits.idle_seconds),
                 total: seconds(self.limits.total_seconds),
             },
+            keep_alive: seconds(self.crawl.delay * 4.0)
+                .clamp(Duration::from_secs(5), Duration::from_secs(90)),
             addresses: self.addresses()?,
             sites,
         })

@@ -39,6 +39,7 @@ pub fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Resul
             .into());
         }
     };
+    allow_many_files();
     let mut store = SqliteStore::open(&settings.store)?;
     store.add_seeds(&seeds, Timestamp::now())?;
     if store.seeds()?.is_empty() {
@@ -67,6 +68,14 @@ pub fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Resul
     runtime.shutdown_background();
     print(&report, global.json, &settings)?;
     finish(&report, signal, talk, &settings)
+}
+
+/// A connection is a file: a crawl of many hosts needs more than the thousand that a shell allows by default.
+fn allow_many_files() {
+    match rlimit::increase_nofile_limit(u64::MAX) {
+        Ok(limit) => tracing::info!(limit, "open files"),
+        Err(error) => tracing::warn!(%error, "the limit of open files can't be raised"),
+    }
 }
 
 /// A polite crawl mostly waits: one thread serves it, and handing work from one to another would cost a fifth more.
@@ -221,7 +230,7 @@ fn summary(report: &CrawlReport, rate: f64) -> String {
     row("blocked", counts.blocked, by(&counts.outcomes, &|name| REFUSED.contains(&name)));
     row("put off", counts.deferred, by(&counts.put_off, &|_| true));
     row("links refused", counts.refused.values().sum(), by(&counts.refused, &|_| true));
-    row("pages known", report.known as u64, format!("on {} hosts", number(report.hosts as u64)));
+    row("pages known", report.known, format!("on {} hosts", number(report.hosts as u64)));
     table.render()
 }
 

@@ -5,7 +5,7 @@
 //! is planned in the store before it is asked for, and its plan falls with the commit that records it: killed at any
 //! moment, the next run takes up what was planned and not recorded, and asks for nothing that was.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
@@ -23,6 +23,7 @@ use crate::page::{Host, HostId, PageId};
 use crate::schedule::Candidates;
 use crate::store::{AddedPage, CycleId, PlannedVisit, Recorded, RecordedVisit, Tally};
 use crate::time::Timestamp;
+use crate::unique::{host_hash, query_path_hash};
 
 /// A wave plans for each host what it can be asked for in this time: enough to keep it busy while the next wave is
 /// planned, little enough that a better page found meanwhile does not wait long.
@@ -59,6 +60,8 @@ pub(super) struct Cycle<'a, W> {
 
 pub(super) struct CycleHost {
     pub(super) place: HostPlace,
+    /// Something of it is to be visited in this cycle.
+    pub(super) wanted: bool,
     pub(super) sitemaps_at: Option<Timestamp>,
 }
 
@@ -98,23 +101,25 @@ impl<'a, W: Web> Cycle<'a, W> {
             fetcher.remember(&known.report);
             ids.insert(known.report.host.clone(), known.id);
             let place = fetcher.place(&known.report.host);
-            hosts.insert(known.id, CycleHost { place, sitemaps_at: known.sitemaps_at });
+            hosts.insert(known.id, CycleHost { place, wanted: false, sitemaps_at: known.sitemaps_at });
         }
         let mut candidates = Candidates::default();
-        let outstanding: HashMap<PageId, ()> =
-            open.outstanding.iter().map(|visit| (visit.page, ())).collect();
         let (policy, unwanted) = (&*crawler.policy, &crawler.unwanted);
+        // The plan rows of pages that are not wanted any more fall when the cycle closes.
+        open.outstanding.retain(|visit| !unwanted.contains(&visit.page));
+        let outstanding: HashSet<PageId> = open.outstanding.iter().map(|visit| visit.page).collect();
         store.each_page(&mut |page| {
             let visited = page.last_cycle == Some(open.id);
             if visited && let Some(known) = hosts.get(&page.host) {
                 fetcher.charge(known.place, 1);
             }
-            if visited
-                || page.is_alias
-                || page.due_at > now
-                || outstanding.contains_key(&page.id)
-                || unwanted.contains(&page.id)
-            {
+            if visited || page.is_alias || page.due_at > now || unwanted.contains(&page.id) {
+                return;
+            }
+            if let Some(known) = hosts.get_mut(&page.host) {
+                known.wanted = true;
+            }
+            if outstanding.contains(&page.id) {
                 return;
             }
             let waits_since = page.state.last_visit.unwrap_or(page.state.found_at);
@@ -146,8 +151,6 @@ impl<'a, W: Web> Cycle<'a, W> {
             stopping: false,
             told: Traffic::default(),
         };
-        // Their plan rows fall when the cycle closes.
-        open.outstanding.retain(|visit| !cycle.crawler.unwanted.contains(&visit.page));
         cycle.submit(open.outstanding);
         Ok(cycle)
     }
@@ -162,6 +165,7 @@ impl<'a, W: Web> Cycle<'a, W> {
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut idle = false;
+        let mut asked_again = false;
         loop {
             if *stop.borrow() && !self.stopping {
                 self.stopping = true;
@@ -170,7 +174,12 @@ impl<'a, W: Web> Cycle<'a, W> {
             }
             self.plan_wave().await;
             if idle && self.unanswered == 0 && !self.planning {
-                break;
+                if asked_again || self.stopping || self.candidates.is_empty() {
+                    break;
+                }
+                // What was put off gave its share of the budget back: perhaps another host can use it.
+                (self.thirsty, asked_again) = (true, true);
+                continue;
             }
             tokio::select! {
                 biased;
@@ -179,6 +188,7 @@ impl<'a, W: Web> Cycle<'a, W> {
                         Some(Reply::Recorded { orders, recorded }) => self.recorded(orders, recorded),
                         Some(Reply::Planned(visits)) => {
                             self.planning = false;
+                            asked_again = false;
                             self.submit(visits);
                         }
                         Some(Reply::Failed(error)) => return Err(error.into()),
@@ -268,11 +278,19 @@ impl<'a, W: Web> Cycle<'a, W> {
             }
         }
         let now = Timestamp::now();
-        for AddedPage { id, host, origin, state } in recorded.new {
-            self.hosts.entry(host).or_insert_with(|| {
-                self.ids.insert(origin.clone(), host);
-                CycleHost { place: self.fetcher.place(&origin), sitemaps_at: None }
+        for AddedPage { id, host, url, state } in recorded.new {
+            // The memory was full when it came: now that the store took it, it counts against the limits.
+            if !self.crawler.verifier.knows(url.fingerprint()) {
+                self.crawler.verifier.remember(url.fingerprint(), host_hash(&url), query_path_hash(&url));
+            }
+            self.crawler.pages += 1;
+            let known = self.hosts.entry(host).or_insert_with(|| {
+                let origin = url.host();
+                let place = self.fetcher.place(&origin);
+                self.ids.insert(origin, host);
+                CycleHost { place, wanted: true, sitemaps_at: None }
             });
+            known.wanted = true;
             let score = self.crawler.policy.score(&state, now);
             self.candidates.push(id, host, score, state.found_at);
             self.thirsty = true;

@@ -104,7 +104,8 @@ pub struct CrawlReport {
     pub cycles: u64,
     pub resumed: bool,
     pub counts: Counts,
-    pub known: usize,
+    /// Pages in the store, other spellings included.
+    pub known: u64,
     pub hosts: usize,
     pub elapsed: Duration,
     /// Told to stop before it was done.
@@ -135,6 +136,7 @@ pub struct Crawler<W> {
     counts: Counts,
     started: Instant,
     resumed: bool,
+    pages: u64,
     hosts: usize,
 }
 
@@ -158,8 +160,10 @@ impl<W: Web> Crawler<W> {
         }
         let mut verifier = UniquenessVerifier::new(scope, settings.max_known);
         let mut unwanted = HashSet::new();
+        let mut pages = 0;
         store.each_page(&mut |page| match observer.normaliser.parse(&page.url) {
             Ok(url) => {
+                pages += 1;
                 verifier.remember(page.fingerprint, host_hash(&url), query_path_hash(&url));
                 if verifier.scope_mut().judge(&url, page.state.depth, None).is_err() {
                     unwanted.insert(page.id);
@@ -178,6 +182,7 @@ impl<W: Web> Crawler<W> {
             counts: Counts::default(),
             started: Instant::now(),
             resumed: false,
+            pages,
             hosts: 0,
         })
     }
@@ -196,7 +201,7 @@ impl<W: Web> Crawler<W> {
         Ok(CrawlReport {
             cycles: done,
             resumed: self.resumed,
-            known: self.verifier.known(),
+            known: self.pages,
             hosts: self.hosts,
             elapsed: self.started.elapsed(),
             stopped: *stop.borrow(),

@@ -45,7 +45,7 @@ impl<W: Web> Cycle<'_, W> {
     pub(super) async fn ask_sitemaps(&mut self, host: &Host, named: Vec<Url>) {
         let known = self.ids.get(host).and_then(|id| self.hosts.get(id));
         let fresh = |at: Timestamp| Timestamp::now().since(at).seconds() < MAX_AGE.as_secs_f64();
-        let wanted = known.is_some_and(|known| !known.sitemaps_at.is_some_and(fresh));
+        let wanted = known.is_some_and(|known| known.wanted && !known.sitemaps_at.is_some_and(fresh));
         if !self.crawler.settings.sitemaps || !wanted {
             return;
         }

@@ -101,7 +101,13 @@ where
             Done { host, took: Duration::ZERO, sign, first_try, bytes: 0, home: Home::Resolved(resolved) }
         }
         Errand::Robots { of, hops } => {
-            let ask = Ask { url: job.url.clone(), held: Default::default(), max_bytes: robots::MAX_BYTES };
+            let ask = Ask {
+                url: job.url.clone(),
+                held: Default::default(),
+                // One byte more than is read tells a last line that is whole from one that was cut.
+                max_bytes: robots::MAX_BYTES + 1,
+                wants_beginning: true,
+            };
             let answer = web.answer(ask).await;
             let outcome = read_answer(&answer, &job.url);
             let bytes = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);
@@ -116,7 +122,12 @@ where
         }
         Errand::Visit(request) => {
             let at = Timestamp::now();
-            let ask = Ask { url: request.url.clone(), held: request.held.clone(), max_bytes: body_bytes };
+            let ask = Ask {
+                url: request.url.clone(),
+                held: request.held.clone(),
+                max_bytes: body_bytes,
+                wants_beginning: false,
+            };
             let answer = web.answer(ask).await;
             let took = started.elapsed();
             let outcome = match &answer {

@@ -12,7 +12,7 @@ use super::robots::Robots;
 use super::visit::{Answer, HostReport, Outcome, RobotsRecord, Visit, Waiting};
 use super::web::{NoAnswer, Web};
 use super::{Event, Fetcher, read_robots, unasked};
-use crate::page::Host;
+use crate::page::{Host, has_user_info};
 use crate::time::Timestamp;
 
 impl<W, T, D> Fetcher<W, T, D>
@@ -64,7 +64,9 @@ where
         let wall = Timestamp::now();
         match verdict {
             Verdict::GoOn => {
-                if self.hosts[at].wait.take().is_some() {
+                // A request that ran beside this one may have brought a wait that is not over.
+                if self.hosts[at].wait.is_some_and(|(until, _)| until <= wall) {
+                    self.hosts[at].wait = None;
                     self.report(at, None);
                 }
             }
@@ -129,7 +131,8 @@ where
     ) {
         let (status, body) = match &answer {
             Ok(answer) if (300..400).contains(&answer.status) && answer.status != 304 => {
-                match errand::location(answer, url).filter(|to| matches!(to.scheme(), "http" | "https")) {
+                match errand::location(answer, url).filter(|to| Host::of(to).is_some() && !has_user_info(to))
+                {
                     Some(to) if hops < self.settings.robots_redirects => {
                         return self.robots_hop(of, hops + 1, attempt, to);
                     }
@@ -137,7 +140,12 @@ where
                     _ => (404, bytes::Bytes::new()),
                 }
             }
-            Ok(answer) if answer.status == 429 || answer.status >= 500 || answer.status < 200 => {
+            Ok(answer)
+                if answer.status == 429
+                    || answer.status == 304
+                    || answer.status >= 500
+                    || answer.status < 200 =>
+            {
                 return self.robots_unavailable(of, attempt.max(1));
             }
             Ok(answer) => (answer.status, answer.body.clone()),

@@ -21,6 +21,8 @@ pub(super) struct HostQueue {
     /// Requests that may still be sent to it, by its site's budget.
     pub left: Option<u64>,
     pub address: HostAddress,
+    /// The ceiling of its address let a request through that was not sent yet.
+    pub granted: bool,
     pub robots: RobotsState,
     /// Tries of robots.txt that brought nothing.
     pub robots_attempts: u32,
@@ -56,6 +58,7 @@ impl HostQueue {
             in_flight: 0,
             left,
             address: HostAddress::Unknown,
+            granted: false,
             robots: RobotsState::Unknown,
             robots_attempts: 0,
             turn: None,

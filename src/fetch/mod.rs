@@ -32,7 +32,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use url::Url;
 
-use crate::page::{Host, Sites};
+use crate::page::{Host, Sites, has_user_info};
 use crate::time::Timestamp;
 use errand::{Done, Errand, Job};
 use host::HostQueue;
@@ -110,6 +110,8 @@ pub struct Fetcher<W, T, D> {
     events: VecDeque<Event<T>>,
     everyone: Option<DefaultDirectRateLimiter>,
     addresses: Option<DefaultKeyedRateLimiter<IpAddr>>,
+    /// The ceiling over all hosts let a request through that was not sent yet.
+    granted: bool,
     /// Requests that may still be sent.
     left: Option<u64>,
     stopped: bool,
@@ -138,6 +140,7 @@ where
             turns: BinaryHeap::new(),
             tasks: JoinSet::new(),
             events: VecDeque::new(),
+            granted: false,
             left: budget,
             stopped: false,
             queued: 0,
@@ -184,8 +187,8 @@ where
 
     /// Puts a request into its host's queue. It comes back as [`Event::Visited`] or [`Event::Deferred`], always.
     pub fn submit(&mut self, request: Request) {
-        let Some(host) = Host::of(&request.url) else {
-            // No host to ask: refused as an address nobody may reach.
+        let Some(host) = Host::of(&request.url).filter(|_| !has_user_info(&request.url)) else {
+            // Nobody to ask, or not without credentials: refused as an address nobody may reach.
             let visit = unasked(request, Outcome::Refused(Refused::Address));
             self.events.push_back(Event::Visited((self.digest)(visit)));
             return;

@@ -26,6 +26,9 @@ use crate::page::{Host, Sites};
 pub struct NetworkSettings {
     pub user_agent: String,
     pub limits: Limits,
+    /// How long a connection that is not used is kept: longer than the pause between two requests to a host, and not
+    /// so long that the connections of many hosts use up the file descriptors.
+    pub keep_alive: Duration,
     pub addresses: AddressRules,
     pub sites: Sites<SiteHeaders>,
 }
@@ -86,8 +89,7 @@ impl Network {
             .retry(reqwest::retry::never())
             .dns_resolver(resolver.clone())
             .connect_timeout(settings.limits.connect)
-            // Longer than the usual pause between two requests to a host, so that a connection is used again.
-            .pool_idle_timeout(Duration::from_secs(90))
+            .pool_idle_timeout(settings.keep_alive)
             .pool_max_idle_per_host(1)
             .tcp_nodelay(true)
             .build()
@@ -189,7 +191,8 @@ impl Network {
         deadline: Instant,
     ) -> Result<(Bytes, bool), NoAnswer> {
         let promised = response.content_length().and_then(|length| usize::try_from(length).ok());
-        if promised.is_some_and(|length| length > ask.max_bytes) && !is_text(response.headers()) {
+        let too_long = promised.is_some_and(|length| length > ask.max_bytes);
+        if too_long && !ask.wants_beginning && !is_text(response.headers()) {
             // The beginning of a film is of no use to anyone.
             return Ok((Bytes::new(), true));
         }
@@ -280,6 +283,10 @@ impl Phase {
     }
 }
 
+/// EMFILE and ENFILE, the same on every Unix.
+const TOO_MANY_FILES: i32 = 24;
+const TOO_MANY_FILES_IN_ALL: i32 = 23;
+
 /// Puts the HTTP client's error into our words, by what lies at its root.
 fn classify(error: &reqwest::Error, phase: Phase) -> NoAnswer {
     let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
@@ -301,6 +308,9 @@ fn classify(error: &reqwest::Error, phase: Phase) -> NoAnswer {
                 if inner.downcast_ref::<rustls::Error>().is_some() {
                     failure = Some(Failure::Tls);
                 }
+            }
+            if matches!(io.raw_os_error(), Some(TOO_MANY_FILES | TOO_MANY_FILES_IN_ALL)) {
+                return NoAnswer::Failed(Failure::OutOfFiles);
             }
             failure = failure.or(match io.kind() {
                 ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {

@@ -101,6 +101,8 @@ pub struct Pace {
     delay: Duration,
     next_allowed: Instant,
     last_end: Option<Instant>,
+    /// When the last wait or rest is over.
+    waits_until: Option<Instant>,
     failures: u32,
     rests: u32,
 }
@@ -118,7 +120,7 @@ pub enum Verdict {
 
 impl Pace {
     pub fn new(delay: Duration, now: Instant) -> Self {
-        Self { delay, next_allowed: now, last_end: None, failures: 0, rests: 0 }
+        Self { delay, next_allowed: now, last_end: None, waits_until: None, failures: 0, rests: 0 }
     }
 
     /// The pause kept between the end of one request and the start of the next.
@@ -177,8 +179,11 @@ impl Pace {
         self.last_end = Some(now);
         let verdict = match sign {
             Sign::Well => {
-                self.failures = 0;
-                self.rests = 0;
+                // What ran beside it may have brought a wait that is not over: then all is not well.
+                if self.waits_until.is_none_or(|until| until <= now) {
+                    self.failures = 0;
+                    self.rests = 0;
+                }
                 return Verdict::GoOn;
             }
             Sign::Unreachable => {
@@ -209,7 +214,9 @@ impl Pace {
             }
         };
         if let Verdict::Wait(span, _) | Verdict::Rest(span, _) = verdict {
-            self.next_allowed = self.next_allowed.max(now + span.min(IMPLAUSIBLE_RETRY_AFTER));
+            let until = now + span.min(IMPLAUSIBLE_RETRY_AFTER);
+            self.next_allowed = self.next_allowed.max(until);
+            self.waits_until = Some(until);
         }
         verdict
     }

@@ -32,6 +32,10 @@ where
             if at > now {
                 return Some(at);
             }
+            // Before anyone is woken for it: when nobody may be asked, nobody's turn has come.
+            if let Err(wait) = self.everyone_permits() {
+                return Some(now + wait);
+            }
             self.turns.pop();
             self.hosts[host].turn = None;
             self.serve(host, now);
@@ -49,7 +53,7 @@ where
             HostAddress::Known(address) => *address,
             HostAddress::Unknown => return self.resolve(at),
         };
-        if let Err(wait) = self.permitted(address) {
+        if let Err(wait) = self.address_permits(at, address) {
             return self.give_turn(at, now + wait);
         }
         match self.next_job(at, now) {
@@ -109,6 +113,8 @@ where
             *left = left.saturating_sub(1);
         }
         self.traffic.requests += 1;
+        self.granted = false;
+        self.hosts[at].granted = false;
         self.hosts[at].pace.started(now, per_host);
         tracing::debug!(url = %job.url, attempt = job.attempt, "get");
         self.spawn(at, job);
@@ -131,18 +137,26 @@ where
         }));
     }
 
-    /// May a request go to this address now, by the ceilings over all hosts and per address? Else: how long not.
-    pub(super) fn permitted(&mut self, address: IpAddr) -> Result<(), Duration> {
-        if let Some(addresses) = &self.addresses {
+    /// May a request go out now, by the ceiling over all hosts? Else: how long not. What was granted is kept until a
+    /// request uses it.
+    fn everyone_permits(&mut self) -> Result<(), Duration> {
+        if let Some(everyone) = self.everyone.as_ref().filter(|_| !self.granted) {
+            everyone.check().map_err(|not_until| not_until.wait_time_from(self.clock.now()))?;
+            self.granted = true;
+        }
+        Ok(())
+    }
+
+    /// The same for the ceiling of this host's address.
+    fn address_permits(&mut self, at: usize, address: IpAddr) -> Result<(), Duration> {
+        if let Some(addresses) = self.addresses.as_ref().filter(|_| !self.hosts[at].granted) {
             addresses.check_key(&address).map_err(|not_until| not_until.wait_time_from(self.clock.now()))?;
+            self.hosts[at].granted = true;
             if self.traffic.requests % 4096 == 4095 {
                 // Keys of addresses that were left alone pile up otherwise.
                 addresses.retain_recent();
                 addresses.shrink_to_fit();
             }
-        }
-        if let Some(everyone) = &self.everyone {
-            everyone.check().map_err(|not_until| not_until.wait_time_from(self.clock.now()))?;
         }
         Ok(())
     }

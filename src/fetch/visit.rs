@@ -114,6 +114,8 @@ pub enum RedirectFault {
 pub enum Failure {
     Dns,
     Connect,
+    /// We have no file descriptor left: our want, not the host's fault.
+    OutOfFiles,
     Tls,
     /// Connected, but no complete head in time.
     NoAnswer,
@@ -160,6 +162,7 @@ impl Outcome {
             Outcome::Failed(failure) => match failure {
                 Failure::Dns => "dns",
                 Failure::Connect => "connect",
+                Failure::OutOfFiles => "out-of-files",
                 Failure::Tls => "tls",
                 Failure::NoAnswer => "no-answer",
                 Failure::TooSlow => "too-slow",
@@ -186,7 +189,9 @@ impl Outcome {
     pub fn tries(&self, most: u32) -> u32 {
         match self {
             Outcome::Throttled { .. } | Outcome::ServerError => most,
-            Outcome::Failed(Failure::Dns | Failure::Connect | Failure::Tls | Failure::HungUp) => most,
+            Outcome::Failed(
+                Failure::Dns | Failure::Connect | Failure::OutOfFiles | Failure::Tls | Failure::HungUp,
+            ) => most,
             Outcome::Failed(Failure::NoAnswer | Failure::CutOff) => most.min(2),
             _ => 1,
         }

@@ -14,6 +14,8 @@ pub struct Ask {
     pub held: Held,
     /// The most bytes of body to take, decoded; where it is longer, its beginning is answered.
     pub max_bytes: usize,
+    /// The beginning of a body that is too long is of use whatever its type (robots.txt counts by its first 500 KiB).
+    pub wants_beginning: bool,
 }
 
 /// Why an ask brought no answer.

@@ -121,7 +121,7 @@ pub(crate) fn registrable(name: &str) -> &str {
 }
 
 /// Whether a URL carries a user name or a password.
-pub(super) fn has_user_info(url: &Url) -> bool {
+pub(crate) fn has_user_info(url: &Url) -> bool {
     !url.username().is_empty() || url.password().is_some()
 }
 

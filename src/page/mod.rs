@@ -12,7 +12,7 @@ mod sites;
 mod url;
 
 pub use self::host::Host;
-pub(crate) use self::host::registrable;
+pub(crate) use self::host::{has_user_info, registrable};
 pub use self::sites::Sites;
 pub use self::url::{DEFAULT_DROPPED_PARAMETERS, Fingerprint, Normaliser, PageUrl, UrlError};
 

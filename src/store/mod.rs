@@ -244,8 +244,7 @@ pub struct RecordedVisit {
 pub struct AddedPage {
     pub id: PageId,
     pub host: HostId,
-    /// Named once for each host the caller may not know yet.
-    pub origin: Host,
+    pub url: PageUrl,
     pub state: PageState,
 }
 

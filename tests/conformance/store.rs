@@ -358,7 +358,7 @@ pub fn pages_come_back_as_they_were_found(place: &dyn Place) {
     };
     let batch = Batch { found: vec![deep, found("/a", from, None)], now: later(5), ..Batch::default() };
     let recorded = begun.store.record(begun.cycle, &batch).expect("the batch is taken");
-    let origins: Vec<&str> = recorded.new.iter().map(|new| new.origin.as_str()).collect();
+    let origins: Vec<&str> = recorded.new.iter().map(|new| new.url.origin()).collect();
     assert_eq!(origins, ["https://b.example:8443", "https://example.org"]);
     assert_eq!(recorded.new[0].state.depth, 7);
     drop(begun);

@@ -67,7 +67,7 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<KnownHost>> {
                 (Some(at), Some(status), Some(packed)) => Some(RobotsRecord {
                     at,
                     status,
-                    body: Bytes::from(version::decompress(&packed, robots::MAX_BYTES)?),
+                    body: Bytes::from(version::decompress(&packed, robots::MAX_BYTES + 1)?),
                 }),
                 _ => None,
             };

@@ -86,8 +86,7 @@ pub(super) fn add(
     weight: f64,
     now: Timestamp,
 ) -> Result<Option<AddedPage>> {
-    let origin = page.url.host();
-    let host = host_id(connection, host_ids, &origin)?;
+    let host = host_id(connection, host_ids, &page.url)?;
     // No RETURNING: SQLite would journal every page that the statement touches a second time.
     let added = connection
         .prepare_cached(
@@ -110,17 +109,17 @@ pub(super) fn add(
     Ok((added > 0).then(|| AddedPage {
         id: PageId(connection.last_insert_rowid()),
         host,
-        origin,
+        url: page.url.clone(),
         state: PageState { depth: page.depth, weight, found_at: now, last_visit: None },
     }))
 }
 
-fn host_id(connection: &Connection, known: &mut HashMap<String, HostId>, host: &Host) -> Result<HostId> {
-    if let Some(id) = known.get(host.as_str()) {
+fn host_id(connection: &Connection, known: &mut HashMap<String, HostId>, url: &PageUrl) -> Result<HostId> {
+    if let Some(id) = known.get(url.origin()) {
         return Ok(*id);
     }
-    let id = ensure_host(connection, host)?;
-    known.insert(host.as_str().to_owned(), id);
+    let id = ensure_host(connection, &url.host())?;
+    known.insert(url.origin().to_owned(), id);
     Ok(id)
 }
 
