@@ -1,6 +1,6 @@
 //! Which addresses may be reached: public ones, and what the operator opened. Refused ones see no connection at all.
 
-use crate::operator::{crawl_strictly, outcome, pages, waiting_for};
+use crate::operator::{crawl, crawl_strictly, outcome, pages, waiting_for};
 use crate::support::{Freshet, Reply, Site, links_page};
 use std::io::ErrorKind;
 use std::net::TcpListener;
@@ -205,4 +205,18 @@ fn a_seed_with_a_password_is_a_mistake_that_is_pointed_out() {
     assert_eq!(ran.code, Some(2), "{}", ran.output());
     assert!(ran.stderr.contains("seeds.txt:1"), "{}", ran.output());
     assert_eq!(site.log().total(), 0);
+}
+
+#[test]
+fn a_sitemap_or_robots_file_behind_user_info_is_not_asked_for() {
+    let site = Site::with_hosts(2);
+    site.page("/", "home");
+    let behind = |host: usize, path: &str| site.url_on(host, path).replace("http://", "http://user:word@");
+    site.page_on(0, "/robots.txt", Reply::text(format!("Sitemap: {}\n", behind(0, "/map.xml"))));
+    site.page_on(1, "/robots.txt", Reply::redirect(301, behind(1, "/robots2.txt")));
+    let freshet = Freshet::new();
+    crawl(&freshet, &[site.url_on(0, "/"), site.url_on(1, "/")], &["--delay", "0"]);
+    assert!(!site.log().asked("/map.xml"), "{:?}", site.log().paths());
+    assert!(!site.log().asked("/robots2.txt"), "{:?}", site.log().paths());
+    assert!(site.log().hits().iter().all(|hit| hit.header("authorization").is_none()));
 }

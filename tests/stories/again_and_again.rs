@@ -503,3 +503,34 @@ fn a_sitemap_that_the_budget_had_no_room_for_is_read_by_the_next_run() {
     let log = site.log();
     assert_eq!((log.count("/sitemap.xml"), log.count("/hidden")), (1, 1), "{:?}", log.paths());
 }
+
+#[test]
+fn the_budget_that_a_resting_host_gives_back_is_spent_on_another() {
+    let site = Site::with_hosts(2);
+    site.page_on(0, "/robots.txt", Reply::status(500, "down"));
+    site.page_on(1, "/", "alive");
+    let freshet = Freshet::new();
+    freshet.write("freshet.toml", "[crawl]\nback_off = 0.05\n");
+    let mut urls: Vec<String> = (0..12).map(|page| site.url_on(0, &format!("/{page}"))).collect();
+    urls.push(site.url_on(1, "/"));
+    let seeds = freshet.seeds(&urls);
+    let flags = ["crawl", "--seeds", &seeds, "--json", "--allow-private", "--delay", "0", "--budget", "10"];
+    let summary = freshet.json(&flags);
+    assert_eq!(summary["fetched"], 1, "{summary:#}");
+    assert!(summary["requests"].as_u64().is_some_and(|requests| requests <= 10));
+}
+
+#[test]
+fn a_host_that_is_not_wanted_any_more_is_not_asked_for_its_sitemap() {
+    let site = Site::with_hosts(2);
+    site.page("/", "home");
+    let freshet = Freshet::new();
+    let seeds = freshet.seeds(&[site.url_on(0, "/"), site.url_on(1, "/")]);
+    let first = ["crawl", "--seeds", &seeds, "--json", "--allow-private", "--delay", "0", "--no-sitemaps"];
+    freshet.json(&first);
+    site.clear_log();
+    let unwanted = format!("^{}/", site.origin(1));
+    freshet.json(&["crawl", "--json", "--allow-private", "--delay", "0", "--exclude", &unwanted]);
+    assert!(site.log().on(0).asked("/sitemap.xml"));
+    assert_eq!(site.log().on(1).total(), 0, "{:?}", site.log().on(1).paths());
+}

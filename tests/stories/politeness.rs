@@ -1,6 +1,6 @@
 //! How hosts are paced: one request at a time, a pause after each, and ceilings over them all.
 
-use crate::operator::{crawl, host};
+use crate::operator::{crawl, host, waiting_for};
 use crate::support::{Freshet, Log, Reply, Site, links_page};
 use std::time::Duration;
 
@@ -253,4 +253,35 @@ fn what_is_said_to_one_site_is_not_said_to_another() {
     }
     // Robots.txt is read as the site is asked: by that name.
     assert!(log.on(0).asked("/no-special") && !log.on(1).asked("/no-special"));
+}
+
+#[test]
+fn a_ceiling_over_all_hosts_is_reached_though_each_address_has_its_own() {
+    let site = Site::with_hosts(12);
+    site.page("/", links_page("home", &["/a", "/b"]).as_str());
+    site.page("/a", "a");
+    site.page("/b", "b");
+    let seeds: Vec<String> = (0..12).map(|host| site.url_on(host, "/")).collect();
+    let freshet = Freshet::new();
+    let flags = ["--rate", "20", "--delay", "0.3", "--no-sitemaps"];
+    let ran = crawl(&freshet, &seeds, &flags);
+    // 48 requests at 20 a second; each host alone would need 1.2 s.
+    assert_eq!(ran.json()["requests"], 48, "{}", ran.output());
+    let seconds = ran.json()["seconds"].as_f64().unwrap_or(f64::MAX);
+    assert!((2.2..8.0).contains(&seconds), "{seconds} s");
+}
+
+#[test]
+fn time_asked_for_is_given_though_a_request_beside_it_ends_well() {
+    let site = Site::start();
+    site.page("/", links_page("home", &["/busy", "/slow"]).as_str());
+    site.page("/busy", Reply::status(429, "later").header("Retry-After", "3600"));
+    site.page("/slow", Reply::html("slow").delay(Duration::from_millis(700)));
+    let freshet = Freshet::new();
+    let flags = ["--delay", "0", "--per-host", "2", "--no-sitemaps"];
+    crawl(&freshet, &[site.url("/")], &flags);
+    assert_eq!(waiting_for(&freshet, &site.origin(0)), "retry-after");
+    site.clear_log();
+    crawl(&freshet, &[site.url("/")], &flags);
+    assert_eq!(site.log().total(), 0, "{:?}", site.log().paths());
 }

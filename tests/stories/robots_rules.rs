@@ -363,3 +363,35 @@ fn a_page_that_is_not_to_be_indexed_is_marked_and_its_links_are_followed() {
         assert_eq!(page(&freshet, &site.url(path))["noindex"], noindex, "{path}");
     }
 }
+
+#[test]
+fn the_first_500_kib_count_whatever_their_type_and_no_half_line_does() {
+    let site = Site::with_hosts(2);
+    site.page("/", links_page("home", &["/secret/x", "/open"]).as_str());
+    // A file that goes on beyond the limit, sent as anything but text.
+    let long = format!("User-agent: *\nDisallow: /\n{}", "# padding\n".repeat(60_000));
+    site.page_on(0, "/robots.txt", Reply::bytes("application/octet-stream", long));
+    // The limit falls within the last line: `Allow: /secret/only/this` must not become `Allow: /secret`.
+    let rules = "User-agent: *\nDisallow: /secret\n";
+    let half = "Allow: /secret";
+    let padding = "#".repeat(500 * 1024 - rules.len() - half.len() - 1);
+    site.page_on(1, "/robots.txt", Reply::text(format!("{rules}{padding}\n{half}/only/this/one\n")));
+    let freshet = Freshet::new();
+    let ran = crawl(&freshet, &[site.url_on(0, "/"), site.url_on(1, "/")], &["--delay", "0"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.output());
+    assert_eq!(site.log().on(0).paths(), ["/robots.txt"]);
+    assert!(site.log().on(1).asked("/"));
+    assert!(!site.log().on(1).asked("/secret/x"), "{:?}", site.log().on(1).paths());
+}
+
+#[test]
+fn a_robots_file_that_claims_to_be_unchanged_is_none() {
+    let site = Site::start();
+    site.page("/", "home");
+    site.page("/robots.txt", Reply::status(304, ""));
+    let freshet = Freshet::new();
+    freshet.write("freshet.toml", "[crawl]\nback_off = 0.05\n");
+    crawl(&freshet, &[site.url("/")], &["--delay", "0"]);
+    assert!(!site.log().asked("/"));
+    assert_eq!(waiting_for(&freshet, &site.origin(0)), "robots-unavailable");
+}

@@ -368,3 +368,26 @@ fn every_link_left_alone_is_counted_by_its_reason() {
     assert_eq!(summary["refused"], json!({ "excluded": 1 }));
     assert_eq!(freshet.json(&["status", "--json"])["refused"]["excluded"], 3);
 }
+
+#[test]
+fn limits_hold_beyond_the_memory_of_known_pages() {
+    let site = Site::start();
+    site.otherwise(|request| {
+        // A trap: every page leads to five that nobody has seen.
+        let links: Vec<String> =
+            (0..5).map(|next| format!("{}/{next}", request.path.trim_end_matches('/'))).collect();
+        let links: Vec<&str> = links.iter().map(String::as_str).collect();
+        match request.path.as_str() {
+            "/robots.txt" | "/sitemap.xml" => Reply::status(404, "none"),
+            _ => Reply::html(links_page("trap", &links)),
+        }
+    });
+    let freshet = Freshet::new();
+    freshet.write("freshet.toml", "[limits]\nknown_urls = 40\npages_per_host = 60\nrepeated_segments = 16\n");
+    let seeds = freshet.seeds(&[site.url("/")]);
+    let summary = freshet.json(&["crawl", "--seeds", &seeds, "--json", "--allow-private", "--delay", "0"]);
+    // Links of one batch may pass together before the store has said which are new.
+    let known = summary["known"].as_u64().unwrap_or(u64::MAX);
+    assert!((60..400).contains(&known), "{summary:#}");
+    assert!(summary["refused"]["host-full"].as_u64() > Some(0), "{summary:#}");
+}
