@@ -11,7 +11,8 @@ FROM debian:bookworm-slim
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --create-home freshet
+    && useradd --create-home freshet \
+    && install --directory --owner=freshet /data
 COPY --from=build /src/target/dist/freshet /usr/local/bin/freshet
 USER freshet
 WORKDIR /data

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -15,7 +16,8 @@ Examples:
   freshet pages --state gone --format csv        list pages, filtered
   freshet config > freshet.toml                  the effective settings, as a file to edit
 
-Every flag of `crawl` can be set by an environment variable (FRESHET_DELAY=2) or in freshet.toml ([crawl] delay = 2).";
+What can be set for a crawl can also be set by an environment variable (FRESHET_DELAY=2) or in freshet.toml
+([crawl] delay = 2); `freshet config` prints what holds.";
 
 /// A polite web crawler that learns how pages change.
 ///
@@ -109,7 +111,7 @@ pub struct CrawlFlags {
     #[arg(long, value_name = "URL", env = "FRESHET_CONTACT", help_heading = "Politeness")]
     pub contact: Option<String>,
     /// Follow links marked nofollow too
-    #[arg(long, env = "FRESHET_IGNORE_NOFOLLOW", help_heading = "Politeness")]
+    #[arg(long, env = "FRESHET_IGNORE_NOFOLLOW", value_parser = FalseyValueParser::new(), help_heading = "Politeness")]
     pub ignore_nofollow: bool,
 
     /// Which links are followed from a seed [default: host]
@@ -140,7 +142,7 @@ pub struct CrawlFlags {
     #[arg(long, value_name = "N", env = "FRESHET_MAX_PAGES_PER_HOST", help_heading = "Scope")]
     pub max_pages_per_host: Option<u32>,
     /// Don't look for sitemaps
-    #[arg(long, env = "FRESHET_NO_SITEMAPS", help_heading = "Scope")]
+    #[arg(long, env = "FRESHET_NO_SITEMAPS", value_parser = FalseyValueParser::new(), help_heading = "Scope")]
     pub no_sitemaps: bool,
     /// Reach private, loopback and other special addresses: all of them, or only these ranges
     #[arg(

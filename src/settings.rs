@@ -355,7 +355,7 @@ fn merge(global: &Global, flags: &CrawlFlags, file: File) -> Settings {
             attempts: from.attempts.unwrap_or(politeness.attempts),
             back_off: from.back_off.unwrap_or(politeness.back_off.as_secs_f64()),
             max_failures: from.max_failures.unwrap_or(politeness.max_failures),
-            contact: flags.contact.clone().or(from.contact),
+            contact: flags.contact.clone().or(from.contact).filter(|contact| !contact.trim().is_empty()),
             follow_nofollow: flags.ignore_nofollow || from.follow_nofollow.unwrap_or(false),
             scope: flags.scope.map(scope_kind).or(from.scope).unwrap_or_default(),
             include: given(&flags.include, from.include),

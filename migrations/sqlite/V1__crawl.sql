@@ -7,6 +7,8 @@ CREATE TABLE seed (
     weight      REAL    NOT NULL,
     max_depth   INTEGER,
     scope       TEXT,
+    -- not named by the operator: a seed redirects here
+    adopted     INTEGER NOT NULL DEFAULT 0,
     added_at    INTEGER NOT NULL
 ) STRICT;
 
@@ -18,6 +20,8 @@ CREATE TABLE host (
     not_before    INTEGER,
     waiting_for   TEXT,
     failures      INTEGER NOT NULL DEFAULT 0,
+    -- cycles in a row that gave it up
+    rests         INTEGER NOT NULL DEFAULT 0,
     robots_at     INTEGER,
     robots_status INTEGER,
     robots_body   BLOB,

@@ -169,7 +169,7 @@ fn cycle_table(cycles: &[CycleRow]) -> String {
         table.row([
             cycle.id.to_string(),
             cycle.started_at.to_string(),
-            cycle.ended_at.map_or("interrupted".to_owned(), |ended| span(ended.after(cycle.started_at))),
+            cycle.ended_at.map_or("open".to_owned(), |ended| span(ended.after(cycle.started_at))),
             cycle.policy.clone(),
             cycle.budget.map_or("-".to_owned(), number),
             number(cycle.requests),

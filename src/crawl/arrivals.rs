@@ -166,7 +166,10 @@ impl<W: Web> Cycle<'_, W> {
         self.planned.remove(&page);
         self.crawler.counts.deferred += 1;
         *self.crawler.counts.put_off.entry(why.name()).or_default() += 1;
-        let tally = Tally { deferred: 1, ..Tally::default() };
-        self.order(Order::Counts(Vec::new(), tally)).await;
+        // A cycle that was stopped goes on: what it did not reach is not put off.
+        if why != Waiting::Stopped {
+            let tally = Tally { deferred: 1, ..Tally::default() };
+            self.order(Order::Counts(Vec::new(), tally)).await;
+        }
     }
 }

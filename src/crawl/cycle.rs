@@ -98,7 +98,7 @@ impl<'a, W: Web> Cycle<'a, W> {
         let mut hosts = HashMap::new();
         let mut ids = HashMap::new();
         for known in store.hosts()? {
-            fetcher.remember(&known.report);
+            fetcher.remember(&known.report, open.resumed);
             ids.insert(known.report.host.clone(), known.id);
             let place = fetcher.place(&known.report.host);
             hosts.insert(known.id, CycleHost { place, wanted: false, sitemaps_at: known.sitemaps_at });
@@ -166,6 +166,7 @@ impl<'a, W: Web> Cycle<'a, W> {
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut idle = false;
         let mut asked_again = false;
+        let mut listening = true;
         loop {
             if *stop.borrow() && !self.stopping {
                 self.stopping = true;
@@ -204,12 +205,8 @@ impl<'a, W: Web> Cycle<'a, W> {
                     self.tell_counts().await;
                     let _ = progress.send(self.progress(number, started));
                 }
-                changed = stop.changed(), if !self.stopping => {
-                    // Nobody is left who could ask us to stop: then nobody does.
-                    if changed.is_err() {
-                        self.stopping = false;
-                    }
-                }
+                // Nobody left who could ask us to stop: then nobody is listened for.
+                changed = stop.changed(), if listening && !self.stopping => listening = changed.is_ok(),
             }
         }
         // Pages whose hosts rest, or that the budget has no room for, wait for a later cycle.

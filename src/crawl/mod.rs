@@ -151,8 +151,11 @@ impl<W: Web> Crawler<W> {
         mut settings: CrawlSettings,
     ) -> Result<Self, CrawlError> {
         for seed in store.seeds()? {
-            let wish = format!("{:?}", (settings.rules, &seed.url, seed.scope, seed.max_depth));
-            settings.rules = xxh3_64(wish.as_bytes());
+            // One that was adopted wants nothing that its seed did not.
+            if !seed.adopted {
+                let wish = format!("{:?}", (settings.rules, &seed.url, seed.scope, seed.max_depth));
+                settings.rules = xxh3_64(wish.as_bytes());
+            }
             match observer.normaliser.parse(&seed.url) {
                 Ok(url) => scope.add_seed(seed.id, &url, seed.scope, seed.max_depth),
                 Err(error) => tracing::warn!(url = seed.url, %error, "a stored seed is left out"),

@@ -59,6 +59,9 @@ impl<W: Web> Cycle<'_, W> {
     fn ask_sitemap(&mut self, of: &Host, url: Url, nesting: u8) {
         let ours = Host::of(&url).is_some_and(|on| on.domain() == of.domain());
         let files = self.sitemaps.hosts.entry(of.clone()).or_default();
+        if !ours {
+            tracing::info!(host = %of, %url, "a sitemap of another domain is left alone");
+        }
         if !ours || files.asked >= FILES_PER_HOST || nesting > NESTING || self.sitemaps.of.contains_key(&url)
         {
             return;

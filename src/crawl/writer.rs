@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, ch
 use crate::fetch::visit::HostReport;
 use crate::page::{Fingerprint, Host, PageUrl, SeedId};
 use crate::schedule::Plan;
-use crate::store::{Batch, CycleId, PlannedVisit, Recorded, Store, StoreError, Tally, VisitRecord};
+use crate::store::{Batch, Content, CycleId, PlannedVisit, Recorded, Store, StoreError, Tally, VisitRecord};
 use crate::time::Timestamp;
 use crate::unique::{NewPage, Refusal};
 
@@ -50,8 +50,10 @@ pub enum Reply {
 const BATCH: usize = 256;
 /// Orders that may wait.
 const QUEUE: usize = 256;
-/// Pages, visited or found, that may wait in them: a visit that found two thousand pages weighs as much as they do.
-const QUEUED_PAGES: u32 = 16_384;
+/// What may wait in them and in the batch that is being committed, in units of [`UNIT_BYTES`]: a page, visited or
+/// found, is one, and a body as many as it is long. 64 MiB in all.
+const ROOM: u32 = 16_384;
+const UNIT_BYTES: usize = 4096;
 /// When so many orders wait there is no use in lingering.
 const BUSY: usize = 32;
 /// Commits are at least so far apart, so that a slow crawl's visits share them.
@@ -70,7 +72,7 @@ impl Writer {
         let linger = linger.clamp(*LINGER.start(), *LINGER.end());
         let (orders, incoming) = channel(QUEUE);
         let (outgoing, replies) = unbounded_channel();
-        let room = Arc::new(Semaphore::new(QUEUED_PAGES as usize));
+        let room = Arc::new(Semaphore::new(ROOM as usize));
         let thread = std::thread::Builder::new().name("freshet-writer".to_owned()).spawn({
             let room = Arc::clone(&room);
             move || write(store, cycle, linger, incoming, &outgoing, &room)
@@ -157,14 +159,21 @@ impl Drop for CloseOnDrop<'_> {
     }
 }
 
-/// What an order takes of the room for pages.
+/// What an order takes of the room.
 fn weight(order: &Order) -> u32 {
-    let pages = match order {
-        Order::Visit(visit, _) => 1 + visit.found.len(),
-        Order::Sitemap { found, .. } => found.len(),
+    let units = match order {
+        Order::Visit(visit, _) => {
+            let body = match &visit.content {
+                Some(Content::Read(read)) => read.packed.len(),
+                _ => 0,
+            };
+            1 + visit.found.len() + body / UNIT_BYTES
+        }
+        Order::Sitemap { found, dates } => found.len().max(dates.len()),
+        Order::Host(report) => report.robots.as_ref().map_or(0, |robots| robots.body.len() / UNIT_BYTES),
         _ => 0,
     };
-    u32::try_from(pages).unwrap_or(u32::MAX).min(QUEUED_PAGES)
+    u32::try_from(units).unwrap_or(u32::MAX).min(ROOM)
 }
 
 fn add(batch: &mut Batch, order: Order) {

@@ -37,6 +37,8 @@ pub(super) struct Job {
     pub url: Url,
     /// 1 for the first try.
     pub attempt: u32,
+    /// How the try before ended: what is recorded if there is no other.
+    pub last: Option<Box<Visit>>,
     pub not_before: Instant,
 }
 

@@ -71,7 +71,10 @@ where
                 }
             }
             Verdict::Wait(span, why) => {
-                self.hosts[at].wait = Some((wall.plus(span), why));
+                // The longer of two wishes holds.
+                if self.hosts[at].wait.is_none_or(|(until, _)| until < wall.plus(span)) {
+                    self.hosts[at].wait = Some((wall.plus(span), why));
+                }
                 self.report(at, None);
             }
             Verdict::Rest(span, why) => {
@@ -91,10 +94,16 @@ where
         }
         // The page's own pause, on top of the host's, so that other pages go first meanwhile.
         let pause = self.settings.politeness.back_off.saturating_mul(1 << attempt.min(16));
-        let url = visit.request.url.clone();
+        let (url, request) = (visit.request.url.clone(), visit.request.clone());
         self.enqueue(
             at,
-            Job { errand: Errand::Visit(visit.request), url, attempt: attempt + 1, not_before: now + pause },
+            Job {
+                errand: Errand::Visit(request),
+                url,
+                attempt: attempt + 1,
+                not_before: now + pause,
+                last: Some(Box::new(visit)),
+            },
         );
     }
 
@@ -165,7 +174,13 @@ where
         }
         self.enqueue(
             at,
-            Job { errand: Errand::Robots { of, hops }, url: to, attempt, not_before: Instant::now() },
+            Job {
+                errand: Errand::Robots { of, hops },
+                url: to,
+                attempt,
+                not_before: Instant::now(),
+                last: None,
+            },
         );
     }
 
@@ -216,10 +231,16 @@ where
     }
 
     pub(super) fn defer(&mut self, job: Job, why: Waiting) {
-        match job.errand {
-            Errand::Visit(request) => self.events.push_back(Event::Deferred { request, why }),
-            Errand::Robots { of, .. } if !self.stopped => self.robots_unavailable(of, u32::MAX),
-            Errand::Robots { .. } | Errand::Resolve => {}
+        match (job.errand, job.last) {
+            // It was tried, and how that ended is a fact.
+            (Errand::Visit(_), Some(visit)) => self.events.push_back(Event::Visited((self.digest)(*visit))),
+            (Errand::Visit(request), None) => self.events.push_back(Event::Deferred { request, why }),
+            // Nobody is to blame for these: robots.txt is asked for again when there is reason to.
+            (Errand::Robots { of, .. }, _) if matches!(why, Waiting::Stopped | Waiting::Budget) => {
+                self.hosts[of].robots = RobotsState::Unknown;
+            }
+            (Errand::Robots { of, .. }, _) => self.robots_unavailable(of, u32::MAX),
+            (Errand::Resolve, _) => {}
         }
     }
 
@@ -230,6 +251,7 @@ where
             delay: host.pace.delay(),
             wait: host.wait,
             failures: host.pace.failures(),
+            rests: host.pace.rests(),
             robots,
         }));
     }

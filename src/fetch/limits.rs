@@ -154,18 +154,14 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     if segments[0] == 0x2002 {
         return is_public_v4(embedded_v4(segments[1], segments[2]));
     }
-    !(address.is_loopback()
-        || address.is_unspecified()
-        || segments[..6] == [0; 6]                               // IPv4-compatible, deprecated
-        || (segments[0] & 0xfe00) == 0xfc00                      // unique local
-        || (segments[0] & 0xffc0) == 0xfe80                      // link local
-        || (segments[0] & 0xffc0) == 0xfec0                      // site local, deprecated
-        || (segments[0] & 0xff00) == 0xff00                      // multicast
-        || (segments[0] == 0x2001 && segments[1] < 0x200)        // protocol assignments, Teredo among them
-        || (segments[0] == 0x2001 && segments[1] == 0xdb8)       // documentation
-        || (segments[0] == 0x3fff && segments[1] < 0x1000)       // documentation
-        || (segments[0] == 0x64 && segments[1] == 0xff9b)        // local-use translation
-        || segments[..4] == [0x100, 0, 0, 0]) // discard
+    // Protocol assignments (Teredo among them), and two ranges for documentation.
+    let reserved = match (segments[0], segments[1]) {
+        (0x2001, second) => second < 0x200 || second == 0xdb8,
+        (0x3fff, second) => second < 0x1000,
+        _ => false,
+    };
+    // Only 2000::/3 was ever given out as global unicast.
+    (segments[0] & 0xe000) == 0x2000 && !reserved
 }
 
 fn embedded_v4(high: u16, low: u16) -> Ipv4Addr {
@@ -216,6 +212,8 @@ mod tests {
             "2001:db8::1",
             "2001::1",
             "100::1",
+            "::ffff:0:127.0.0.1",
+            "4000::1",
         ] {
             assert!(!public(address), "{address}");
         }

@@ -153,11 +153,14 @@ where
 
     /// What an earlier run knew of a host: a robots.txt that still holds is not asked for again, and a host that
     /// asked for time gets it.
-    pub fn remember(&mut self, report: &HostReport) {
+    ///
+    /// `asked`: it may have been asked a moment ago, whatever the report says.
+    pub fn remember(&mut self, report: &HostReport, asked: bool) {
         let now = Timestamp::now();
         let age = self.settings.robots_age;
         let at = self.host_index(&report.host);
-        if report.robots.is_some() || report.wait.is_some() {
+        self.hosts[at].pace.resume(report.rests, Instant::now());
+        if asked || report.robots.is_some() || report.wait.is_some() {
             self.hosts[at].pace.asked_before(Instant::now());
         }
         if let Some(record) = &report.robots
@@ -175,7 +178,7 @@ where
             Some((_, Waiting::CrawlDelay)) | None => {}
             Some((until, why)) if until > now => {
                 let host = &mut self.hosts[at];
-                host.pace.resume(report.failures, Instant::now() + until.after(now));
+                host.pace.resume(report.rests, Instant::now() + until.after(now));
                 if until.after(now) > self.settings.politeness.patience {
                     host.resting = Some(why);
                 }
@@ -195,7 +198,10 @@ where
         };
         let at = self.host_index(&host);
         let url = request.url.clone();
-        self.enqueue(at, Job { errand: Errand::Visit(request), url, attempt: 1, not_before: Instant::now() });
+        self.enqueue(
+            at,
+            Job { errand: Errand::Visit(request), url, attempt: 1, not_before: Instant::now(), last: None },
+        );
     }
 
     /// The next event; `None` when nothing is queued or under way. Safe to drop and call again.

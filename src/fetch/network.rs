@@ -130,11 +130,9 @@ impl Network {
 
 impl Web for Network {
     async fn answer(&self, ask: Ask) -> Result<Answer, NoAnswer> {
-        match ask.url.host() {
-            Some(UrlHost::Ipv4(v4)) => self.judge(IpAddr::V4(v4))?,
-            Some(UrlHost::Ipv6(v6)) => self.judge(IpAddr::V6(v6))?,
-            _ => IpAddr::from([0, 0, 0, 0]),
-        };
+        if let Some(address) = literal_address(&ask.url) {
+            self.judge(address)?;
+        }
         let started = Instant::now();
         let head = timeout(
             self.limits.connect.saturating_add(self.limits.idle),
@@ -165,20 +163,14 @@ impl Web for Network {
     }
 
     async fn resolve(&self, url: &Url) -> Result<IpAddr, NoAnswer> {
-        match url.host() {
-            Some(UrlHost::Domain(name)) => {
-                let looked_up = timeout(self.limits.connect, self.resolver.look_up(name)).await;
-                let addresses = looked_up.map_err(|_| NoAnswer::Failed(Failure::Dns))?;
-                addresses
-                    .map_err(LookUpError::into_answer)?
-                    .first()
-                    .copied()
-                    .ok_or(NoAnswer::Failed(Failure::Dns))
-            }
-            Some(UrlHost::Ipv4(v4)) => self.judge(IpAddr::V4(v4)),
-            Some(UrlHost::Ipv6(v6)) => self.judge(IpAddr::V6(v6)),
-            None => Err(NoAnswer::Failed(Failure::Dns)),
+        if let Some(address) = literal_address(url) {
+            return self.judge(address);
         }
+        let name = url.host_str().ok_or(NoAnswer::Failed(Failure::Dns))?;
+        let looked_up = timeout(self.limits.connect, self.resolver.look_up(name)).await;
+        let addresses =
+            looked_up.map_err(|_| NoAnswer::Failed(Failure::Dns))?.map_err(LookUpError::into_answer)?;
+        addresses.first().copied().ok_or(NoAnswer::Failed(Failure::Dns))
     }
 }
 
@@ -256,6 +248,15 @@ impl Undo {
 fn is_text(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("text/");
     kind.starts_with("text/") || kind.contains("html") || kind.contains("xml")
+}
+
+/// The address, when a URL names one instead of a host: no resolver is asked about these.
+fn literal_address(url: &Url) -> Option<IpAddr> {
+    match url.host()? {
+        UrlHost::Domain(_) => None,
+        UrlHost::Ipv4(v4) => Some(IpAddr::V4(v4)),
+        UrlHost::Ipv6(v6) => Some(IpAddr::V6(v6)),
+    }
 }
 
 /// The longest body that is read only to throw it away.

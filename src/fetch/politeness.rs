@@ -142,9 +142,14 @@ impl Pace {
         self.next_allowed = self.next_allowed.max(now + self.delay);
     }
 
+    /// Times in a row that it was given up for a cycle.
+    pub fn rests(&self) -> u32 {
+        self.rests
+    }
+
     /// Takes over what an earlier run learnt.
-    pub fn resume(&mut self, failures: u32, not_before: Instant) {
-        self.rests = failures;
+    pub fn resume(&mut self, rests: u32, not_before: Instant) {
+        self.rests = rests;
         self.next_allowed = self.next_allowed.max(not_before);
     }
 

@@ -85,6 +85,7 @@ where
                     url,
                     attempt,
                     not_before: now,
+                    last: None,
                 });
             }
         }
@@ -103,7 +104,7 @@ where
 
     pub(super) fn resolve(&mut self, at: usize) {
         let Some(url) = self.hosts[at].host.url("/") else { return };
-        let job = Job { errand: Errand::Resolve, url, attempt: 1, not_before: Instant::now() };
+        let job = Job { errand: Errand::Resolve, url, attempt: 1, not_before: Instant::now(), last: None };
         self.spawn(at, job);
     }
 
@@ -117,6 +118,10 @@ where
         self.hosts[at].granted = false;
         self.hosts[at].pace.started(now, per_host);
         tracing::debug!(url = %job.url, attempt = job.attempt, "get");
+        if self.left == Some(0) {
+            // That was the last: nobody waits for a turn that will not come.
+            (0..self.hosts.len()).for_each(|host| self.defer_all(host, Waiting::Budget));
+        }
         self.spawn(at, job);
         if per_host > 1 {
             self.schedule(at);
@@ -178,8 +183,9 @@ where
     }
 
     pub(super) fn enqueue(&mut self, at: usize, job: Job) {
-        if self.stopped || self.hosts[at].resting.is_some() {
-            let why = self.hosts[at].resting.unwrap_or(Waiting::Stopped);
+        let spent = (self.left == Some(0)).then_some(Waiting::Budget);
+        let stopped = self.stopped.then_some(Waiting::Stopped);
+        if let Some(why) = self.hosts[at].resting.or(stopped).or(spent) {
             return self.defer(job, why);
         }
         self.hosts[at].queue.push_back(job);

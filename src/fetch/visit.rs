@@ -260,6 +260,8 @@ pub struct HostReport {
     pub wait: Option<(Timestamp, Waiting)>,
     /// Failures in a row.
     pub failures: u32,
+    /// Times in a row that it was given up for a cycle.
+    pub rests: u32,
     /// The robots.txt last read, when this report brings a new one.
     pub robots: Option<RobotsRecord>,
 }

@@ -11,7 +11,7 @@ pub struct PageState {
     /// Importance, from the seeds file; 1 unless said otherwise.
     pub weight: f64,
     pub found_at: Timestamp,
-    /// The last visit that brought the page or the word that it is unchanged; `None` for a page never visited.
+    /// The last visit, however it ended; `None` for a page never visited.
     pub last_visit: Option<Timestamp>,
 }
 

@@ -28,10 +28,6 @@ impl Table {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     /// The whole table, a newline at the end of each line, no blanks before it.
     pub fn render(&self) -> String {
         let width = |text: &str| text.chars().count();

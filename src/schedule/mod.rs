@@ -48,7 +48,7 @@ impl Candidates {
         self.by_host.get(&host).map_or(0, BinaryHeap::len)
     }
 
-    /// The most pages that any one host has left, with that host.
+    /// Hosts with pages left, and how many.
     pub fn hosts(&self) -> impl Iterator<Item = (HostId, usize)> + '_ {
         self.by_host.iter().map(|(host, pages)| (*host, pages.len()))
     }

@@ -83,6 +83,8 @@ pub struct KnownSeed {
     pub url: String,
     pub scope: Option<ScopeKind>,
     pub max_depth: Option<u32>,
+    /// Not named by the operator: a seed redirects here.
+    pub adopted: bool,
 }
 
 /// A page as scheduling needs it.

@@ -479,6 +479,7 @@ fn full_batch(begun: &mut Begun, last: VisitRecord) -> Batch {
         delay: Duration::from_secs(1),
         wait: None,
         failures: 0,
+        rests: 2,
         robots: None,
     };
     let links = vec![found("https://second.example/", from, Some(root))];
@@ -534,7 +535,7 @@ pub fn observations_are_only_added(place: &dyn Place) {
         begun.next_cycle();
     }
     let row = begun.row("/");
-    assert_eq!((row.visits, row.outcome.as_deref()), (2, Some("fetched")), "visits that brought the page");
+    assert_eq!((row.visits, row.outcome.as_deref()), (4, Some("fetched")), "a visit is one attempt");
     assert_eq!(row.last_visit_at, Some(later(3)));
 }
 
@@ -731,7 +732,7 @@ pub fn failures_push_a_page_back(place: &dyn Place) {
         let known = page(&mut *begun.store, "/");
         assert_eq!(known.due_at, later(wait));
         assert_eq!(known.last_cycle, Some(begun.cycle));
-        assert_eq!(known.state.last_visit, None, "it was never had");
+        assert_eq!(known.state.last_visit, Some(NOW), "a visit that failed is one");
         begun.next_cycle();
     }
     begun.record(vec![fetched(root, b"one", "one", later(1))]);
@@ -844,6 +845,7 @@ pub fn hosts_and_their_waits_come_back(place: &dyn Place) {
         delay: Duration::from_millis(1_500),
         wait,
         failures: 3,
+        rests: 2,
         robots,
     };
     let waits = [

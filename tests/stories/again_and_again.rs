@@ -534,3 +534,16 @@ fn a_host_that_is_not_wanted_any_more_is_not_asked_for_its_sitemap() {
     assert!(site.log().on(0).asked("/sitemap.xml"));
     assert_eq!(site.log().on(1).total(), 0, "{:?}", site.log().on(1).paths());
 }
+
+#[test]
+fn a_page_that_failed_is_not_new_any_more() {
+    let site = Site::start();
+    site.page("/", links_page("home", &["/forbidden"]).as_str());
+    site.page("/forbidden", Reply::status(403, "no"));
+    let freshet = Freshet::new();
+    first(&freshet, &site.url("/"), &NO_SITEMAPS);
+    site.clear_log();
+    again(&freshet, &NO_SITEMAPS);
+    // The page visited longest ago comes first, whatever came of it.
+    assert_eq!(site.log().paths(), ["/", "/forbidden"]);
+}

@@ -478,3 +478,20 @@ fn a_page_that_sends_its_reader_on_is_followed() {
     assert_eq!(site.log().paths(), ["/robots.txt", "/", "/next"]);
     assert_eq!(summary["fetched"], 2);
 }
+
+#[test]
+fn a_page_whose_canonical_leads_back_to_it_or_shows_nothing_is_visited_again() {
+    let site = Site::start();
+    let canonical = |path: &str| format!("<link rel=canonical href=\"{path}\"><p>words</p>");
+    site.page("/", links_page("home", &["/page/", "/q"]).as_str());
+    site.page("/page/", canonical("/page").as_str());
+    site.page("/page", Reply::redirect(301, "/page/"));
+    site.page("/q", canonical("/forbidden").as_str());
+    site.page("/forbidden", Reply::status(403, "no"));
+    let freshet = Freshet::new();
+    let flags = ["--cycles", "4"];
+    crawl(&freshet, &[site.url("/")], &flags);
+    // Found, made an alias, freed by what its canonical turned out to be, and then watched.
+    assert!(site.log().count("/page/") >= 3, "{:?}", site.log().paths());
+    assert!(site.log().count("/q") >= 2, "{:?}", site.log().paths());
+}

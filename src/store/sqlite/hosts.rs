@@ -17,7 +17,7 @@ pub(super) fn save(connection: &Connection, report: &HostReport) -> Result<()> {
     let id = ensure_host(connection, &report.host)?;
     connection
         .prepare_cached(
-            "UPDATE host SET delay_ms = ?2, not_before = ?3, waiting_for = ?4, failures = ?5 WHERE id = ?1",
+            "UPDATE host SET delay_ms = ?2, not_before = ?3, waiting_for = ?4, failures = ?5, rests = ?6 WHERE id = ?1",
         )?
         .execute(params![
             id.0,
@@ -25,6 +25,7 @@ pub(super) fn save(connection: &Connection, report: &HostReport) -> Result<()> {
             report.wait.map(|(until, _)| until.millis()),
             report.wait.map(|(_, why)| why.name()),
             report.failures,
+            report.rests,
         ])?;
     if let Some(robots) = &report.robots {
         let packed = version::compress(&robots.body)
@@ -49,7 +50,7 @@ pub(super) fn sitemaps_read(connection: &Connection, host: &Host, at: Timestamp)
 pub(super) fn all(connection: &Connection) -> Result<Vec<KnownHost>> {
     let mut statement = connection.prepare(
         "SELECT host.id, origin, delay_ms, not_before, waiting_for, failures, robots_at, robots_status, robots_body,
-                sitemaps_at, coalesce(pages.count, 0)
+                sitemaps_at, coalesce(pages.count, 0), rests
          FROM host LEFT JOIN (SELECT host_id, count(*) AS count FROM page GROUP BY host_id) AS pages
               ON pages.host_id = host.id
          ORDER BY host.id",
@@ -78,6 +79,7 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<KnownHost>> {
                 delay: Duration::from_millis(count(row.get::<_, Option<i64>>(2)?.unwrap_or(0))),
                 wait,
                 failures: row.get(5)?,
+                rests: row.get(11)?,
                 robots,
             },
             sitemaps_at: moment(row.get(9)?),

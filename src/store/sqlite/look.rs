@@ -98,7 +98,7 @@ pub(super) fn pages(
         clauses.push("page.alias_of IS NULL".to_owned());
     }
     let clause = if clauses.is_empty() { String::new() } else { format!("WHERE {}", clauses.join(" AND ")) };
-    let limit = filter.limit.map_or(String::new(), |limit| format!("LIMIT {limit}"));
+    let limit = filter.limit.map_or(String::new(), |limit| format!("LIMIT {}", limit.min(i64::MAX as u64)));
     let mut statement = connection.prepare(&format!(
         "SELECT page.id, page.url, page.state, page.last_outcome, page.depth, page.weight, page.visits, page.changes,
                 page.failures, page.found_at, page.last_visit_at, page.due_at, version.body_bytes,

@@ -151,7 +151,9 @@ fn reader(path: &Path) -> Result<Connection> {
 }
 
 fn lock(path: &Path) -> Result<File> {
-    let mut name = path.as_os_str().to_owned();
+    // One store has one lock, by whatever link it is named.
+    let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut name = real.into_os_string();
     name.push(".lock");
     let cannot = |error: std::io::Error| StoreError::CannotOpen {
         path: path.to_owned(),

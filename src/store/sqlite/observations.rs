@@ -182,7 +182,7 @@ fn record_visit(
                 version_id = coalesce(?10, version_id),
                 etag = CASE WHEN ?11 THEN ?12 ELSE etag END,
                 last_modified = CASE WHEN ?11 THEN ?13 ELSE last_modified END,
-                noindex = CASE WHEN ?11 THEN ?14 ELSE noindex END,
+                noindex = CASE WHEN ?16 THEN ?14 ELSE max(noindex, ?14) END,
                 redirects_to = ?15,
                 content_type = CASE WHEN ?16 THEN ?17 ELSE content_type END,
                 charset = CASE WHEN ?16 THEN ?18 ELSE charset END,
@@ -196,7 +196,8 @@ fn record_visit(
             after.due_at.millis(),
             outcome.code(),
             cycle.0,
-            outcome.is_success() || matches!(outcome, Outcome::Redirected { .. }),
+            // What we did not ask for was no visit.
+            !matches!(outcome, Outcome::Refused(_)),
             changed == Some(true),
             seen.at.millis(),
             version,
@@ -211,14 +212,12 @@ fn record_visit(
             visit.rules.cast_signed(),
         ])?;
     connection.prepare_cached("DELETE FROM plan WHERE page_id = ?1")?.execute([visit.page.0])?;
-    if let Some(alias) = visit.alias.filter(|_| !matches!(outcome, Outcome::BadRedirect(_))) {
-        set_alias(connection, visit.page, alias)?;
+    let alias = visit.alias.filter(|_| !matches!(outcome, Outcome::BadRedirect(_)));
+    if !can_stand_for_others(after) {
+        free_aliases(connection, visit.page, alias)?;
     }
-    if after.life == Life::Gone {
-        // What it stood for must stand for itself again.
-        connection
-            .prepare_cached("UPDATE page SET alias_of = NULL WHERE alias_of = ?1")?
-            .execute([visit.page.0])?;
+    if let Some(alias) = alias {
+        set_alias(connection, visit.page, alias)?;
     }
     Ok(RecordedVisit { outcome, changed })
 }
@@ -248,15 +247,41 @@ fn leads_back(connection: &Connection, page: PageId, target: i64) -> Result<bool
     Ok(false)
 }
 
-/// Makes `page` another spelling of the page with that fingerprint, unless that one is dead or the two would stand
-/// for each other.
+/// Can a page like this show what its other spellings would? One that fails may be well again by the next visit.
+fn can_stand_for_others(standing: Standing) -> bool {
+    match standing.life {
+        Life::New | Life::Alive | Life::Missing => true,
+        Life::Failing => standing.failures < 2,
+        Life::Gone | Life::Blocked | Life::Redirected => false,
+    }
+}
+
+/// What this page stood for must stand for itself again. Where it moved, its other spellings move with it, all but
+/// the one it moved to (`/page/` with a canonical link to `/page`, which redirects to `/page/`).
+fn free_aliases(connection: &Connection, page: PageId, moved_to: Option<Fingerprint>) -> Result<()> {
+    match moved_to {
+        Some(target) => connection
+            .prepare_cached("UPDATE page SET alias_of = NULL WHERE alias_of = ?1 AND fingerprint = ?2")?
+            .execute(params![page.0, target.to_bytes()])?,
+        None => connection
+            .prepare_cached("UPDATE page SET alias_of = NULL WHERE alias_of = ?1")?
+            .execute([page.0])?,
+    };
+    Ok(())
+}
+
+/// Makes `page` another spelling of the page with that fingerprint, unless that one shows nothing or the two would
+/// stand for each other.
 fn set_alias(connection: &Connection, page: PageId, of: Fingerprint) -> Result<()> {
     let target: Option<(i64, String)> = connection
-        .prepare_cached("SELECT coalesce(alias_of, id), state FROM page WHERE fingerprint = ?1")?
+        .prepare_cached(
+            "SELECT root.id, root.state FROM page JOIN page AS root ON root.id = coalesce(page.alias_of, page.id)
+             WHERE page.fingerprint = ?1",
+        )?
         .query_row([of.to_bytes()], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let Some((target, state)) = target else { return Ok(()) };
-    if target == page.0 || matches!(Life::from_name(&state), Some(Life::Missing | Life::Gone)) {
+    if target == page.0 || !matches!(Life::from_name(&state), Some(Life::New | Life::Alive)) {
         return Ok(());
     }
     connection

@@ -19,7 +19,7 @@ pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp)
         let mut upsert = transaction.prepare_cached(
             "INSERT INTO seed (fingerprint, url, weight, max_depth, scope, added_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT (fingerprint) DO UPDATE SET
-                weight = excluded.weight, max_depth = excluded.max_depth, scope = excluded.scope
+                weight = excluded.weight, max_depth = excluded.max_depth, scope = excluded.scope, adopted = 0
              RETURNING id",
         )?;
         let scope = seed.scope.map(|scope| scope.to_string());
@@ -51,26 +51,33 @@ pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp)
 }
 
 pub(super) fn seeds(connection: &Connection) -> Result<Vec<KnownSeed>> {
-    let mut statement = connection.prepare("SELECT id, url, scope, max_depth FROM seed ORDER BY id")?;
+    let mut statement =
+        connection.prepare("SELECT id, url, scope, max_depth, adopted FROM seed ORDER BY id")?;
     let rows = statement.query_map([], |row| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?, row.get(3)?))
+        Ok((
+            row.get::<_, i64>(0)?,
+            row.get::<_, String>(1)?,
+            row.get::<_, Option<String>>(2)?,
+            row.get(3)?,
+            row.get(4)?,
+        ))
     })?;
     rows.map(|row| {
-        let (id, url, scope, max_depth) = row?;
+        let (id, url, scope, max_depth, adopted) = row?;
         let scope = scope
             .map(|name| {
                 name.parse().map_err(|_| StoreError::BadValue(format!("`{name}` as the scope of a seed")))
             })
             .transpose()?;
-        Ok(KnownSeed { id: SeedId(id), url, scope, max_depth })
+        Ok(KnownSeed { id: SeedId(id), url, scope, max_depth, adopted })
     })
     .collect()
 }
 
 pub(super) fn adopt_seed(store: &mut SqliteStore, of: SeedId, url: &PageUrl, now: Timestamp) -> Result<()> {
     store.connection.execute(
-        "INSERT INTO seed (fingerprint, url, weight, max_depth, scope, added_at)
-         SELECT ?2, ?3, weight, max_depth, scope, ?4 FROM seed WHERE id = ?1
+        "INSERT INTO seed (fingerprint, url, weight, max_depth, scope, adopted, added_at)
+         SELECT ?2, ?3, weight, max_depth, scope, 1, ?4 FROM seed WHERE id = ?1
          ON CONFLICT (fingerprint) DO NOTHING",
         params![of.0, url.fingerprint().to_bytes(), url.as_str(), now.millis()],
     )?;
