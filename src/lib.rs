@@ -34,4 +34,6 @@ pub mod store;
 
 pub mod crawl;
 
+pub mod evolving_web;
+
 pub mod report;

@@ -1,0 +1,152 @@
+//! What a web is made of: its size, its shares, and its seed.
+
+use serde::Serialize;
+
+use super::rhythm::Rhythm;
+
+/// All that a web follows from. Two webs of the same spec are the same at every moment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Spec {
+    pub seed: u64,
+    /// Places for pages on each host; a page that dies makes room for another.
+    pub pages: u32,
+    /// Of the pages, so many never change.
+    pub static_share: f64,
+    /// Of the fragments that change, so many scroll; the others churn.
+    pub scroll_share: f64,
+    /// How often a page is replaced or moved, a day. Pages that lead to others stay.
+    pub turnover: f64,
+    /// Of these, so many move (301); the others die and make room for a new page.
+    pub move_share: f64,
+    /// Of the pages that die, so many say so (410); the others are just not there (404).
+    pub gone_share: f64,
+    /// Bytes of a page in the middle of all; the smallest have a third of it, the largest five times as much.
+    pub median_bytes: u32,
+    /// A clock, an advert and a session token on each page.
+    pub noise: bool,
+    pub rhythm: Rhythm,
+    pub etag: Validity,
+    pub last_modified: Validity,
+    pub sitemap: Announcing,
+    pub feed: Announcing,
+}
+
+/// How many pages have a right validator, how many a wrong one; the others have none.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Validity {
+    pub right: f64,
+    pub wrong: f64,
+}
+
+/// How well changes are announced.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Announcing {
+    /// Of what is announced, so much is true.
+    pub precision: f64,
+    /// Of what is true, so much is announced.
+    pub recall: f64,
+}
+
+impl Default for Spec {
+    /// Half of the pages static, 67 % of the changing fragments churn and 33 % scroll, as a web crawl of 2006 had it
+    /// (Olston & Pandey 2008, §3); the other numbers are chosen to be plausible.
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            pages: 200,
+            static_share: 0.5,
+            scroll_share: 0.33,
+            turnover: 0.01,
+            move_share: 0.25,
+            gone_share: 0.3,
+            median_bytes: 16_000,
+            noise: true,
+            rhythm: Rhythm::Even,
+            etag: Validity { right: 0.6, wrong: 0.05 },
+            last_modified: Validity { right: 0.6, wrong: 0.1 },
+            sitemap: Announcing { precision: 0.9, recall: 0.95 },
+            feed: Announcing { precision: 0.95, recall: 0.8 },
+        }
+    }
+}
+
+/// Something in a spec is out of bounds.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{what} is `{value}`; it must be {rule}")]
+pub struct SpecError {
+    pub what: &'static str,
+    pub value: String,
+    pub rule: &'static str,
+}
+
+/// More would not fit the path of a page, nor anyone's patience.
+const MOST_PAGES: u32 = 10_000_000;
+const SMALLEST_MEDIAN_BYTES: u32 = 1_500;
+const LARGEST_MEDIAN_BYTES: u32 = 1_000_000;
+
+impl Spec {
+    /// Says what is wrong with it, if anything.
+    pub fn check(&self) -> Result<(), SpecError> {
+        let wrong = |what, value: String, rule| Err(SpecError { what, value, rule });
+        let shares = [
+            ("the share of static pages", self.static_share),
+            ("the share of scrolling fragments", self.scroll_share),
+            ("the share of moves", self.move_share),
+            ("the share of pages that answer 410", self.gone_share),
+            ("the share of right ETags", self.etag.right),
+            ("the share of wrong ETags", self.etag.wrong),
+            ("the share of right and wrong ETags together", self.etag.right + self.etag.wrong),
+            ("the share of right Last-Modified dates", self.last_modified.right),
+            ("the share of wrong Last-Modified dates", self.last_modified.wrong),
+            (
+                "the share of right and wrong Last-Modified dates together",
+                self.last_modified.right + self.last_modified.wrong,
+            ),
+            ("the sitemap's recall", self.sitemap.recall),
+            ("the feed's recall", self.feed.recall),
+        ];
+        for (what, share) in shares {
+            if !(0.0..=1.0).contains(&share) {
+                return wrong(what, share.to_string(), "from 0 to 1");
+            }
+        }
+        let precisions = [
+            ("the sitemap's precision", self.sitemap.precision),
+            ("the feed's precision", self.feed.precision),
+        ];
+        for (what, precision) in precisions {
+            if !(0.1..=1.0).contains(&precision) {
+                return wrong(what, precision.to_string(), "from 0.1 to 1");
+            }
+        }
+        if !(1..=MOST_PAGES).contains(&self.pages) {
+            return wrong("the number of pages", self.pages.to_string(), "from 1 to 10000000");
+        }
+        if !(0.0..=100.0).contains(&self.turnover) {
+            return wrong("the turnover", self.turnover.to_string(), "from 0 to 100 a day");
+        }
+        if !(SMALLEST_MEDIAN_BYTES..=LARGEST_MEDIAN_BYTES).contains(&self.median_bytes) {
+            return wrong("the median size", self.median_bytes.to_string(), "from 1500 to 1000000 bytes");
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_out_of_bounds_is_named() {
+        assert_eq!(Spec::default().check(), Ok(()));
+        let two = Spec { etag: Validity { right: 0.7, wrong: 0.4 }, ..Spec::default() };
+        let said = two.check().map_err(|error| error.to_string());
+        assert_eq!(
+            said,
+            Err("the share of right and wrong ETags together is `1.1`; it must be from 0 to 1".to_owned())
+        );
+        assert!(Spec { static_share: f64::NAN, ..Spec::default() }.check().is_err());
+        assert!(Spec { turnover: f64::INFINITY, ..Spec::default() }.check().is_err());
+        assert!(Spec { pages: 0, ..Spec::default() }.check().is_err());
+    }
+}

@@ -1,0 +1,214 @@
+//! The web against its model: closed forms, golden curves, and what every web must have.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::*;
+use crate::extract;
+
+fn html_of(content: &Content, day: f64) -> String {
+    let mut html = String::new();
+    content.write(&mut html, day);
+    html
+}
+
+fn fragments_of(content: &Content, day: f64) -> BTreeSet<u64> {
+    truth::fragments(&extract::html(html_of(content, day).as_bytes(), None, 0).text)
+}
+
+fn content(seed: u64, static_words: usize, regions: Vec<Region>) -> Content {
+    Content { seed, mix: Mix { static_words, regions }, rhythm: Rhythm::Even }
+}
+
+#[test]
+fn the_same_moment_gives_the_same_bytes_whoever_asks_and_in_whatever_order() {
+    let spec = Spec { pages: 60, turnover: 0.2, ..Spec::default() };
+    let hashes = |days: &[f64]| -> Vec<u64> {
+        let site = Site::new(&spec, 2);
+        let pages = |day: f64| site.living(day).map(move |page| (page, day)).collect::<Vec<_>>();
+        let all = days.iter().flat_map(|day| pages(*day));
+        all.map(|(page, day)| xxh3_64(site.html(&page, day).as_bytes())).collect()
+    };
+    let forwards = hashes(&[0.0, 1.25, 40.5]);
+    let mut backwards = hashes(&[40.5, 1.25, 0.0]);
+    backwards.rotate_left(60);
+    assert_eq!(forwards[60..120], backwards[..60]);
+    assert_eq!(forwards[..60], backwards[60..120]);
+    let whole: Vec<u8> = forwards.iter().flat_map(|hash| hash.to_le_bytes()).collect();
+    assert_eq!(xxh3_64(&whole), BYTES_OF_A_WEB, "written down once: the same on every machine");
+}
+
+const BYTES_OF_A_WEB: u64 = 7_866_875_090_809_645_004;
+
+#[test]
+fn hosts_and_seeds_and_pages_are_independent_of_each_other() {
+    let spec = Spec { pages: 50, ..Spec::default() };
+    let page = |spec: &Spec, host: u32, place: u32| {
+        let site = Site::new(spec, host);
+        let tenant = site.tenant(place, 0.0);
+        (site.path(&tenant), site.html(&tenant, 3.0))
+    };
+    let all: BTreeSet<String> = (0..4).map(|host| page(&spec, host, 20).1).collect();
+    assert_eq!(all.len(), 4);
+    assert_ne!(page(&spec, 0, 20), page(&Spec { seed: 2, ..spec.clone() }, 0, 20));
+    // More pages are more pages; what those that were there say of their own stays.
+    let site = |pages| Spec { pages, ..spec.clone() };
+    let (few, many) = (site(50), site(90));
+    let content = |spec: &Spec| {
+        let site = Site::new(spec, 1);
+        html_of(&site.content(&site.tenant(30, 0.0)), 5.0)
+    };
+    assert_eq!(content(&few), content(&many));
+}
+
+/// P(lifetime ≤ t) of a fragment of a scroll region that shows K items, each event bringing one: Erlang-K, 1 − e^(−x)
+/// Σ_{n<K} xⁿ/n! with x = rate · t (Olston & Pandey 2008, §3.3). A churn region is K = 1.
+fn erlang(items: usize, x: f64) -> f64 {
+    let mut term = (-x).exp();
+    let mut sum = term;
+    for n in 1..items {
+        term *= x / n as f64;
+        sum += term;
+    }
+    1.0 - sum
+}
+
+#[test]
+fn fragments_live_as_long_as_the_closed_forms_say() {
+    let (pages, rate) = (800, 0.8);
+    for (kind, items) in [(Kind::Churn, 1), (Kind::Scroll { items: 5 }, 5)] {
+        let points: [f64; 5] =
+            if items == 1 { [0.2, 0.6, 1.2, 2.0, 3.5] } else { [2.0, 4.0, 6.0, 8.0, 12.0] };
+        let mut ended = [0u32; 5];
+        for seed in 0..pages {
+            let content = content(seed, 10, vec![Region { kind, words: 6 * items, rate }]);
+            // The first event after a fixed moment, seen as it comes: its fragment is new, and lives from here.
+            let mut changes = content.changes(0.0, 60.0);
+            changes.sort_by(f64::total_cmp);
+            let born = changes[0];
+            let before = fragments_of(&content, born.next_down());
+            let new: BTreeSet<u64> = fragments_of(&content, born).difference(&before).copied().collect();
+            // The middle of six new words: three runs within the region's newest text, none across its edge.
+            let html = html_of(&content, born);
+            let region =
+                html.split(if items == 1 { "churn\">" } else { "scroll\">" }).nth(1).unwrap_or_default();
+            let words = extract::html(region.as_bytes(), None, 0).text;
+            let own = truth::fragments(&words.split_whitespace().take(4).collect::<Vec<_>>().join(" "));
+            let fragment = own.first().copied().unwrap_or_default();
+            assert!(new.contains(&fragment));
+            for (point, ended) in points.iter().zip(&mut ended) {
+                *ended += u32::from(!fragments_of(&content, born + point).contains(&fragment));
+            }
+        }
+        for (point, ended) in points.iter().zip(ended) {
+            let expected = erlang(items, rate * point);
+            let error = (expected * (1.0 - expected) / pages as f64).sqrt();
+            let measured = f64::from(ended) / pages as f64;
+            assert!(
+                (measured - expected).abs() < 3.0 * error,
+                "{kind:?} at {point}: {measured} not {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn pages_diverge_from_themselves_as_the_golden_curves_say() {
+    const WORDS: f64 = 1500.0;
+    const PAGES: u64 = 60;
+    let golden: Value =
+        serde_json::from_str(include_str!("../../tests/golden/divergence_curves.json")).unwrap();
+    let number = |value: &Value| value.as_f64().unwrap();
+    for case in golden["cases"].as_array().unwrap() {
+        let (churn, scroll) = (number(&case["churn_fraction"]), number(&case["scroll_fraction"]));
+        let items = number(&case["K"]) as usize;
+        let mut regions = Vec::new();
+        if churn > 0.0 {
+            let words = (churn * WORDS).round() as usize;
+            regions.push(Region { kind: Kind::Churn, words, rate: number(&case["churn_rate"]) });
+        }
+        if scroll > 0.0 {
+            let words = (scroll * WORDS / items as f64).round() as usize * items;
+            regions.push(Region { kind: Kind::Scroll { items }, words, rate: number(&case["scroll_rate"]) });
+        }
+        let rest = WORDS as usize - regions.iter().map(|region| region.words).sum::<usize>();
+        // Runs of words across the edges of a region belong to neither side: three at each of two edges.
+        let edges = 2.0 * 6.0 * regions.len() as f64 / WORDS;
+        let points: Vec<(f64, f64)> =
+            case["points"].as_array().unwrap().iter().map(|p| (number(&p["t"]), number(&p["D"]))).collect();
+        let mut measured = vec![Vec::new(); points.len()];
+        for seed in 0..PAGES {
+            let content = content(1_000 + seed, rest, regions.clone());
+            let base = fragments_of(&content, 5.0);
+            for ((t, _), measured) in points.iter().zip(&mut measured) {
+                measured.push(truth::divergence(&base, &fragments_of(&content, 5.0 + t)));
+            }
+        }
+        for ((t, expected), measured) in points.iter().zip(measured) {
+            let mean = measured.iter().sum::<f64>() / PAGES as f64;
+            let variance = measured.iter().map(|d| (d - mean) * (d - mean)).sum::<f64>() / (PAGES - 1) as f64;
+            let error = (variance / PAGES as f64).sqrt();
+            assert!(
+                (mean - expected).abs() < 3.0 * error + edges,
+                "{churn} {scroll} at {t}: {mean} ± {error}, expected {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn all_living_pages_can_be_reached_from_the_front_page_at_any_time() {
+    let spec = Spec { pages: 450, turnover: 0.3, median_bytes: 3_000, ..Spec::default() };
+    let site = Site::new(&spec, 0);
+    for day in [0.0, 9.5] {
+        let (mut known, mut next) = (BTreeSet::from(["/".to_owned()]), vec!["/".to_owned()]);
+        let mut alive = BTreeSet::new();
+        while let Some(path) = next.pop() {
+            let Fate::Lives(page) = site.fate(&path, day) else { continue };
+            alive.insert(path);
+            for link in extract::html(site.html(&page, day).as_bytes(), None, 1000).links {
+                if known.insert(link.href.clone()) {
+                    next.push(link.href);
+                }
+            }
+        }
+        let living: BTreeSet<String> = site.living(day).map(|page| site.path(&page)).collect();
+        assert_eq!(living.len(), 450);
+        assert_eq!(alive, living);
+        assert_eq!(known.len() > living.len(), day > 0.0, "some links have gone stale");
+    }
+}
+
+#[test]
+fn sizes_are_those_of_web_pages() {
+    let spec = Spec { pages: 1000, ..Spec::default() };
+    let site = Site::new(&spec, 0);
+    let mut sizes: Vec<usize> = site.living(0.0).map(|page| site.html(&page, 0.0).len()).collect();
+    sizes.sort_unstable();
+    assert!(sizes[0] >= 4_500 && sizes[999] <= 90_000, "{} … {}", sizes[0], sizes[999]);
+    assert!((13_000..19_000).contains(&sizes[500]), "{}", sizes[500]);
+    let mean = sizes.iter().sum::<usize>() / 1000;
+    assert!(mean > sizes[500], "a long tail: {mean}");
+}
+
+#[test]
+fn a_page_changes_when_the_truth_says_so_and_noise_is_no_change() {
+    let spec = Spec { pages: 100, turnover: 0.1, median_bytes: 3_000, ..Spec::default() };
+    let site = Site::new(&spec, 0);
+    let (from, to) = (2.0, 3.5);
+    let (mut changed, mut noisy) = (0, 0);
+    for page in site.living(from).filter(|page| *page == site.tenant(page.place, to)) {
+        let changes = site.changes(&page, from, to);
+        let differs = site.quiet_html(&page, from) != site.quiet_html(&page, to);
+        assert_eq!(differs, !changes.is_empty());
+        assert_eq!(site.version(&page, from) != site.version(&page, to), differs);
+        assert_eq!(site.last_change(&page, to) > from, differs);
+        assert!(site.last_change(&page, from) <= from);
+        assert_ne!(site.html(&page, from), site.html(&page, to), "the clock goes on");
+        changed += u32::from(differs);
+        noisy += u32::from(!differs);
+    }
+    assert!(changed > 20 && noisy > 20, "{changed} {noisy}");
+}
