@@ -14,6 +14,7 @@ Examples:
   freshet crawl --budget 1000                    spend at most 1000 requests on this cycle
   freshet status                                 what is known, which hosts wait and why
   freshet pages --state gone --format csv        list pages, filtered
+  freshet web --hosts 3 --day 10s > seeds.txt    a web to practise on, a day of which lasts ten seconds
   freshet config > freshet.toml                  the effective settings, as a file to edit
 
 What can be set for a crawl can also be set by an environment variable (FRESHET_DELAY=2) or in freshet.toml
@@ -21,7 +22,7 @@ What can be set for a crawl can also be set by an environment variable (FRESHET_
 
 /// A polite web crawler that learns how pages change.
 ///
-/// Gather: crawl. Look: status, pages. Set up: config, completions.
+/// Gather: crawl. Look: status, pages. Play: web. Set up: config, completions.
 #[derive(Debug, Parser)]
 #[command(name = "freshet", version, after_help = EXAMPLES, max_term_width = 110)]
 pub struct Cli {
@@ -62,6 +63,12 @@ pub enum Command {
     Status(StatusArgs),
     /// List pages, with filters, as a table, JSON lines or CSV
     Pages(PagesArgs),
+    /// Put up a web on loopback that changes while it is crawled, and whose truth is known
+    ///
+    /// Prints a seed a host and answers until Ctrl-C. Every version is a function of seed, host, page and time: the
+    /// same flags and --start give the same web again. What is true of a host is at /.truth/site, of a page at
+    /// /.truth/page?path=/&at=SECONDS.
+    Web(Box<WebArgs>),
     /// Print the effective settings as TOML: flags over environment over file over defaults
     Config(Box<CrawlFlags>),
     /// Print the completion script of a shell
@@ -216,6 +223,79 @@ pub struct PagesArgs {
     /// How to print them; --json means json
     #[arg(long, value_enum, default_value_t = ListFormat::Table)]
     pub format: ListFormat,
+}
+
+/// Shares are from 0 to 1.
+#[derive(Debug, Args)]
+pub struct WebArgs {
+    /// Hosts: 127.0.1.1, 127.0.1.2 and so on
+    #[arg(long, value_name = "H", default_value_t = 3)]
+    pub hosts: u32,
+    /// Pages that live on each host at any moment
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub pages: u32,
+    /// What everything is drawn from
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// How long a day of the web lasts: 500ms, 10s, 5m, 1h, 1d
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub day: String,
+    /// Port of every host; 0: one that is free
+    #[arg(long, value_name = "P", default_value_t = 8000)]
+    pub port: u16,
+    /// When day 0 began, in seconds since 1970 [default: now]
+    #[arg(long, value_name = "SECONDS")]
+    pub start: Option<f64>,
+
+    /// Pages that never change
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5, help_heading = "Pages")]
+    pub static_share: f64,
+    /// Of the words that change, those in lists that scroll; the others are rewritten as a whole
+    #[arg(long, value_name = "SHARE", default_value_t = 0.33, help_heading = "Pages")]
+    pub scroll_share: f64,
+    /// How often a page dies or moves, a day
+    #[arg(long, value_name = "RATE", default_value_t = 0.01, help_heading = "Pages")]
+    pub turnover: f64,
+    /// Of these, moves (301)
+    #[arg(long, value_name = "SHARE", default_value_t = 0.25, help_heading = "Pages")]
+    pub move_share: f64,
+    /// Of the pages that die, those that answer 410, not 404
+    #[arg(long, value_name = "SHARE", default_value_t = 0.3, help_heading = "Pages")]
+    pub gone_share: f64,
+    /// Bytes of a page in the middle; they go from a third of it to five times as much
+    #[arg(long, value_name = "BYTES", default_value_t = 16_000, help_heading = "Pages")]
+    pub median_bytes: u32,
+    /// No clock, advert and session token on the pages
+    #[arg(long, help_heading = "Pages")]
+    pub no_noise: bool,
+    /// Changes come by day more than by night, and less on two days of seven
+    #[arg(long, help_heading = "Pages")]
+    pub rhythm: bool,
+
+    /// Pages with a right ETag
+    #[arg(long, value_name = "SHARE", default_value_t = 0.6, help_heading = "What the hosts tell")]
+    pub etag_right: f64,
+    /// Pages with a wrong one: it never moves, or always
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05, help_heading = "What the hosts tell")]
+    pub etag_wrong: f64,
+    /// Pages with a right Last-Modified
+    #[arg(long, value_name = "SHARE", default_value_t = 0.6, help_heading = "What the hosts tell")]
+    pub modified_right: f64,
+    /// Pages with a wrong one: it never moves, or always
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1, help_heading = "What the hosts tell")]
+    pub modified_wrong: f64,
+    /// Of the dates in the sitemap, the true ones
+    #[arg(long, value_name = "SHARE", default_value_t = 0.9, help_heading = "What the hosts tell")]
+    pub sitemap_precision: f64,
+    /// Of the pages, those in the sitemap
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95, help_heading = "What the hosts tell")]
+    pub sitemap_recall: f64,
+    /// Of the changes that the feed tells of, the true ones
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95, help_heading = "What the hosts tell")]
+    pub feed_precision: f64,
+    /// Of the changes, those that the feed tells of
+    #[arg(long, value_name = "SHARE", default_value_t = 0.8, help_heading = "What the hosts tell")]
+    pub feed_recall: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -18,6 +18,7 @@ fn main() -> ExitCode {
         Command::Crawl(arguments) => commands::crawl::run(&cli.global, &arguments, &talk),
         Command::Status(arguments) => commands::status::run(&cli.global, &arguments),
         Command::Pages(arguments) => commands::pages::run(&cli.global, &arguments),
+        Command::Web(arguments) => commands::web::run(&cli.global, &arguments, &talk),
         Command::Config(arguments) => commands::config::run(&cli.global, &arguments),
         Command::Completions { shell } => commands::completions::run(shell),
     };

@@ -6,3 +6,4 @@ pub mod crawl;
 pub mod pages;
 pub mod status;
 pub mod talk;
+pub mod web;

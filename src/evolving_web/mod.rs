@@ -8,20 +8,26 @@
 //! The model is that of Olston & Pandey 2008, §3.3: a page is a mix of static, churn and scroll regions.
 
 pub mod announce;
+pub mod answer;
+pub mod clock;
 pub mod content;
 mod draw;
 pub mod life;
 pub mod process;
 pub mod rhythm;
+pub mod server;
 pub mod site;
 pub mod spec;
 pub mod truth;
+pub mod truth_json;
 pub mod validators;
 mod words;
 
+pub use clock::Clock;
 pub use content::{Behaviour, Content, Kind, Mix, Region};
 pub use life::{Fate, Tenant};
 pub use rhythm::Rhythm;
+pub use server::{Server, ServerError};
 pub use site::Site;
 pub use spec::{Announcing, Spec, SpecError, Validity};
 

@@ -1,0 +1,173 @@
+//! `freshet web`: a web on loopback that changes, until it is told to stop.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use serde_json::json;
+use tokio::sync::watch;
+
+use freshet::evolving_web::{Announcing, Clock, Rhythm, Server, ServerError, Spec, Validity};
+use freshet::report::number;
+use freshet::time::Timestamp;
+
+use super::talk::Talk;
+use crate::cli::{Global, WebArgs};
+use crate::settings::Usage;
+
+pub fn run(global: &Global, arguments: &WebArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+    let clock = Clock { start: start(arguments.start)?, day: day(&arguments.day)? };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("the asynchronous runtime could not be started")?;
+    runtime.block_on(async {
+        // Before anyone is told that the web is up: from then on, a signal ends it cleanly.
+        let stop = signals()?;
+        let bound = Server::bind(spec(arguments), arguments.hosts, arguments.port, clock).await;
+        let server = bound.map_err(|error| match error {
+            ServerError::Bind { .. } => anyhow::Error::new(error).context(hint(arguments.port)),
+            wrong => Usage(wrong.to_string()).into(),
+        })?;
+        print(global, arguments, &server, clock, talk)?;
+        server.serve(stop).await;
+        talk.say("stopped");
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+fn spec(arguments: &WebArgs) -> Spec {
+    Spec {
+        seed: arguments.seed,
+        pages: arguments.pages,
+        static_share: arguments.static_share,
+        scroll_share: arguments.scroll_share,
+        turnover: arguments.turnover,
+        move_share: arguments.move_share,
+        gone_share: arguments.gone_share,
+        median_bytes: arguments.median_bytes,
+        noise: !arguments.no_noise,
+        rhythm: if arguments.rhythm { Rhythm::Weekly } else { Rhythm::Even },
+        etag: Validity { right: arguments.etag_right, wrong: arguments.etag_wrong },
+        last_modified: Validity { right: arguments.modified_right, wrong: arguments.modified_wrong },
+        sitemap: Announcing { precision: arguments.sitemap_precision, recall: arguments.sitemap_recall },
+        feed: Announcing { precision: arguments.feed_precision, recall: arguments.feed_recall },
+    }
+}
+
+fn hint(port: u16) -> String {
+    format!("the web can't be put up on port {port}; another is chosen with --port, a free one with --port 0")
+}
+
+/// The seeds on standard output, so that they can be saved or piped; how to crawl them on standard error.
+fn print(
+    global: &Global,
+    arguments: &WebArgs,
+    server: &Server,
+    clock: Clock,
+    talk: &Talk,
+) -> anyhow::Result<()> {
+    let seeds: Vec<String> = server.origins().map(|origin| format!("{origin}/")).collect();
+    let text = if global.json {
+        let web = json!({
+            "seeds": seeds,
+            "start": clock.seconds_at(0.0),
+            "day_seconds": clock.day.as_secs_f64(),
+            "spec": spec(arguments),
+        });
+        serde_json::to_string_pretty(&web)? + "\n"
+    } else {
+        seeds.iter().map(|seed| format!("{seed}\n")).collect()
+    };
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    talk.say(&format!(
+        "{} hosts of {} pages; a day lasts {:?}, day 0 began at {}; Ctrl-C stops it",
+        number(u64::from(arguments.hosts)),
+        number(u64::from(arguments.pages)),
+        clock.day,
+        clock.start,
+    ));
+    let which = if seeds.len() == 1 { "the line" } else { "the lines" };
+    talk.say(&format!(
+        "save {which} above as seeds.txt, then crawl: \
+         freshet crawl --seeds seeds.txt --delay 0 --allow-private=127.0.0.0/16"
+    ));
+    if let Some(seed) = seeds.first() {
+        talk.say(&format!("the truth: {seed}.truth/site and {seed}.truth/page?path=/"));
+    }
+    Ok(())
+}
+
+/// Turns true at the first signal.
+fn signals() -> anyhow::Result<watch::Receiver<bool>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let failed = "signals can't be listened for";
+    let mut interrupt = signal(SignalKind::interrupt()).context(failed)?;
+    let mut terminate = signal(SignalKind::terminate()).context(failed)?;
+    let (stop, stopped) = watch::channel(false);
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        let _ = stop.send(true);
+    });
+    Ok(stopped)
+}
+
+fn start(seconds: Option<f64>) -> Result<Timestamp, Usage> {
+    match seconds {
+        None => Ok(Timestamp::now()),
+        // Up to the year 9999, which is where dates of HTTP end.
+        Some(seconds) if (0.0..253_402_300_800.0).contains(&seconds) => {
+            Ok(Timestamp::from_millis((seconds * 1000.0) as i64))
+        }
+        Some(wrong) => Err(Usage(format!("--start is `{wrong}`; it must be seconds since 1970"))),
+    }
+}
+
+/// Units of time, the longer names first where one ends like another.
+const UNITS: [(&str, f64); 5] = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)];
+const SHORTEST_DAY: f64 = 0.01;
+const LONGEST_DAY: f64 = 1000.0 * 86_400.0;
+
+/// `500ms`, `10s`, `5m`, `1h`, `1d`.
+fn day(text: &str) -> Result<Duration, Usage> {
+    let parts = UNITS.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, *seconds)));
+    let seconds = parts.and_then(|(number, seconds)| Some(number.trim().parse::<f64>().ok()? * seconds));
+    match seconds {
+        Some(seconds) if (SHORTEST_DAY..=LONGEST_DAY).contains(&seconds) => {
+            Ok(Duration::from_secs_f64(seconds))
+        }
+        Some(_) => Err(Usage(format!("--day is `{text}`; it must be from 10ms to 1000d"))),
+        None => Err(Usage(format!("--day is `{text}`; write a number and a unit: 500ms, 10s, 5m, 1h, 1d"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_their_unit() {
+        let read = |text| day(text).ok().map(|day| day.as_millis());
+        assert_eq!(read("500ms"), Some(500));
+        assert_eq!(read("10s"), Some(10_000));
+        assert_eq!(read("1.5m"), Some(90_000));
+        assert_eq!(read("2d"), Some(2 * 86_400_000));
+        for wrong in ["", "10", "s", "-3s", "0s", "nans", "infs", "1e9d", "10 weeks"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_flags_default_to_the_spec_s_own_values() {
+        use clap::Parser as _;
+        let cli = crate::cli::Cli::try_parse_from(["freshet", "web"]).expect("no flag is needed");
+        let crate::cli::Command::Web(arguments) = cli.command else { panic!("another command") };
+        assert_eq!(spec(&arguments), Spec::default());
+    }
+}

@@ -1,0 +1,224 @@
+//! A request → the answer of a host at a moment: pages, redirects, conditional requests, robots.txt, sitemap, feed.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::header::{
+    ALLOW, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED,
+    LOCATION,
+};
+use hyper::{Method, Response, StatusCode, Uri};
+
+use super::clock::Clock;
+use super::life::{Fate, Tenant};
+use super::site::Site;
+use super::validators::{self, Modified};
+use super::{announce, truth_json};
+use crate::time::Timestamp;
+
+/// What the host sends back.
+pub type Answer = Response<Full<Bytes>>;
+
+const HTML: &str = "text/html; charset=utf-8";
+const XML: &str = "application/xml; charset=utf-8";
+const ATOM: &str = "application/atom+xml; charset=utf-8";
+const TEXT: &str = "text/plain; charset=utf-8";
+const JSON: &str = "application/json";
+
+/// A host on its address, at its time.
+#[derive(Debug)]
+pub struct Desk<'a> {
+    pub site: Site<'a>,
+    pub clock: Clock,
+    /// `http://127.0.1.1:8000`
+    pub origin: &'a str,
+    pub now: Timestamp,
+}
+
+impl Desk<'_> {
+    /// Never fails: what can't be answered is answered with the status that says so.
+    pub fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Answer {
+        if method != Method::GET && method != Method::HEAD {
+            return with(plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n"), ALLOW, "GET, HEAD");
+        }
+        let day = self.clock.day_at(self.now);
+        let date = |day: f64| self.clock.second_at(day).to_string();
+        match uri.path() {
+            "/robots.txt" => typed(TEXT, announce::robots_txt(self.origin)),
+            "/sitemap.xml" => typed(XML, announce::sitemap_xml(&self.site, day, self.origin, &date)),
+            "/feed.atom" => typed(ATOM, announce::feed_xml(&self.site, day, self.origin, &date)),
+            path if path.starts_with(truth_json::PREFIX) => match truth_json::answer(self, uri) {
+                Ok(truth) => typed(JSON, truth.to_string()),
+                Err(wrong) => plain(StatusCode::BAD_REQUEST, &format!("{wrong}\n")),
+            },
+            // Queries mean nothing here: a page with one would be a second name of the page.
+            path if uri.query().is_none() => self.page(path, day, headers),
+            _ => missing(StatusCode::NOT_FOUND),
+        }
+    }
+
+    fn page(&self, path: &str, day: f64, headers: &HeaderMap) -> Answer {
+        match self.site.fate(path, day) {
+            Fate::Lives(page) => self.living(&page, day, headers),
+            Fate::Moved { tenant, .. } => {
+                let to = format!("{}{}", self.origin, self.site.path(&tenant));
+                let answer =
+                    status(StatusCode::MOVED_PERMANENTLY, HTML, "<p>This page has moved.</p>\n".into());
+                with(answer, LOCATION, &to)
+            }
+            Fate::Died { told: true, .. } => missing(StatusCode::GONE),
+            Fate::Died { told: false, .. } | Fate::Unknown => missing(StatusCode::NOT_FOUND),
+        }
+    }
+
+    fn living(&self, page: &Tenant, day: f64, headers: &HeaderMap) -> Answer {
+        let validators = validators::of(&self.site, page, day);
+        let modified = validators.last_modified.and_then(|modified| self.modified(modified));
+        let etag = validators.etag.as_deref();
+        let mut answer = if is_held(headers, etag, modified) {
+            status(StatusCode::NOT_MODIFIED, HTML, String::new())
+        } else {
+            typed(HTML, self.site.html(page, day))
+        };
+        if let Some(etag) = etag {
+            answer = with(answer, ETAG, etag);
+        }
+        if let Some(modified) = modified {
+            answer = with(answer, LAST_MODIFIED, &httpdate::fmt_http_date(modified));
+        }
+        answer
+    }
+
+    /// The date to send. A true one waits until its second is over, so that no other change can share it.
+    fn modified(&self, modified: Modified) -> Option<SystemTime> {
+        let current = Timestamp::from_seconds(self.now.millis().div_euclid(1000));
+        let second = match modified {
+            Modified::At(day) => Some(self.clock.second_at(day)).filter(|second| *second < current),
+            Modified::Written(day) => Some(self.clock.second_at(day)),
+            Modified::Now => Some(current),
+        };
+        second.map(|second| UNIX_EPOCH + Duration::from_millis(second.millis().max(0).unsigned_abs()))
+    }
+}
+
+/// Whether the client holds this version, by what it says (RFC 9110, §13.1: an entity tag counts before a date).
+fn is_held(headers: &HeaderMap, etag: Option<&str>, modified: Option<SystemTime>) -> bool {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    if let Some(tags) = text(IF_NONE_MATCH) {
+        let bare = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+        return tags.trim() == "*"
+            || etag.is_some_and(|etag| tags.split(',').any(|tag| bare(tag) == bare(etag)));
+    }
+    let since = text(IF_MODIFIED_SINCE).and_then(|date| httpdate::parse_http_date(date).ok());
+    matches!((modified, since), (Some(modified), Some(since)) if modified <= since)
+}
+
+fn typed(kind: &'static str, body: String) -> Answer {
+    status(StatusCode::OK, kind, body)
+}
+
+fn plain(code: StatusCode, body: &str) -> Answer {
+    status(code, TEXT, body.to_owned())
+}
+
+fn missing(code: StatusCode) -> Answer {
+    status(code, HTML, "<p>There is no such page.</p>\n".to_owned())
+}
+
+fn status(code: StatusCode, kind: &'static str, body: String) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from(body)));
+    *answer.status_mut() = code;
+    with(answer, CONTENT_TYPE, kind)
+}
+
+/// What is no header value is left out; our own values all are.
+fn with(mut answer: Answer, name: HeaderName, value: &str) -> Answer {
+    if let Ok(value) = value.try_into() {
+        answer.headers_mut().insert(name, value);
+    }
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evolving_web::spec::{Spec, Validity};
+
+    const ORIGIN: &str = "http://127.0.1.1:8000";
+
+    fn ask(spec: &Spec, seconds: f64, path: &str, headers: &[(HeaderName, &str)]) -> Answer {
+        let clock = Clock { start: Timestamp::from_seconds(1_000_000), day: Duration::from_secs(10) };
+        let now = Timestamp::from_millis(1_000_000_000 + (seconds * 1000.0) as i64);
+        let desk = Desk { site: Site::new(spec, 0), clock, origin: ORIGIN, now };
+        let headers = headers.iter().map(|(name, value)| (name.clone(), value.parse().expect("a value")));
+        desk.answer(&Method::GET, &path.parse().expect("a path"), &headers.collect())
+    }
+
+    fn right() -> Spec {
+        let right = Validity { right: 1.0, wrong: 0.0 };
+        Spec { pages: 120, etag: right, last_modified: right, turnover: 0.1, noise: false, ..Spec::default() }
+    }
+
+    fn header(answer: &Answer, name: HeaderName) -> String {
+        answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn right_validators_tell_a_change_from_none() {
+        let spec = right();
+        let site = Site::new(&spec, 0);
+        let (mut same, mut changed) = (0, 0);
+        for page in site.living(2.0).filter(|page| page.place == site.tenant(page.place, 3.0).place) {
+            let path = site.path(&page);
+            let first = ask(&spec, 20.0, &path, &[]);
+            assert_eq!(first.status(), StatusCode::OK);
+            let (etag, date) = (header(&first, ETAG), header(&first, LAST_MODIFIED));
+            if !matches!(site.fate(&path, 3.0), Fate::Lives(_)) {
+                continue;
+            }
+            let is_same = site.changes(&page, 2.0, 3.0).is_empty();
+            let code = if is_same { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
+            assert_eq!(ask(&spec, 30.0, &path, &[(IF_NONE_MATCH, &etag)]).status(), code);
+            if !date.is_empty() {
+                assert_eq!(ask(&spec, 30.0, &path, &[(IF_MODIFIED_SINCE, &date)]).status(), code);
+            }
+            assert_eq!(ask(&spec, 30.0, &path, &[(IF_NONE_MATCH, "\"x\"")]).status(), StatusCode::OK);
+            *(if is_same { &mut same } else { &mut changed }) += 1;
+        }
+        assert!(same > 20 && changed > 10, "{same} {changed}");
+    }
+
+    #[test]
+    fn paths_answer_with_what_became_of_them() {
+        let spec = right();
+        let site = Site::new(&spec, 0);
+        let mut codes = std::collections::BTreeMap::<u16, u32>::new();
+        for page in site.living(0.0) {
+            let answer = ask(&spec, 200.0, &site.path(&page), &[]);
+            *codes.entry(answer.status().as_u16()).or_default() += 1;
+            if answer.status() == StatusCode::MOVED_PERMANENTLY {
+                let to = header(&answer, LOCATION);
+                let path = to.strip_prefix(ORIGIN).expect("on the same host");
+                assert_eq!(ask(&spec, 200.0, path, &[]).status(), StatusCode::OK);
+            }
+        }
+        assert_eq!(codes.keys().copied().collect::<Vec<_>>(), [200, 301, 404, 410], "{codes:?}");
+        for path in ["/nothing", "/?page=2", "/%2e%2e/", "/.truth/nothing"] {
+            assert!(ask(&spec, 1.0, path, &[]).status().is_client_error(), "{path}");
+        }
+        for path in ["/robots.txt", "/sitemap.xml", "/feed.atom", "/"] {
+            assert_eq!(ask(&spec, 1.0, path, &[]).status(), StatusCode::OK, "{path}");
+        }
+    }
+
+    #[test]
+    fn other_methods_are_refused() {
+        let spec = Spec::default();
+        let clock = Clock { start: Timestamp::from_seconds(0), day: Duration::from_secs(1) };
+        let desk = Desk { site: Site::new(&spec, 0), clock, origin: ORIGIN, now: Timestamp::from_seconds(1) };
+        let answer = desk.answer(&Method::POST, &Uri::from_static("/"), &HeaderMap::new());
+        assert_eq!(answer.status(), StatusCode::METHOD_NOT_ALLOWED);
+        assert_eq!(header(&answer, ALLOW), "GET, HEAD");
+    }
+}

@@ -1,0 +1,166 @@
+//! The web on its sockets: a host an address, all on one port of loopback, HTTP/1.1 with keep-alive.
+//!
+//! Memory grows with the connections that are open and with nothing else.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, header};
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::answer::{Answer, Desk};
+use super::clock::Clock;
+use super::site::Site;
+use super::spec::{Spec, SpecError};
+use crate::time::Timestamp;
+
+/// 127.0.1.1 to 127.0.254.250.
+pub const MOST_HOSTS: u32 = HOSTS_PER_RANGE * 254;
+const HOSTS_PER_RANGE: u32 = 250;
+/// After a failed accept (no file descriptor left, most likely), wait for connections to end.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
+/// How long open connections may take to end once the web is to stop.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// Why a web can't be put up.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    #[error("the number of hosts is `{0}`; it must be from 1 to {MOST_HOSTS}")]
+    Hosts(u32),
+    #[error("`{address}` can't be listened on: {source}")]
+    Bind { address: SocketAddr, source: io::Error },
+}
+
+/// A web that listens, and answers once it is served.
+#[derive(Debug)]
+pub struct Server {
+    spec: Arc<Spec>,
+    clock: Clock,
+    hosts: Vec<(TcpListener, Arc<str>)>,
+}
+
+impl Server {
+    /// Listens on all hosts' addresses. Port 0 takes one that is free on the first host.
+    pub async fn bind(spec: Spec, hosts: u32, port: u16, clock: Clock) -> Result<Self, ServerError> {
+        spec.check()?;
+        if !(1..=MOST_HOSTS).contains(&hosts) {
+            return Err(ServerError::Hosts(hosts));
+        }
+        let (mut listening, mut port) = (Vec::new(), port);
+        for host in 0..hosts {
+            let address = SocketAddr::from((address(host), port));
+            let failed = |source| ServerError::Bind { address, source };
+            let listener = TcpListener::bind(address).await.map_err(failed)?;
+            let bound = listener.local_addr().map_err(failed)?;
+            port = bound.port();
+            listening.push((listener, format!("http://{bound}").into()));
+        }
+        Ok(Self { spec: Arc::new(spec), clock, hosts: listening })
+    }
+
+    /// `http://127.0.1.1:8000` and so on, a host each.
+    pub fn origins(&self) -> impl Iterator<Item = &str> {
+        self.hosts.iter().map(|(_, origin)| &**origin)
+    }
+
+    /// Answers until `stop` turns true or its sender is gone; then ends what is open, within two seconds.
+    pub async fn serve(self, stop: watch::Receiver<bool>) {
+        let mut hosts = JoinSet::new();
+        for (host, (listener, origin)) in self.hosts.into_iter().enumerate() {
+            let door = Door { spec: Arc::clone(&self.spec), clock: self.clock, host: host as u32, origin };
+            hosts.spawn(door.open(listener, stop.clone()));
+        }
+        while hosts.join_next().await.is_some() {}
+    }
+}
+
+fn address(host: u32) -> Ipv4Addr {
+    // Both are below 256 for every host that `bind` lets in.
+    Ipv4Addr::new(127, 0, (1 + host / HOSTS_PER_RANGE) as u8, (1 + host % HOSTS_PER_RANGE) as u8)
+}
+
+/// One host, and what it needs to answer.
+#[derive(Clone)]
+struct Door {
+    spec: Arc<Spec>,
+    clock: Clock,
+    host: u32,
+    origin: Arc<str>,
+}
+
+impl Door {
+    async fn open(self, listener: TcpListener, stopped: watch::Receiver<bool>) {
+        let mut stop = stopped.clone();
+        let mut connections = JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) => {
+                        connections.spawn(self.clone().talk(stream, stopped.clone()));
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, origin = &*self.origin, "a connection could not be taken");
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                    }
+                },
+                Some(_) = connections.join_next() => {}
+                () = told(&mut stop) => break,
+            }
+        }
+        drop(listener);
+        let all = async { while connections.join_next().await.is_some() {} };
+        // What has not ended by then is cut off when the set is dropped.
+        let _ = tokio::time::timeout(FAREWELL, all).await;
+    }
+
+    async fn talk(self, stream: TcpStream, mut stop: watch::Receiver<bool>) {
+        // Small answers must not wait for each other; where that can't be set, they do.
+        let _ = stream.set_nodelay(true);
+        let service = service_fn(|request| std::future::ready(Ok::<_, Infallible>(self.answer(&request))));
+        let mut connection = pin!(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+        tokio::select! {
+            // A client that breaks off or talks nonsense ends its own connection and nothing else.
+            _ = connection.as_mut() => return,
+            () = told(&mut stop) => connection.as_mut().graceful_shutdown(),
+        }
+        let _ = connection.await;
+    }
+
+    fn answer(&self, request: &Request<Incoming>) -> Answer {
+        let site = Site::new(&self.spec, self.host);
+        let desk = Desk { site, clock: self.clock, origin: &self.origin, now: Timestamp::now() };
+        let mut answer = desk.answer(request.method(), request.uri(), request.headers());
+        answer.headers_mut().insert(header::SERVER, header::HeaderValue::from_static("freshet-web"));
+        answer
+    }
+}
+
+/// Until the web is to stop.
+async fn told(stop: &mut watch::Receiver<bool>) {
+    let _ = stop.wait_for(|stop| *stop).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_host_has_an_address_of_its_own() {
+        assert_eq!(address(0).to_string(), "127.0.1.1");
+        assert_eq!(address(249).to_string(), "127.0.1.250");
+        assert_eq!(address(250).to_string(), "127.0.2.1");
+        assert_eq!(address(MOST_HOSTS - 1).to_string(), "127.0.254.250");
+    }
+}

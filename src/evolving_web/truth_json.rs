@@ -1,0 +1,166 @@
+//! The truth as JSON, under a path that no link leads to.
+//!
+//! Times are seconds since 1970, as the crawler's store has them, with a fraction; `at` may be any moment, the future
+//! too. A `null` birth is before day 0.
+
+use hyper::Uri;
+use serde_json::{Value, json};
+use url::form_urlencoded;
+
+use super::answer::Desk;
+use super::life::{Fate, Tenant};
+use super::truth;
+
+/// Where the truth is.
+pub const PREFIX: &str = "/.truth/";
+
+/// A moment is at most so many days from the start: what is drawn for it stays exact, and lists stay finite.
+const MOST_DAYS: f64 = 100_000.0;
+
+/// `/.truth/site?at=` or `/.truth/page?path=&at=&from=`; an error says what is wrong with the question.
+pub fn answer(desk: &Desk<'_>, uri: &Uri) -> Result<Value, String> {
+    let (mut path, mut at, mut from) = (None, None, None);
+    for (name, value) in form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
+        match name.as_ref() {
+            "path" => path = Some(value.into_owned()),
+            "at" => at = Some(day(desk, &value)?),
+            "from" => from = Some(day(desk, &value)?),
+            other => return Err(format!("there is no parameter `{other}`; there are path, at, from")),
+        }
+    }
+    let at = at.unwrap_or_else(|| desk.clock.day_at(desk.now));
+    match (uri.path().strip_prefix(PREFIX), path) {
+        (Some("site"), None) => Ok(site(desk, at)),
+        (Some("site"), Some(_)) => Err("`site` takes no path".to_owned()),
+        (Some("page"), Some(path)) => Ok(page(desk, &path, at, from.unwrap_or(0.0))),
+        (Some("page"), None) => Err("`page` needs a path: /.truth/page?path=/".to_owned()),
+        _ => Err("there are /.truth/site?at= and /.truth/page?path=&at=&from=".to_owned()),
+    }
+}
+
+fn day(desk: &Desk<'_>, value: &str) -> Result<f64, String> {
+    let seconds: f64 = value.parse().map_err(|_| format!("`{value}` is no time in seconds since 1970"))?;
+    let day = desk.clock.day_at_seconds(seconds);
+    // Written so that what is no number is refused as well.
+    if day.abs() <= MOST_DAYS { Ok(day) } else { Err(format!("`{value}` is more than 100000 days away")) }
+}
+
+fn site(desk: &Desk<'_>, at: f64) -> Value {
+    let pages: Vec<Value> = desk
+        .site
+        .living(at)
+        .map(|page| {
+            json!({
+                "path": desk.site.path(&page),
+                "behaviour": desk.site.content(&page).mix.behaviour(),
+                "born": page.born.map(|born| desk.clock.seconds_at(born)),
+                "last_change": desk.clock.seconds_at(desk.site.last_change(&page, at)),
+            })
+        })
+        .collect();
+    json!({
+        "origin": desk.origin,
+        "host": desk.site.host,
+        "at": desk.clock.seconds_at(at),
+        "start": desk.clock.seconds_at(0.0),
+        "day_seconds": desk.clock.day.as_secs_f64(),
+        "spec": desk.site.spec,
+        "pages": pages,
+    })
+}
+
+fn page(desk: &Desk<'_>, path: &str, at: f64, from: f64) -> Value {
+    let seconds = |day: f64| desk.clock.seconds_at(day);
+    let mut truth = json!({ "path": path, "at": seconds(at) });
+    let (fate, page) = match desk.site.fate(path, at) {
+        Fate::Lives(page) => ("lives", Some(page)),
+        Fate::Moved { tenant, at } => {
+            truth["moved_at"] = json!(seconds(at));
+            truth["moved_to"] = json!(desk.site.path(&tenant));
+            ("moved", Some(tenant))
+        }
+        Fate::Died { at, told } => {
+            truth["died"] = json!(seconds(at));
+            truth["status"] = json!(if told { 410 } else { 404 });
+            ("died", None)
+        }
+        Fate::Unknown => ("unknown", None),
+    };
+    truth["fate"] = json!(fate);
+    if let Some(page) = page {
+        describe(desk, &page, at, from, &mut truth);
+    }
+    truth
+}
+
+fn describe(desk: &Desk<'_>, page: &Tenant, at: f64, from: f64, into: &mut Value) {
+    let seconds = |day: f64| desk.clock.seconds_at(day);
+    let site = &desk.site;
+    let content = site.content(page);
+    let text = truth::text(site, page, at);
+    let fragments = truth::fragments(&text);
+    into["born"] = json!(page.born.map(seconds));
+    into["moves"] = json!(site.moves(page, at).into_iter().map(seconds).collect::<Vec<_>>());
+    into["behaviour"] = json!(content.mix.behaviour());
+    into["mix"] = json!(content.mix);
+    into["version"] = json!(format!("{:016x}", site.version(page, at)));
+    into["last_change"] = json!(seconds(site.last_change(page, at)));
+    into["changes"] = json!(site.changes(page, from, at).into_iter().map(seconds).collect::<Vec<_>>());
+    into["text"] = json!(text);
+    // As text: many readers of JSON keep no more than 53 bits of a number.
+    into["fragments"] = json!(fragments.iter().map(|hash| format!("{hash:016x}")).collect::<Vec<_>>());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evolving_web::clock::Clock;
+    use crate::evolving_web::site::Site;
+    use crate::evolving_web::spec::Spec;
+    use crate::time::Timestamp;
+    use std::time::Duration;
+
+    fn ask(question: &str) -> Result<Value, String> {
+        let spec = Spec { pages: 60, turnover: 0.2, ..Spec::default() };
+        let clock = Clock { start: Timestamp::from_seconds(5000), day: Duration::from_secs(10) };
+        let site = Site::new(&spec, 0);
+        let desk = Desk { site, clock, origin: "http://127.0.1.1:1", now: Timestamp::from_seconds(5050) };
+        answer(&desk, &question.parse().expect("a path"))
+    }
+
+    #[test]
+    fn the_truth_of_a_page_is_that_of_the_model() {
+        let spec = Spec { pages: 60, turnover: 0.2, ..Spec::default() };
+        let site = Site::new(&spec, 0);
+        for page in site.living(3.0) {
+            let path = site.path(&page);
+            let told = ask(&format!("/.truth/page?path={path}&at=5030&from=5010")).expect("the truth");
+            assert_eq!(told["fate"], "lives");
+            assert_eq!(told["text"], truth::text(&site, &page, 3.0));
+            assert_eq!(told["changes"].as_array().map(Vec::len), Some(site.changes(&page, 1.0, 3.0).len()));
+            let later = ask(&format!("/.truth/page?path={path}")).expect("the truth");
+            assert_eq!(later["died"].is_number(), later["fate"] == "died");
+            assert_eq!(later["moved_to"].is_string(), later["fate"] == "moved");
+        }
+        let all = ask("/.truth/site").expect("the truth");
+        assert_eq!(all["pages"].as_array().map(Vec::len), Some(60));
+        assert_eq!((&all["at"], &all["start"]), (&json!(5050.0), &json!(5000.0)));
+    }
+
+    #[test]
+    fn wrong_questions_are_told_so() {
+        let wrong = [
+            "/.truth/",
+            "/.truth/page",
+            "/.truth/site?path=/",
+            "/.truth/site?at=x",
+            "/.truth/site?at=nan",
+            "/.truth/site?at=1e300",
+            "/.truth/site?when=3",
+        ];
+        for question in wrong {
+            assert!(ask(question).is_err(), "{question}");
+        }
+        assert_eq!(ask("/.truth/page?path=/nowhere").map(|told| told["fate"].clone()), Ok(json!("unknown")));
+    }
+}
