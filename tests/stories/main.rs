@@ -7,6 +7,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod a_web_that_changes;
 mod addresses;
 mod again_and_again;
 mod asking_for_time;

@@ -1,0 +1,333 @@
+//! Crawls of a web that changes, held against its truth.
+//!
+//! Each web has days that last for months, and is put up as it is on a given day: while a story runs it stands still,
+//! and between two crawls it is put up again, some days later, on the same port.
+
+use crate::first_crawl::FAST;
+use crate::support::{Freshet, Ran, Running};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::Command;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// 100 real days: a story of seconds sees a millionth of it pass.
+const DAY: &str = "100d";
+const DAY_SECONDS: f64 = 100.0 * 86_400.0;
+
+/// Small pages, no noise, and ETags that tell the truth where there are any. No dates: a web put up again for a later
+/// day has lived its whole past earlier.
+const PLAIN: [&str; 9] = [
+    "--no-noise",
+    "--median-bytes",
+    "2500",
+    "--etag-wrong",
+    "0",
+    "--modified-right",
+    "0",
+    "--modified-wrong",
+    "0",
+];
+
+/// A web that is up, and the seeds it printed.
+struct Web {
+    running: Running,
+    seeds: Vec<String>,
+}
+
+impl Web {
+    /// Puts it up as it is on `day`.
+    #[track_caller]
+    fn on_day(freshet: &Freshet, day: f64, port: u16, flags: &[&str]) -> Web {
+        let start = (now() - day * DAY_SECONDS).to_string();
+        let port = port.to_string();
+        let place = ["web", "--day", DAY, "--start", &start, "--port", &port];
+        Web::start(freshet, &[&place, &PLAIN[..], flags].concat())
+    }
+
+    #[track_caller]
+    fn start(freshet: &Freshet, arguments: &[&str]) -> Web {
+        let running = freshet.start(arguments);
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while !running.stderr().contains("the truth") {
+            assert!(Instant::now() < deadline, "the web did not come up: {}", running.stderr());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let seeds = running.stdout().lines().map(str::to_owned).collect();
+        Web { running, seeds }
+    }
+
+    fn port(&self) -> u16 {
+        self.seeds[0]
+            .trim_end_matches('/')
+            .rsplit(':')
+            .next()
+            .and_then(|port| port.parse().ok())
+            .expect("a port")
+    }
+
+    /// Ends it as Ctrl-C does.
+    #[track_caller]
+    fn stop(self) -> Ran {
+        let sent = Command::new("kill").args(["-INT", &self.running.id().to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()));
+        self.running.wait(Duration::from_secs(10))
+    }
+
+    /// The truth of each page that lives on any host, by its URL.
+    fn living(&self) -> BTreeMap<String, Value> {
+        let mut living = BTreeMap::new();
+        for seed in &self.seeds {
+            for page in truth(&format!("{seed}.truth/site"))["pages"].as_array().expect("a list") {
+                let path = page["path"].as_str().expect("a path");
+                living.insert(seed.trim_end_matches('/').to_owned() + path, page.clone());
+            }
+        }
+        living
+    }
+}
+
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs_f64()
+}
+
+fn split(url: &str) -> (&str, &str) {
+    let rest = url.strip_prefix("http://").expect("http");
+    rest.split_at(rest.find('/').expect("a path"))
+}
+
+/// Sends the request lines on one connection, which the last closes; all that comes back.
+fn ask(host: &str, requests: &[String]) -> String {
+    let mut stream = TcpStream::connect(host).expect("the web is up");
+    for request in requests {
+        stream.write_all(request.as_bytes()).expect("it listens");
+    }
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("it answers");
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+fn get(url: &str) -> String {
+    let (host, path) = split(url);
+    ask(host, &[format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")])
+}
+
+#[track_caller]
+fn truth(url: &str) -> Value {
+    let answer = get(url);
+    let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+    serde_json::from_str(body).unwrap_or_else(|error| panic!("no truth at `{url}`: {error}: {answer}"))
+}
+
+/// What was true of a page `days` ago and since: its fate now, and its changes in between.
+fn truth_since(url: &str, days: f64) -> Value {
+    let (host, path) = split(url);
+    let from = now() - days * DAY_SECONDS;
+    truth(&format!("http://{host}/.truth/page?path={path}&from={from}"))
+}
+
+fn first(freshet: &Freshet, web: &Web) -> Value {
+    let seeds = freshet.seeds(&web.seeds);
+    freshet.json(&[&["crawl", "--seeds", &seeds, "--json"], &FAST[..]].concat())
+}
+
+fn again(freshet: &Freshet) -> Value {
+    freshet.json(&[&["crawl", "--json"], &FAST[..]].concat())
+}
+
+/// All pages of the store by URL, aliases included.
+fn rows(freshet: &Freshet) -> BTreeMap<String, Value> {
+    let listed = freshet.run(&["pages", "--json", "--aliases"]);
+    let rows = listed.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line of JSON"));
+    rows.map(|row| (row["url"].as_str().expect("a URL").to_owned(), row)).collect()
+}
+
+fn alive(rows: &BTreeMap<String, Value>) -> BTreeSet<String> {
+    rows.iter().filter(|(_, row)| row["state"] == "alive").map(|(url, _)| url.clone()).collect()
+}
+
+#[test]
+fn everything_that_lives_is_found_and_nothing_else_is_held_alive() {
+    let freshet = Freshet::new();
+    for sitemaps in [&["--sitemap-recall", "0"][..], &["--sitemap-recall", "1"]] {
+        let flags = [&["--hosts", "2", "--pages", "130", "--turnover", "0.05"], sitemaps].concat();
+        let web = Web::on_day(&freshet, 20.0, 0, &flags);
+        let summary = first(&freshet, &web);
+        let living: BTreeSet<String> = web.living().into_keys().collect();
+        assert_eq!(living.len(), 260);
+        let prefix = format!(":{}/", web.port());
+        let held: BTreeSet<String> =
+            alive(&rows(&freshet)).into_iter().filter(|url| url.contains(&prefix)).collect();
+        assert_eq!(held, living);
+        assert!(summary["failed"].as_u64() > Some(0), "links that had gone stale: {summary}");
+        assert!(summary["redirected"].as_u64() > Some(0), "and pages that had moved: {summary}");
+    }
+}
+
+#[test]
+fn a_second_crawl_finds_changed_exactly_the_pages_that_the_truth_says_changed() {
+    let freshet = Freshet::new();
+    let flags = ["--hosts", "2", "--pages", "120", "--turnover", "0.02", "--seed", "7"];
+    let web = Web::on_day(&freshet, 10.0, 0, &flags);
+    first(&freshet, &web);
+    let before = web.living();
+    let port = web.port();
+    web.stop();
+
+    let web = Web::on_day(&freshet, 11.5, port, &flags);
+    let summary = again(&freshet);
+    let held = rows(&freshet);
+    let (mut changed, mut unchanged) = (BTreeSet::new(), BTreeSet::new());
+    for url in before.keys() {
+        let truth = truth_since(url, 1.5);
+        if truth["fate"] == "lives" {
+            let is_changed = truth["changes"].as_array().is_some_and(|changes| !changes.is_empty());
+            (if is_changed { &mut changed } else { &mut unchanged }).insert(url.clone());
+        }
+    }
+    assert!(changed.len() > 40 && unchanged.len() > 100, "{} {}", changed.len(), unchanged.len());
+    let found: BTreeSet<String> =
+        held.iter().filter(|(_, row)| row["changes"] == 1).map(|(url, _)| url.clone()).collect();
+    assert_eq!(found, changed);
+    assert_eq!(summary["changed"], changed.len());
+    assert_eq!(summary["unchanged"], unchanged.len());
+    assert_eq!(alive(&held), web.living().into_keys().collect::<BTreeSet<_>>(), "new pages are found too");
+}
+
+#[test]
+fn changes_are_seen_while_the_web_moves_on() {
+    let freshet = Freshet::new();
+    // Validators of both kinds, all right: a day of three seconds has changes within one second of each other.
+    let right =
+        ["--etag-right", "0.5", "--etag-wrong", "0", "--modified-right", "1", "--modified-wrong", "0"];
+    let size =
+        ["web", "--port", "0", "--hosts", "1", "--pages", "80", "--median-bytes", "2500", "--no-noise"];
+    let web = Web::start(&freshet, &[&size[..], &right, &["--day", "3s", "--turnover", "0"]].concat());
+    let began = now();
+    first(&freshet, &web);
+    let rested = now();
+    std::thread::sleep(Duration::from_secs(3));
+    let resumed = now();
+    again(&freshet);
+    let ended = now();
+
+    let held = rows(&freshet);
+    let origin = web.seeds[0].trim_end_matches('/');
+    let (mut changed, mut unchanged) = (0, 0);
+    for page in web.living().keys() {
+        let path = page.strip_prefix(origin).expect("of this host");
+        let truth = truth(&format!("{origin}/.truth/page?path={path}&from={began}&at={ended}"));
+        let changes: Vec<f64> =
+            truth["changes"].as_array().expect("a list").iter().filter_map(Value::as_f64).collect();
+        if changes.iter().any(|at| (rested..resumed).contains(at)) {
+            assert_eq!(held[page]["changes"], 1, "{page} {changes:?}");
+            changed += 1;
+        } else if changes.is_empty() {
+            assert_eq!(held[page]["changes"], 0, "{page}");
+            unchanged += 1;
+        }
+    }
+    assert!(changed > 5 && unchanged > 30, "{changed} {unchanged}");
+}
+
+#[test]
+fn pages_that_died_are_missing_then_gone_and_pages_that_moved_are_aliases() {
+    let freshet = Freshet::new();
+    let flags = ["--hosts", "1", "--pages", "150", "--turnover", "0.1", "--move-share", "0.5"];
+    let web = Web::on_day(&freshet, 3.0, 0, &flags);
+    first(&freshet, &web);
+    let before = web.living();
+    let port = web.port();
+    web.stop();
+
+    let web = Web::on_day(&freshet, 6.0, port, &flags);
+    again(&freshet);
+    let held = rows(&freshet);
+    let origin = web.seeds[0].trim_end_matches('/');
+    let (mut died, mut moved) = (Vec::new(), 0);
+    for url in before.keys() {
+        let truth = truth_since(url, 3.0);
+        match truth["fate"].as_str() {
+            Some("lives") => assert_eq!(held[url]["state"], "alive", "{url}"),
+            Some("died") => {
+                assert_eq!(held[url]["state"], "missing", "{url}");
+                died.push(url);
+            }
+            Some("moved") => {
+                let to = origin.to_owned() + truth["moved_to"].as_str().expect("a path");
+                assert_eq!((&held[url]["state"], &held[url]["alias_of"]), (&json!("alias"), &json!(to)));
+                assert_eq!(held[&to]["state"], "alive");
+                moved += 1;
+            }
+            fate => panic!("`{url}` was there: {fate:?}"),
+        }
+    }
+    assert!(died.len() > 10 && moved > 10, "{} {moved}", died.len());
+
+    again(&freshet);
+    let held = rows(&freshet);
+    for url in died {
+        assert_eq!(held[url]["state"], "gone", "{url}");
+    }
+}
+
+#[test]
+fn the_web_speaks_http_keeps_connections_and_stops_when_told() {
+    let freshet = Freshet::new();
+    let right = ["--hosts", "1", "--pages", "50", "--etag-right", "1"];
+    let web = Web::on_day(&freshet, 2.0, 0, &right);
+    let (host, _) = split(&web.seeds[0]);
+    let whole = get(&web.seeds[0]);
+    let header = |name: &str| {
+        whole.lines().find_map(|line| line.strip_prefix(name)).map(str::trim).unwrap_or_default().to_owned()
+    };
+    let (etag, length) = (header("etag:"), header("content-length:"));
+    assert!(etag.starts_with('"') && !length.is_empty(), "{whole}");
+    let line = |method: &str, path: &str, more: &str| {
+        format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n{more}\r\n")
+    };
+    let answers = ask(
+        host,
+        &[
+            line("HEAD", "/", ""),
+            line("GET", "/", &format!("If-None-Match: {etag}\r\n")),
+            line("GET", "/no-such-page", ""),
+            line("POST", "/", "Content-Length: 0\r\n"),
+            line("GET", "/robots.txt", "Connection: close\r\n"),
+        ],
+    );
+    let codes: Vec<&str> =
+        answers.split("HTTP/1.1 ").skip(1).filter_map(|answer| answer.split(' ').next()).collect();
+    assert_eq!(codes, ["200", "304", "404", "405", "200"], "{answers}");
+    let head = answers.split("HTTP/1.1 ").nth(1).unwrap_or_default();
+    assert!(head.contains(&format!("content-length: {length}")) && head.ends_with("\r\n\r\n"), "{head}");
+    assert!(answers.ends_with(&format!("Sitemap: http://{host}/sitemap.xml\n")));
+
+    let port = web.port().to_string();
+    let second = freshet.run(&["web", "--port", &port]);
+    assert_eq!(second.code, Some(1), "{}", second.output());
+    assert!(second.stderr.contains("--port 0"), "{}", second.stderr);
+    let idle = TcpStream::connect(host).expect("the web is up");
+    let ended = web.stop();
+    assert_eq!(ended.code, Some(0), "{}", ended.output());
+    drop(idle);
+}
+
+#[test]
+fn a_web_that_can_t_be_is_refused_with_the_reason() {
+    let freshet = Freshet::new();
+    let cases: [(&[&str], &str); 6] = [
+        (&["--day", "10"], "`10`"),
+        (&["--day", "0s"], "10ms"),
+        (&["--hosts", "0"], "hosts"),
+        (&["--pages", "0"], "pages"),
+        (&["--etag-right", "0.8", "--etag-wrong", "0.3"], "ETags together"),
+        (&["--start=-5"], "1970"),
+    ];
+    for (flags, said) in cases {
+        let ran = freshet.run(&[&["web", "--port", "0"], flags].concat());
+        assert_eq!(ran.code, Some(2), "{flags:?} {}", ran.output());
+        assert!(ran.stderr.contains(said), "{flags:?} {}", ran.stderr);
+    }
+}
