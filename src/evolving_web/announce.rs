@@ -19,6 +19,8 @@ pub struct Announced {
     pub is_true: bool,
 }
 
+/// URLs of a sitemap at the most, by its protocol.
+const SITEMAP_ENTRIES: usize = 50_000;
 /// Entries of a feed at the most.
 const FEED_ENTRIES: usize = 100;
 /// A feed goes back so far, in days.
@@ -37,7 +39,7 @@ pub fn sitemap(site: &Site<'_>, day: f64) -> Vec<Announced> {
             Announced { page, at: midnight, is_true: false }
         }
     });
-    listed.collect()
+    listed.take(SITEMAP_ENTRIES).collect()
 }
 
 /// The changes that the feed tells of, newest first. A false entry names some page at the moment of another's change.

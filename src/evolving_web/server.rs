@@ -27,6 +27,8 @@ use crate::time::Timestamp;
 /// 127.0.1.1 to 127.0.254.250.
 pub const MOST_HOSTS: u32 = HOSTS_PER_RANGE * 254;
 const HOSTS_PER_RANGE: u32 = 250;
+/// A port that is free on the first host may be taken on another: then another is tried.
+const TRIES: u32 = 5;
 /// After a failed accept (no file descriptor left, most likely), wait for connections to end.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 /// How long open connections may take to end once the web is to stop.
@@ -52,21 +54,21 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on all hosts' addresses. Port 0 takes one that is free on the first host.
+    /// Listens on all hosts' addresses. Port 0 takes one that is free on all of them.
     pub async fn bind(spec: Spec, hosts: u32, port: u16, clock: Clock) -> Result<Self, ServerError> {
         spec.check()?;
         if !(1..=MOST_HOSTS).contains(&hosts) {
             return Err(ServerError::Hosts(hosts));
         }
-        let (mut listening, mut port) = (Vec::new(), port);
-        for host in 0..hosts {
-            let address = SocketAddr::from((address(host), port));
-            let failed = |source| ServerError::Bind { address, source };
-            let listener = TcpListener::bind(address).await.map_err(failed)?;
-            let bound = listener.local_addr().map_err(failed)?;
-            port = bound.port();
-            listening.push((listener, format!("http://{bound}").into()));
-        }
+        let mut tries = if port == 0 { TRIES } else { 1 };
+        let listening = loop {
+            tries -= 1;
+            match listen(hosts, port).await {
+                Ok(listening) => break listening,
+                Err(error) if tries == 0 => return Err(error),
+                Err(_) => {}
+            }
+        };
         Ok(Self { spec: Arc::new(spec), clock, hosts: listening })
     }
 
@@ -84,6 +86,19 @@ impl Server {
         }
         while hosts.join_next().await.is_some() {}
     }
+}
+
+async fn listen(hosts: u32, mut port: u16) -> Result<Vec<(TcpListener, Arc<str>)>, ServerError> {
+    let mut listening = Vec::new();
+    for host in 0..hosts {
+        let address = SocketAddr::from((address(host), port));
+        let failed = |source| ServerError::Bind { address, source };
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let bound = listener.local_addr().map_err(failed)?;
+        port = bound.port();
+        listening.push((listener, format!("http://{bound}").into()));
+    }
+    Ok(listening)
 }
 
 fn address(host: u32) -> Ipv4Addr {

@@ -8,7 +8,7 @@ use super::life::Tenant;
 use super::site::Site;
 use crate::extract;
 
-/// Words of a fragment (Olston & Pandey 2008, §2.1 use word k-grams; k is ours).
+/// Words of a fragment; the paper leaves it open.
 pub const FRAGMENT_WORDS: usize = 4;
 
 /// The words that a reader of the page sees, without noise, as `extract` reads them.
@@ -16,13 +16,13 @@ pub fn text(site: &Site<'_>, page: &Tenant, day: f64) -> String {
     extract::html(site.quiet_html(page, day).as_bytes(), Some("text/html; charset=utf-8"), 0).text
 }
 
-/// The fragments of a text: xxh3-64 of each run of four words, in lower case, one blank between them. A shorter text is
-/// one fragment, an empty one has none.
+/// The fragments of a text: xxh3-64 of each run of four words, in lower case, one blank between them. A word is a run of
+/// letters and digits. A shorter text is one fragment, an empty one has none.
 pub fn fragments(text: &str) -> BTreeSet<u64> {
     // All words in one string, one blank between them: a run of words is a slice of it.
     let mut joined = String::with_capacity(text.len() + 1);
     let mut bounds = Vec::new();
-    for word in text.split_whitespace() {
+    for word in text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()) {
         let start = joined.len();
         joined.push_str(&word.to_lowercase());
         bounds.push((start, joined.len()));
@@ -36,8 +36,8 @@ pub fn fragments(text: &str) -> BTreeSet<u64> {
     runs.map(|run| xxh3_64(&bytes[run[0].0..run[run.len() - 1].1])).collect()
 }
 
-/// How far two sets of fragments are apart, in [0, 1]: 1 − |A ∩ B| / |A ∪ B| (Olston & Pandey 2008, §2.1); two empty
-/// ones are the same.
+/// How far two sets of fragments are apart, in [0, 1]: 1 − |A ∩ B| / |A ∪ B| (Olston & Pandey 2008, eq. 3); two
+/// empty ones are the same.
 pub fn divergence(a: &BTreeSet<u64>, b: &BTreeSet<u64>) -> f64 {
     let both = a.intersection(b).count();
     let either = a.len() + b.len() - both;
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn fragments_are_runs_of_four_words() {
-        let both = fragments("One two three four five");
+        let both = fragments("One two, three four. Five!");
         let expected: BTreeSet<u64> =
             [xxh3_64(b"one two three four"), xxh3_64(b"two three four five")].into_iter().collect();
         assert_eq!(both, expected);
