@@ -225,6 +225,29 @@ pub struct PagesArgs {
     pub format: ListFormat,
 }
 
+/// What has no meaning for a web that is played back.
+const MODEL_FLAGS: [&str; 19] = [
+    "hosts",
+    "pages",
+    "seed",
+    "static_share",
+    "scroll_share",
+    "turnover",
+    "move_share",
+    "gone_share",
+    "median_bytes",
+    "no_noise",
+    "rhythm",
+    "etag_right",
+    "etag_wrong",
+    "modified_right",
+    "modified_wrong",
+    "sitemap_precision",
+    "sitemap_recall",
+    "feed_precision",
+    "feed_recall",
+];
+
 /// Shares are from 0 to 1.
 #[derive(Debug, Args)]
 pub struct WebArgs {
@@ -243,6 +266,9 @@ pub struct WebArgs {
     /// Port of every host; 0: one that is free
     #[arg(long, value_name = "P", default_value_t = 8000)]
     pub port: u16,
+    /// Play back recorded histories instead: a folder with manifest.jsonl and blobs.sqlite, a group of pages a host
+    #[arg(long, value_name = "DIR", conflicts_with_all = MODEL_FLAGS)]
+    pub replay: Option<PathBuf>,
     /// When day 0 began, in seconds since 1970 [default: now]
     #[arg(long, value_name = "SECONDS")]
     pub start: Option<f64>,

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use serde_json::json;
 use tokio::sync::watch;
 
-use freshet::evolving_web::{Announcing, Clock, Rhythm, Server, ServerError, Spec, Validity};
+use freshet::evolving_web::{Announcing, Clock, Recording, Rhythm, Server, ServerError, Spec, Validity};
 use freshet::report::number;
 use freshet::time::Timestamp;
 
@@ -25,7 +25,13 @@ pub fn run(global: &Global, arguments: &WebArgs, talk: &Talk) -> anyhow::Result<
     runtime.block_on(async {
         // Before anyone is told that the web is up: from then on, a signal ends it cleanly.
         let stop = signals()?;
-        let bound = Server::bind(spec(arguments), arguments.hosts, arguments.port, clock).await;
+        let bound = match &arguments.replay {
+            Some(folder) => {
+                let recording = Recording::open(folder).map_err(|error| Usage(error.to_string()))?;
+                Server::replay(recording, arguments.port, clock).await
+            }
+            None => Server::bind(spec(arguments), arguments.hosts, arguments.port, clock).await,
+        };
         let server = bound.map_err(|error| match error {
             ServerError::Bind { .. } => anyhow::Error::new(error).context(hint(arguments.port)),
             wrong => Usage(wrong.to_string()).into(),
@@ -74,7 +80,8 @@ fn print(
             "seeds": seeds,
             "start": clock.seconds_at(0.0),
             "day_seconds": clock.day.as_secs_f64(),
-            "spec": spec(arguments),
+            "spec": arguments.replay.is_none().then(|| spec(arguments)),
+            "replay": arguments.replay,
         });
         serde_json::to_string_pretty(&web)? + "\n"
     } else {
@@ -83,10 +90,13 @@ fn print(
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
+    let pages = match &arguments.replay {
+        Some(folder) => format!("recorded pages of `{}`", folder.display()),
+        None => format!("{} pages", number(u64::from(arguments.pages))),
+    };
     talk.say(&format!(
-        "{} hosts of {} pages; a day lasts {:?}, day 0 began at {}; Ctrl-C stops it",
-        number(u64::from(arguments.hosts)),
-        number(u64::from(arguments.pages)),
+        "{} hosts of {pages}; a day lasts {:?}, day 0 began at {}; Ctrl-C stops it",
+        number(seeds.len() as u64),
         clock.day,
         clock.start,
     ));

@@ -20,11 +20,11 @@ use crate::time::Timestamp;
 /// What the host sends back.
 pub type Answer = Response<Full<Bytes>>;
 
-const HTML: &str = "text/html; charset=utf-8";
-const XML: &str = "application/xml; charset=utf-8";
+pub(super) const HTML: &str = "text/html; charset=utf-8";
+pub(super) const XML: &str = "application/xml; charset=utf-8";
 const ATOM: &str = "application/atom+xml; charset=utf-8";
-const TEXT: &str = "text/plain; charset=utf-8";
-const JSON: &str = "application/json";
+pub(super) const TEXT: &str = "text/plain; charset=utf-8";
+pub(super) const JSON: &str = "application/json";
 
 /// A host on its address, at its time.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Desk<'_> {
     /// Never fails: what can't be answered is answered with the status that says so.
     pub fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Answer {
         if method != Method::GET && method != Method::HEAD {
-            return with(plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n"), ALLOW, "GET, HEAD");
+            return other_method();
         }
         let day = self.clock.day_at(self.now);
         let date = |day: f64| self.clock.second_at(day).to_string();
@@ -63,8 +63,7 @@ impl Desk<'_> {
             Fate::Lives(page) => self.living(&page, day, headers),
             Fate::Moved { tenant, .. } => {
                 let to = format!("{}{}", self.origin, self.site.path(&tenant));
-                let answer =
-                    status(StatusCode::MOVED_PERMANENTLY, HTML, "<p>This page has moved.</p>\n".into());
+                let answer = status(StatusCode::MOVED_PERMANENTLY, HTML, "<p>This page has moved.</p>\n");
                 with(answer, LOCATION, &to)
             }
             Fate::Died { told: true, .. } => missing(StatusCode::GONE),
@@ -103,7 +102,7 @@ impl Desk<'_> {
 }
 
 /// Whether the client holds this version, by what it says (RFC 9110, §13.1: an entity tag counts before a date).
-fn is_held(headers: &HeaderMap, etag: Option<&str>, modified: Option<SystemTime>) -> bool {
+pub(super) fn is_held(headers: &HeaderMap, etag: Option<&str>, modified: Option<SystemTime>) -> bool {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     if let Some(tags) = text(IF_NONE_MATCH) {
         let bare = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
@@ -114,26 +113,30 @@ fn is_held(headers: &HeaderMap, etag: Option<&str>, modified: Option<SystemTime>
     matches!((modified, since), (Some(modified), Some(since)) if modified <= since)
 }
 
-fn typed(kind: &'static str, body: String) -> Answer {
+pub(super) fn other_method() -> Answer {
+    with(plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n"), ALLOW, "GET, HEAD")
+}
+
+pub(super) fn typed(kind: &'static str, body: String) -> Answer {
     status(StatusCode::OK, kind, body)
 }
 
-fn plain(code: StatusCode, body: &str) -> Answer {
+pub(super) fn plain(code: StatusCode, body: &str) -> Answer {
     status(code, TEXT, body.to_owned())
 }
 
-fn missing(code: StatusCode) -> Answer {
+pub(super) fn missing(code: StatusCode) -> Answer {
     status(code, HTML, "<p>There is no such page.</p>\n".to_owned())
 }
 
-fn status(code: StatusCode, kind: &'static str, body: String) -> Answer {
-    let mut answer = Response::new(Full::new(Bytes::from(body)));
+pub(super) fn status(code: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Answer {
+    let mut answer = Response::new(Full::new(body.into()));
     *answer.status_mut() = code;
     with(answer, CONTENT_TYPE, kind)
 }
 
 /// What is no header value is left out; our own values all are.
-fn with(mut answer: Answer, name: HeaderName, value: &str) -> Answer {
+pub(super) fn with(mut answer: Answer, name: HeaderName, value: &str) -> Answer {
     if let Ok(value) = value.try_into() {
         answer.headers_mut().insert(name, value);
     }

@@ -5,6 +5,8 @@
 //! moment can be asked for, before day 0 too. What must stay true: the same spec, host, page and day give the same
 //! bytes on every machine, and one host's pages don't depend on how many hosts there are.
 //!
+//! Or else a recording is played back ([`replay`]), on the same sockets and by the same clock.
+//!
 //! The model is that of Olston & Pandey 2008, §3.3: a page is a mix of static, churn and scroll regions.
 
 pub mod announce;
@@ -14,6 +16,8 @@ pub mod content;
 mod draw;
 pub mod life;
 pub mod process;
+pub mod replay;
+pub mod replay_answer;
 pub mod rhythm;
 pub mod server;
 pub mod site;
@@ -26,6 +30,7 @@ mod words;
 pub use clock::Clock;
 pub use content::{Behaviour, Content, Kind, Mix, Region};
 pub use life::{Fate, Tenant};
+pub use replay::{Recording, ReplayError};
 pub use rhythm::Rhythm;
 pub use server::{Server, ServerError};
 pub use site::Site;

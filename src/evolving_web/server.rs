@@ -10,16 +10,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::body::Incoming;
+use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, header};
+use hyper::{Request, StatusCode, header};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::answer::{Answer, Desk};
+use super::answer::{self, Answer, Desk};
 use super::clock::Clock;
+use super::replay::Recording;
+use super::replay_answer::RecordedDesk;
 use super::site::Site;
 use super::spec::{Spec, SpecError};
 use crate::time::Timestamp;
@@ -45,10 +48,17 @@ pub enum ServerError {
     Bind { address: SocketAddr, source: io::Error },
 }
 
+/// What the hosts answer from.
+#[derive(Clone, Debug)]
+enum Source {
+    Model(Arc<Spec>),
+    Recording(Arc<Recording>),
+}
+
 /// A web that listens, and answers once it is served.
 #[derive(Debug)]
 pub struct Server {
-    spec: Arc<Spec>,
+    source: Source,
     clock: Clock,
     hosts: Vec<(TcpListener, Arc<str>)>,
 }
@@ -57,6 +67,16 @@ impl Server {
     /// Listens on all hosts' addresses. Port 0 takes one that is free on all of them.
     pub async fn bind(spec: Spec, hosts: u32, port: u16, clock: Clock) -> Result<Self, ServerError> {
         spec.check()?;
+        Self::listening(Source::Model(Arc::new(spec)), hosts, port, clock).await
+    }
+
+    /// Listens on an address for each group of a recording.
+    pub async fn replay(recording: Recording, port: u16, clock: Clock) -> Result<Self, ServerError> {
+        let hosts = u32::try_from(recording.groups.len()).unwrap_or(u32::MAX);
+        Self::listening(Source::Recording(Arc::new(recording)), hosts, port, clock).await
+    }
+
+    async fn listening(source: Source, hosts: u32, port: u16, clock: Clock) -> Result<Self, ServerError> {
         if !(1..=MOST_HOSTS).contains(&hosts) {
             return Err(ServerError::Hosts(hosts));
         }
@@ -69,7 +89,7 @@ impl Server {
                 Err(_) => {}
             }
         };
-        Ok(Self { spec: Arc::new(spec), clock, hosts: listening })
+        Ok(Self { source, clock, hosts: listening })
     }
 
     /// `http://127.0.1.1:8000` and so on, a host each.
@@ -81,7 +101,7 @@ impl Server {
     pub async fn serve(self, stop: watch::Receiver<bool>) {
         let mut hosts = JoinSet::new();
         for (host, (listener, origin)) in self.hosts.into_iter().enumerate() {
-            let door = Door { spec: Arc::clone(&self.spec), clock: self.clock, host: host as u32, origin };
+            let door = Door { source: self.source.clone(), clock: self.clock, host: host as u32, origin };
             hosts.spawn(door.open(listener, stop.clone()));
         }
         while hosts.join_next().await.is_some() {}
@@ -109,7 +129,7 @@ fn address(host: u32) -> Ipv4Addr {
 /// One host, and what it needs to answer.
 #[derive(Clone)]
 struct Door {
-    spec: Arc<Spec>,
+    source: Source,
     clock: Clock,
     host: u32,
     origin: Arc<str>,
@@ -143,7 +163,7 @@ impl Door {
     async fn talk(self, stream: TcpStream, mut stop: watch::Receiver<bool>) {
         // Small answers must not wait for each other; where that can't be set, they do.
         let _ = stream.set_nodelay(true);
-        let service = service_fn(|request| std::future::ready(Ok::<_, Infallible>(self.answer(&request))));
+        let service = service_fn(|request| self.answer(request));
         let mut connection = pin!(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
         tokio::select! {
             // A client that breaks off or talks nonsense ends its own connection and nothing else.
@@ -153,12 +173,33 @@ impl Door {
         let _ = connection.await;
     }
 
-    fn answer(&self, request: &Request<Incoming>) -> Answer {
-        let site = Site::new(&self.spec, self.host);
-        let desk = Desk { site, clock: self.clock, origin: &self.origin, now: Timestamp::now() };
-        let mut answer = desk.answer(request.method(), request.uri(), request.headers());
+    async fn answer(&self, request: Request<Incoming>) -> Result<Answer, Infallible> {
+        let (head, _) = request.into_parts();
+        let now = Timestamp::now();
+        let mut answer = match &self.source {
+            Source::Model(spec) => {
+                let site = Site::new(spec, self.host);
+                let desk = Desk { site, clock: self.clock, origin: &self.origin, now };
+                desk.answer(&head.method, &head.uri, &head.headers)
+            }
+            Source::Recording(recording) => {
+                let (recording, door) = (Arc::clone(recording), self.clone());
+                // Contents come from a file and have to be unpacked: not where others wait for their answers.
+                let answered =
+                    tokio::task::spawn_blocking(move || door.recorded(&recording, &head, now)).await;
+                answered.unwrap_or_else(|_| answer::missing(StatusCode::INTERNAL_SERVER_ERROR))
+            }
+        };
         answer.headers_mut().insert(header::SERVER, header::HeaderValue::from_static("freshet-web"));
-        answer
+        Ok(answer)
+    }
+
+    fn recorded(&self, recording: &Recording, head: &Parts, now: Timestamp) -> Answer {
+        let Some(group) = recording.groups.get(self.host as usize) else {
+            return answer::missing(StatusCode::NOT_FOUND);
+        };
+        let desk = RecordedDesk { recording, group, clock: self.clock, origin: &self.origin, now };
+        desk.answer(&head.method, &head.uri, &head.headers)
     }
 }
 

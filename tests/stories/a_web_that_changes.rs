@@ -331,3 +331,69 @@ fn a_web_that_can_t_be_is_refused_with_the_reason() {
         assert!(ran.stderr.contains(said), "{flags:?} {}", ran.stderr);
     }
 }
+
+/// A recording of one group of two pages: one changes on its third day, the other is removed.
+fn recording(freshet: &Freshet) {
+    let contents = ["<p>Old words.</p><a href=\"b.html\">b</a>", "<p>New words.</p>", "<p>caf\u{e9}</p>"];
+    // As old pages are: one byte a letter, and nothing says so.
+    let latin: Vec<Vec<u8>> =
+        contents.iter().map(|text| text.chars().map(|letter| letter as u8).collect()).collect();
+    freshet.write("tape/blobs.sqlite", "");
+    let blobs = rusqlite::Connection::open(freshet.path("tape/blobs.sqlite")).expect("a database");
+    let tables = "CREATE TABLE pack(id INTEGER PRIMARY KEY, raw_len INTEGER NOT NULL, zstd BLOB NOT NULL);
+        CREATE TABLE blob(sha TEXT PRIMARY KEY, pack INTEGER NOT NULL, off INTEGER NOT NULL, len INTEGER NOT NULL)
+            WITHOUT ROWID;";
+    blobs.execute_batch(tables).expect("tables");
+    let packed = zstd::encode_all(latin.concat().as_slice(), 1).expect("memory");
+    blobs.execute("INSERT INTO pack VALUES (1, 0, ?1)", [packed]).expect("a pack");
+    let mut offset = 0;
+    for (name, content) in ["aa", "bb", "cc"].iter().zip(&latin) {
+        let length = content.len() as i64;
+        blobs.execute("INSERT INTO blob VALUES (?1, 1, ?2, ?3)", (name, offset, length)).expect("a blob");
+        offset += length;
+    }
+    let line = |path: &str, versions: Value| {
+        let window = ["2020-01-01T00:00:00Z", "2020-02-01T00:00:00Z"];
+        json!({ "group": "old", "path": path, "media": "text/html", "window": window, "versions": versions })
+    };
+    let a = line(
+        "a page.html",
+        json!([{ "t": "2019-12-01T00:00:00Z", "b": "aa" }, { "t": "2020-01-04T00:00:00Z", "b": "bb" }]),
+    );
+    let b = line(
+        "b.html",
+        json!([{ "t": "2019-12-01T00:00:00Z", "b": "cc" }, { "t": "2020-01-04T00:00:00Z", "b": null }]),
+    );
+    freshet.write("tape/manifest.jsonl", format!("{a}\n{b}\n"));
+}
+
+#[test]
+fn a_recording_is_played_back_on_the_same_sockets() {
+    let freshet = Freshet::new();
+    recording(&freshet);
+    let play = |day: f64, port: u16| {
+        let (start, port) = ((now() - day * DAY_SECONDS).to_string(), port.to_string());
+        Web::start(&freshet, &["web", "--replay", "tape", "--day", DAY, "--start", &start, "--port", &port])
+    };
+    let web = play(1.0, 0);
+    let url = |path: &str| format!("{}{path}", web.seeds[0]);
+    let (a, b, front) = (url("a%20page.html"), url("b.html"), url(""));
+    first(&freshet, &web);
+    assert_eq!(alive(&rows(&freshet)), BTreeSet::from([front.clone(), a.clone(), b.clone()]));
+    let told = truth(&url(".truth/page?path=/b.html"));
+    assert_eq!((&told["fate"], &told["text"]), (&json!("lives"), &json!("caf\u{e9}")));
+    let port = web.port();
+    web.stop();
+
+    let web = play(5.0, port);
+    let summary = again(&freshet);
+    let held = rows(&freshet);
+    assert_eq!((&held[&a]["changes"], &held[&b]["state"]), (&json!(1), &json!("missing")));
+    assert_eq!(summary["changed"], 2, "and the list of pages: {summary}");
+    web.stop();
+
+    let ran = freshet.run(&["web", "--replay", "nowhere"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.output());
+    assert!(ran.stderr.contains("nowhere/manifest.jsonl"), "{}", ran.stderr);
+    assert_eq!(freshet.run(&["web", "--replay", "tape", "--pages", "5"]).code, Some(2));
+}

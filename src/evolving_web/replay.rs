@@ -1,0 +1,278 @@
+//! Recorded histories: what a page of a recording was at a moment.
+//!
+//! Comes in: a folder with `manifest.jsonl` (a page a line: group, path, media type, dated versions) and `blobs.sqlite`
+//! (contents, zstd-compressed in packs). Each group is a host. The day-0 of a group is the opening of its window, so all
+//! groups begin together. Only the manifest is held in memory.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use rusqlite::{Connection, OpenFlags};
+use serde::Deserialize;
+use url::Url;
+
+/// Why a recording can't be played.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    #[error("`{path}` can't be read: {source}")]
+    Read { path: String, source: io::Error },
+    #[error("{path}:{line}: {wrong}")]
+    Line { path: String, line: usize, wrong: String },
+    #[error("`{0}` names no page")]
+    Empty(String),
+    #[error("`{path}` has no usable contents: {source}")]
+    Blobs { path: String, source: rusqlite::Error },
+    #[error("the content `{0}` can't be unpacked: {1}")]
+    Unpack(String, io::Error),
+}
+
+/// A recording that is open.
+#[derive(Debug)]
+pub struct Recording {
+    pub groups: Vec<Group>,
+    blobs: Mutex<Connection>,
+    blobs_path: String,
+}
+
+/// The pages of one host.
+#[derive(Debug)]
+pub struct Group {
+    pub name: String,
+    /// The opening of its window, in seconds since 1970.
+    pub opens: f64,
+    /// By the path that they are asked for.
+    pub pages: BTreeMap<String, Recorded>,
+}
+
+/// A page's history.
+#[derive(Debug)]
+pub struct Recorded {
+    pub media: String,
+    /// Oldest first; the time in seconds since 1970, and the content, none where the page was removed.
+    pub versions: Vec<(f64, Option<String>)>,
+}
+
+/// What a page is at a moment.
+#[derive(Debug, PartialEq)]
+pub enum State<'a> {
+    NotYet,
+    /// It has had this content since then.
+    Shows {
+        blob: &'a str,
+        since: f64,
+    },
+    Removed {
+        since: f64,
+    },
+}
+
+#[derive(Deserialize)]
+struct Line {
+    group: String,
+    path: String,
+    media: String,
+    window: (jiff::Timestamp, jiff::Timestamp),
+    versions: Vec<LineVersion>,
+}
+
+#[derive(Deserialize)]
+struct LineVersion {
+    t: jiff::Timestamp,
+    b: Option<String>,
+}
+
+impl Recording {
+    /// Opens a folder, and looks whether all contents that it names are there.
+    pub fn open(folder: &Path) -> Result<Self, ReplayError> {
+        let path = folder.join("manifest.jsonl").display().to_string();
+        let manifest = std::fs::read_to_string(&path)
+            .map_err(|source| ReplayError::Read { path: path.clone(), source })?;
+        let blobs_path = folder.join("blobs.sqlite").display().to_string();
+        let failed = |source| ReplayError::Blobs { path: blobs_path.clone(), source };
+        let blobs =
+            Connection::open_with_flags(&blobs_path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
+        let held = held(&blobs).map_err(failed)?;
+        let mut groups: Vec<Group> = Vec::new();
+        for (place, text) in manifest.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
+            let wrong = |wrong: String| ReplayError::Line { path: path.clone(), line: place + 1, wrong };
+            let line: Line = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+            if line.versions.windows(2).any(|pair| pair[0].t > pair[1].t) {
+                return Err(wrong(format!("the versions of `{}` are not in the order of time", line.path)));
+            }
+            if let Some(blob) = line
+                .versions
+                .iter()
+                .filter_map(|version| version.b.as_ref())
+                .find(|blob| !held.contains(*blob))
+            {
+                return Err(wrong(format!("`{blob}` is not in `{blobs_path}`")));
+            }
+            let page_path =
+                request_path(&line.path).ok_or_else(|| wrong(format!("`{}` is no path", line.path)))?;
+            let opens = seconds(line.window.0);
+            let versions = line.versions.into_iter().map(|version| (seconds(version.t), version.b)).collect();
+            let page = Recorded { media: line.media, versions };
+            match groups.iter_mut().find(|group| group.name == line.group) {
+                Some(group) => {
+                    group.pages.insert(page_path, page);
+                }
+                None => {
+                    groups.push(Group { name: line.group, opens, pages: BTreeMap::from([(page_path, page)]) })
+                }
+            }
+        }
+        if groups.is_empty() {
+            return Err(ReplayError::Empty(path));
+        }
+        Ok(Self { groups, blobs: Mutex::new(blobs), blobs_path })
+    }
+
+    /// A content, as it was recorded. Takes time: a pack is unpacked up to where it is. Memory: the packed pack.
+    pub fn content(&self, blob: &str) -> Result<Vec<u8>, ReplayError> {
+        let (packed, offset, length) = self.packed(blob)?;
+        let failed = |error| ReplayError::Unpack(blob.to_owned(), error);
+        let mut unpacked = zstd::stream::read::Decoder::new(packed.as_slice()).map_err(failed)?;
+        io::copy(&mut unpacked.by_ref().take(offset), &mut io::sink()).map_err(failed)?;
+        let mut content = Vec::new();
+        unpacked.take(length).read_to_end(&mut content).map_err(failed)?;
+        if content.len() as u64 != length {
+            return Err(failed(io::ErrorKind::UnexpectedEof.into()));
+        }
+        Ok(content)
+    }
+
+    fn packed(&self, blob: &str) -> Result<(Vec<u8>, u64, u64), ReplayError> {
+        let blobs = self.blobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = blobs.query_row(
+            "SELECT pack.zstd, blob.off, blob.len FROM blob JOIN pack ON pack.id = blob.pack WHERE blob.sha = ?1",
+            [blob],
+            |row| Ok((row.get(0)?, row.get::<_, u32>(1)?.into(), row.get::<_, u32>(2)?.into())),
+        );
+        found.map_err(|source| ReplayError::Blobs { path: self.blobs_path.clone(), source })
+    }
+}
+
+impl Group {
+    /// The page of a path, as it is asked for or as the file was named.
+    pub fn page(&self, path: &str) -> Option<&Recorded> {
+        self.pages.get(path).or_else(|| self.pages.get(&request_path(path)?))
+    }
+}
+
+impl Recorded {
+    /// What the page is at a moment of the recording, in seconds since 1970.
+    pub fn at(&self, moment: f64) -> State<'_> {
+        let count = self.versions.partition_point(|(at, _)| *at <= moment);
+        let past = &self.versions[..count];
+        let Some((_, last)) = past.last() else { return State::NotYet };
+        // Polled and found the same is no change.
+        let same = past.iter().rev().take_while(|(_, blob)| blob == last);
+        let since = same.last().map_or(moment, |(at, _)| *at);
+        match last {
+            Some(blob) => State::Shows { blob, since },
+            None => State::Removed { since },
+        }
+    }
+}
+
+fn held(blobs: &Connection) -> rusqlite::Result<HashSet<String>> {
+    blobs.prepare("SELECT sha FROM blob")?.query_map([], |row| row.get(0))?.collect()
+}
+
+fn seconds(time: jiff::Timestamp) -> f64 {
+    time.as_millisecond() as f64 / 1000.0
+}
+
+/// A file's path as it is asked for: `Zoosk/Privacy Policy.html` → `/Zoosk/Privacy%20Policy.html`.
+fn request_path(path: &str) -> Option<String> {
+    let mut url = Url::parse("http://host/").ok()?;
+    url.path_segments_mut().ok()?.clear().extend(path.split('/').filter(|part| !part.is_empty()));
+    Some(url.path().to_owned()).filter(|path| path != "/")
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    /// A recording of two groups: three contents in one pack.
+    pub fn folder() -> TempDir {
+        let folder = TempDir::new().expect("a temporary folder");
+        let contents = ["<p>old words here</p>", "<p>new words here</p>", "<p>caf\u{e9} else</p>"];
+        let blobs = Connection::open(folder.path().join("blobs.sqlite")).expect("a database");
+        let packed = zstd::encode_all(contents.concat().as_bytes(), 1).expect("memory");
+        blobs
+            .execute_batch(
+                "CREATE TABLE pack(id INTEGER PRIMARY KEY, raw_len INTEGER NOT NULL, zstd BLOB NOT NULL);
+                 CREATE TABLE blob(sha TEXT PRIMARY KEY, pack INTEGER NOT NULL, off INTEGER NOT NULL, len INTEGER NOT NULL)
+                     WITHOUT ROWID;",
+            )
+            .expect("tables");
+        blobs.execute("INSERT INTO pack VALUES (1, 63, ?1)", [packed]).expect("a pack");
+        let mut offset = 0i64;
+        for (name, content) in ["aa", "bb", "cc"].into_iter().zip(contents) {
+            blobs
+                .execute("INSERT INTO blob VALUES (?1, 1, ?2, ?3)", (name, offset, content.len() as i64))
+                .expect("a blob");
+            offset += content.len() as i64;
+        }
+        let window = r#""window":["2020-01-01T00:00:00Z","2020-02-01T00:00:00Z"]"#;
+        let manifest = format!(
+            "{{\"group\":\"one\",\"path\":\"a b.html\",\"media\":\"text/html\",{window},\"versions\":[\
+             {{\"t\":\"2019-12-30T00:00:00Z\",\"b\":\"aa\"}},{{\"t\":\"2020-01-01T00:00:00Z\",\"b\":\"aa\"}},\
+             {{\"t\":\"2020-01-03T00:00:00Z\",\"b\":\"bb\"}},{{\"t\":\"2020-01-05T00:00:00Z\",\"b\":null}}]}}\n\
+             {{\"group\":\"two\",\"path\":\"x/y.html\",\"media\":\"text/html\",{window},\"versions\":[\
+             {{\"t\":\"2020-01-02T00:00:00Z\",\"b\":\"cc\"}}]}}\n"
+        );
+        std::fs::write(folder.path().join("manifest.jsonl"), manifest).expect("a file");
+        folder
+    }
+
+    #[test]
+    fn a_page_is_what_it_was() {
+        let folder = folder();
+        let recording = Recording::open(folder.path()).expect("a recording");
+        let names: Vec<&str> = recording.groups.iter().map(|group| group.name.as_str()).collect();
+        assert_eq!(names, ["one", "two"]);
+        let group = &recording.groups[0];
+        let page = &group.pages["/a%20b.html"];
+        let day = 86_400.0;
+        let at = |days: f64| page.at(group.opens + days * day);
+        assert_eq!(at(-5.0), State::NotYet);
+        assert_eq!(at(1.0), State::Shows { blob: "aa", since: group.opens - 2.0 * day });
+        assert_eq!(at(2.0), State::Shows { blob: "bb", since: group.opens + 2.0 * day });
+        assert_eq!(at(9.0), State::Removed { since: group.opens + 4.0 * day });
+        assert_eq!(recording.content("bb").expect("a content"), b"<p>new words here</p>");
+        assert_eq!(recording.content("cc").expect("a content"), "<p>caf\u{e9} else</p>".as_bytes());
+        assert!(recording.content("dd").is_err());
+    }
+
+    #[test]
+    fn bad_folders_are_told_apart() {
+        let said = |folder: &Path| Recording::open(folder).map(|_| ()).map_err(|error| error.to_string());
+        let empty = TempDir::new().expect("a temporary folder");
+        assert!(said(empty.path()).is_err_and(|said| said.contains("manifest.jsonl")));
+        let bad = folder();
+        let manifest = bad.path().join("manifest.jsonl");
+        let good = std::fs::read_to_string(&manifest).expect("a file");
+        for (text, reason) in [
+            (good.replace("\"bb\"", "\"zz\""), ":1: `zz` is not in"),
+            (good.replace("x/y.html", "/"), ":2: `/` is no path"),
+            (good.replace("2020-01-03", "2019-01-03"), ":1: the versions"),
+            (good.replace("\"media\"", "\"medium\""), ":1: missing field"),
+            (String::new(), "names no page"),
+        ] {
+            std::fs::write(&manifest, text).expect("a file");
+            assert!(
+                said(bad.path()).is_err_and(|said| said.contains(reason)),
+                "{reason}: {:?}",
+                said(bad.path())
+            );
+        }
+        std::fs::write(&manifest, good).expect("a file");
+        std::fs::write(bad.path().join("blobs.sqlite"), "no database").expect("a file");
+        assert!(said(bad.path()).is_err_and(|said| said.contains("blobs.sqlite")));
+    }
+}

@@ -1,0 +1,250 @@
+//! A request → the answer of a recorded host: its pages as they were, an index of them, and the truth.
+
+use std::fmt::Write as _;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use hyper::header::{CONTENT_TYPE, ETAG, HeaderMap, LAST_MODIFIED};
+use hyper::{Method, StatusCode, Uri};
+use serde_json::{Value, json};
+use url::form_urlencoded;
+
+use super::answer::{self, Answer, HTML, JSON, TEXT, XML};
+use super::clock::Clock;
+use super::replay::{Group, Recorded, Recording, ReplayError, State};
+use super::truth_json::PREFIX;
+use super::{announce, truth};
+use crate::extract;
+use crate::time::Timestamp;
+
+/// A day of the recording, in seconds.
+const DAY_SECONDS: f64 = 86_400.0;
+
+/// A recorded host on its address, at its time.
+#[derive(Debug)]
+pub struct RecordedDesk<'a> {
+    pub recording: &'a Recording,
+    pub group: &'a Group,
+    pub clock: Clock,
+    pub origin: &'a str,
+    pub now: Timestamp,
+}
+
+impl RecordedDesk<'_> {
+    /// Never fails: what can't be answered is answered with the status that says so.
+    pub fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Answer {
+        if method != Method::GET && method != Method::HEAD {
+            return answer::other_method();
+        }
+        let moment = self.moment(self.clock.day_at(self.now));
+        match uri.path() {
+            "/" => answer::typed(HTML, self.index(moment)),
+            "/robots.txt" => answer::typed(TEXT, announce::robots_txt(self.origin)),
+            "/sitemap.xml" => answer::typed(XML, self.sitemap(moment)),
+            path if path.starts_with(PREFIX) => match self.truth(uri, moment) {
+                Ok(truth) => answer::typed(JSON, truth.to_string()),
+                Err(wrong) => answer::plain(StatusCode::BAD_REQUEST, &format!("{wrong}\n")),
+            },
+            path => match self.group.pages.get(path) {
+                Some(page) => self.page(page, moment, headers).unwrap_or_else(|error| {
+                    tracing::error!(%error, path, "a recorded page can't be served");
+                    answer::plain(StatusCode::INTERNAL_SERVER_ERROR, &format!("{error}\n"))
+                }),
+                None => answer::missing(StatusCode::NOT_FOUND),
+            },
+        }
+    }
+
+    fn page(&self, page: &Recorded, moment: f64, headers: &HeaderMap) -> Result<Answer, ReplayError> {
+        let (blob, since) = match page.at(moment) {
+            State::NotYet => return Ok(answer::missing(StatusCode::NOT_FOUND)),
+            State::Removed { .. } => return Ok(answer::missing(StatusCode::GONE)),
+            State::Shows { blob, since } => (blob, since),
+        };
+        let etag = format!("\"{blob}\"");
+        let modified = self.modified(since);
+        let held = answer::is_held(headers, Some(&etag), modified);
+        let answer = if held {
+            answer::status(StatusCode::NOT_MODIFIED, HTML, String::new())
+        } else {
+            answer::status(StatusCode::OK, HTML, self.recording.content(blob)?)
+        };
+        // The bytes are as they were recorded, in whatever encoding: the type says nothing of it.
+        let answer = answer::with(answer::with(answer, CONTENT_TYPE, &page.media), ETAG, &etag);
+        Ok(match modified {
+            Some(modified) => answer::with(answer, LAST_MODIFIED, &httpdate::fmt_http_date(modified)),
+            None => answer,
+        })
+    }
+
+    fn index(&self, moment: f64) -> String {
+        let mut html = String::from(
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<title>Pages</title></head><body>\n<ul>\n",
+        );
+        for (path, _) in self.living(moment) {
+            // Writing to a string does not fail.
+            let _ = writeln!(html, "<li><a href=\"{}\">{}</a></li>", escape(path), escape(path));
+        }
+        html + "</ul>\n</body></html>\n"
+    }
+
+    fn sitemap(&self, moment: f64) -> String {
+        let mut xml = String::from(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n",
+        );
+        for (path, since) in self.living(moment) {
+            let date = self.clock.second_at(self.day(since));
+            let _ = writeln!(
+                xml,
+                "<url><loc>{}{}</loc><lastmod>{date}</lastmod></url>",
+                self.origin,
+                escape(path)
+            );
+        }
+        xml + "</urlset>\n"
+    }
+
+    fn living(&self, moment: f64) -> impl Iterator<Item = (&String, f64)> {
+        self.group.pages.iter().filter_map(move |(path, page)| match page.at(moment) {
+            State::Shows { since, .. } => Some((path, since)),
+            State::NotYet | State::Removed { .. } => None,
+        })
+    }
+
+    /// `/.truth/site?at=` and `/.truth/page?path=&at=`, in real seconds since 1970.
+    fn truth(&self, uri: &Uri, now: f64) -> Result<Value, String> {
+        let (mut path, mut moment) = (None, now);
+        for (name, value) in form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
+            match name.as_ref() {
+                "path" => path = Some(value.into_owned()),
+                "at" => {
+                    let at: f64 =
+                        value.parse().map_err(|_| format!("`{value}` is no time in seconds since 1970"))?;
+                    moment = self.moment(self.clock.day_at_seconds(at));
+                }
+                other => return Err(format!("there is no parameter `{other}`; there are path, at")),
+            }
+        }
+        match (uri.path().strip_prefix(PREFIX), path) {
+            (Some("site"), None) => Ok(self.site_truth(moment)),
+            (Some("page"), Some(path)) => self.page_truth(&path, moment),
+            _ => Err("there are /.truth/site?at= and /.truth/page?path=&at=".to_owned()),
+        }
+    }
+
+    fn site_truth(&self, moment: f64) -> Value {
+        let pages: Vec<Value> = self
+            .living(moment)
+            .map(|(path, since)| json!({ "path": path, "last_change": self.real(since) }))
+            .collect();
+        json!({
+            "origin": self.origin,
+            "group": self.group.name,
+            "at": self.real(moment),
+            "recorded_at": moment,
+            "start": self.clock.seconds_at(0.0),
+            "day_seconds": self.clock.day.as_secs_f64(),
+            "pages": pages,
+        })
+    }
+
+    fn page_truth(&self, path: &str, moment: f64) -> Result<Value, String> {
+        let mut told = json!({ "path": path, "at": self.real(moment), "recorded_at": moment });
+        let Some(page) = self.group.page(path) else {
+            told["fate"] = json!("unknown");
+            return Ok(told);
+        };
+        let mut versions = page.versions.clone();
+        versions.retain(|(at, _)| *at <= moment);
+        versions.dedup_by(|later, earlier| later.1 == earlier.1);
+        told["changes"] = json!(versions.iter().map(|(at, _)| self.real(*at)).collect::<Vec<_>>());
+        match page.at(moment) {
+            State::NotYet => told["fate"] = json!("unknown"),
+            State::Removed { since } => {
+                told["fate"] = json!("died");
+                told["died"] = json!(self.real(since));
+            }
+            State::Shows { blob, since } => {
+                let body = self.recording.content(blob).map_err(|error| error.to_string())?;
+                let text = extract::html(&body, Some(&page.media), 0).text;
+                let fragments = truth::fragments(&text);
+                told["fate"] = json!("lives");
+                told["version"] = json!(blob);
+                told["last_change"] = json!(self.real(since));
+                told["fragments"] =
+                    json!(fragments.iter().map(|hash| format!("{hash:016x}")).collect::<Vec<_>>());
+                told["text"] = json!(text);
+            }
+        }
+        Ok(told)
+    }
+
+    /// The moment of the recording at a day since the start.
+    fn moment(&self, day: f64) -> f64 {
+        self.group.opens + day * DAY_SECONDS
+    }
+
+    fn day(&self, moment: f64) -> f64 {
+        (moment - self.group.opens) / DAY_SECONDS
+    }
+
+    /// A moment of the recording in real time, in seconds since 1970.
+    fn real(&self, moment: f64) -> f64 {
+        self.clock.seconds_at(self.day(moment))
+    }
+
+    /// The date to send: that of the change, once its second is over, so that no other change can share it.
+    fn modified(&self, since: f64) -> Option<SystemTime> {
+        let second = self.clock.second_at(self.day(since));
+        let current = Timestamp::from_seconds(self.now.millis().div_euclid(1000));
+        (second < current).then(|| UNIX_EPOCH + Duration::from_millis(second.millis().max(0).unsigned_abs()))
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evolving_web::replay;
+    use hyper::header::{IF_MODIFIED_SINCE, IF_NONE_MATCH};
+
+    #[test]
+    fn the_past_is_answered_as_it_was() {
+        let folder = replay::tests::folder();
+        let recording = Recording::open(folder.path()).expect("a recording");
+        // A recorded day lasts a hundred seconds.
+        let clock = Clock { start: Timestamp::from_seconds(1_000_000), day: Duration::from_secs(100) };
+        let ask = |seconds: i64, path: &str, headers: &[(hyper::header::HeaderName, &str)]| {
+            let now = Timestamp::from_seconds(1_000_000 + seconds);
+            let (group, origin) = (&recording.groups[0], "http://127.0.1.1:1");
+            let desk = RecordedDesk { recording: &recording, group, clock, origin, now };
+            let headers = headers.iter().map(|(name, value)| (name.clone(), value.parse().expect("a value")));
+            desk.answer(&Method::GET, &path.parse().expect("a path"), &headers.collect())
+        };
+        let page = "/a%20b.html";
+        let first = ask(150, page, &[]);
+        assert_eq!(
+            (first.status(), &first.headers()[ETAG]),
+            (StatusCode::OK, &"\"aa\"".parse().expect("a value"))
+        );
+        assert_eq!(first.headers()[CONTENT_TYPE], "text/html");
+        let date = first.headers()[LAST_MODIFIED].to_str().expect("a date").to_owned();
+        for (seconds, code) in [(199, 304), (200, 200), (399, 200), (400, 410)] {
+            assert_eq!(ask(seconds, page, &[(IF_NONE_MATCH, "\"aa\"")]).status(), code, "{seconds}");
+            assert_eq!(ask(seconds, page, &[(IF_MODIFIED_SINCE, &date)]).status(), code, "{seconds}");
+        }
+        for (path, code) in [("/", 200), ("/sitemap.xml", 200), ("/robots.txt", 200), ("/none", 404)] {
+            assert_eq!(ask(150, path, &[]).status(), code, "{path}");
+        }
+        for question in
+            ["/.truth/site", "/.truth/page?path=/a%2520b.html", "/.truth/page?path=/a%20b.html&at=1000210"]
+        {
+            assert_eq!(ask(150, question, &[]).status(), 200, "{question}");
+        }
+        for question in ["/.truth/", "/.truth/page", "/.truth/site?at=x", "/.truth/site?when=1"] {
+            assert_eq!(ask(150, question, &[]).status(), 400, "{question}");
+        }
+    }
+}
