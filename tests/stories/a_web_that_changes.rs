@@ -50,7 +50,8 @@ impl Web {
     fn start(freshet: &Freshet, arguments: &[&str]) -> Web {
         let running = freshet.start(arguments);
         let deadline = Instant::now() + Duration::from_secs(20);
-        while !running.stderr().contains("the truth") {
+        // Two pipes: what was written first need not be read first.
+        while !(running.stderr().contains("the truth") && running.stdout().ends_with('\n')) {
             assert!(Instant::now() < deadline, "the web did not come up: {}", running.stderr());
             std::thread::sleep(Duration::from_millis(5));
         }
