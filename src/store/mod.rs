@@ -71,10 +71,19 @@ pub trait Store: Send {
 
     /// Body and text of the version a page holds, with its content type.
     fn content(&mut self, page: PageId) -> Result<Option<StoredContent>>;
+
+    /// Calls `each` for every observation, page by page in order of their ids, a page's own in order of time.
+    fn each_visit(&mut self, each: &mut dyn FnMut(VisitRow)) -> Result<()>;
+
+    /// Body and text of a version that a visit left; the content type is the page's own affair.
+    fn version(&mut self, version: VersionId) -> Result<Option<StoredContent>>;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CycleId(pub i64);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VersionId(pub i64);
 
 /// A seed as it is stored.
 #[derive(Clone, Debug)]
@@ -333,6 +342,18 @@ pub struct PageRow {
     pub sitemap_lastmod: Option<Timestamp>,
     pub noindex: bool,
     pub alias_of: Option<String>,
+}
+
+/// An observation as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VisitRow {
+    pub page: PageId,
+    /// When the request was sent.
+    pub at: Timestamp,
+    /// As [`Outcome::code`] says it.
+    pub outcome: String,
+    /// What the page held after it, if the visit brought or confirmed anything.
+    pub version: Option<VersionId>,
 }
 
 /// A version, unpacked.

@@ -9,7 +9,7 @@ use freshet::policy::Score;
 use freshet::schedule::{Plan, Planned};
 use freshet::store::{
     Batch, Content, CycleId, KnownHost, KnownPage, PageFilter, PageRow, PlannedVisit, ReadContent, Recorded,
-    Store, Summary, Tally, VisitRecord, version,
+    Store, Summary, Tally, VersionId, VisitRecord, version,
 };
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;
@@ -44,6 +44,7 @@ macro_rules! conformance_of_a_store {
             pages_that_share_a_content_keep_their_own_types
             a_page_keeps_what_it_held_through_bad_times
             not_modified_means_the_version_held
+            every_visit_comes_back_with_what_it_left
             validators_come_with_the_plan
             a_plan_says_by_which_rules_a_page_was_read
             a_page_is_alive_missing_gone_and_alive_again
@@ -641,6 +642,38 @@ pub fn not_modified_means_the_version_held(place: &dyn Place) {
     assert_eq!(begun.store.summary().expect("a summary").versions, 1);
     assert_eq!(begun.store.content(root).expect("it is read").map(|held| held.text).as_deref(), Some("one"));
     assert!(begun.store.content(never).expect("it is read").is_none());
+}
+
+pub fn every_visit_comes_back_with_what_it_left(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "/other"]);
+    let (root, other) = (begun.id("/"), begun.id("/other"));
+    begun.record(vec![fetched(other, b"two", "two", later(1)), fetched(root, b"one", "one", NOW)]);
+    begun.next_cycle();
+    begun.record(vec![visit(root, Outcome::NotModified, later(2)), visit(other, Outcome::Missing, later(3))]);
+    begun.next_cycle();
+    begun.record(vec![fetched(root, b"<p>new", "new", later(4))]);
+
+    let mut rows = Vec::new();
+    begun.store.each_visit(&mut |row| rows.push(row)).expect("visits are read");
+    let told: Vec<_> = rows.iter().map(|row| (row.page, row.at, row.outcome.as_str())).collect();
+    let expected = [
+        (root, NOW, "fetched"),
+        (root, later(2), "not-modified"),
+        (root, later(4), "fetched"),
+        (other, later(1), "fetched"),
+        (other, later(3), "missing"),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!((rows[0].version, rows[4].version), (rows[1].version, None));
+    let mut read = |row: usize| {
+        let version = rows[row].version.expect("a version");
+        let found = begun.store.version(version).expect("it is read").expect("it is there");
+        (found.body, found.text)
+    };
+    assert_eq!(read(1), (b"one".to_vec(), "one".to_owned()));
+    assert_eq!(read(2), (b"<p>new".to_vec(), "new".to_owned()));
+    assert_eq!(read(3), (b"two".to_vec(), "two".to_owned()));
+    assert!(begun.store.version(VersionId(999)).expect("no such version").is_none());
 }
 
 pub fn validators_come_with_the_plan(place: &dyn Place) {

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter, types::Value};
 
 use super::{Result, count, moment};
 use crate::page::PageId;
-use crate::store::{PageFilter, PageRow, StoredContent, Summary, version};
+use crate::store::{PageFilter, PageRow, StoredContent, Summary, VersionId, VisitRow, version};
 use crate::time::Timestamp;
 
 pub(super) fn summary(connection: &Connection, path: &Path) -> Result<Summary> {
@@ -147,4 +147,29 @@ pub(super) fn content(connection: &Connection, page: PageId) -> Result<Option<St
     let Some((packed, body_bytes, text_bytes, content_type)) = found else { return Ok(None) };
     let (body, text) = version::unpack(&packed, count(body_bytes) as usize, count(text_bytes) as usize)?;
     Ok(Some(StoredContent { body, text, content_type }))
+}
+
+pub(super) fn visits(connection: &Connection, each: &mut dyn FnMut(VisitRow)) -> Result<()> {
+    let mut statement = connection
+        .prepare("SELECT page_id, at, outcome, version_id FROM observation ORDER BY page_id, at, id")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        each(VisitRow {
+            page: PageId(row.get(0)?),
+            at: Timestamp::from_millis(row.get(1)?),
+            outcome: row.get(2)?,
+            version: row.get::<_, Option<i64>>(3)?.map(VersionId),
+        });
+    }
+    Ok(())
+}
+
+pub(super) fn version(connection: &Connection, version: VersionId) -> Result<Option<StoredContent>> {
+    let found: Option<(Vec<u8>, i64, i64)> = connection
+        .prepare_cached("SELECT content, body_bytes, text_bytes FROM version WHERE id = ?1")?
+        .query_row([version.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    let Some((packed, body_bytes, text_bytes)) = found else { return Ok(None) };
+    let (body, text) = version::unpack(&packed, count(body_bytes) as usize, count(text_bytes) as usize)?;
+    Ok(Some(StoredContent { body, text, content_type: None }))
 }

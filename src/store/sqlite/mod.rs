@@ -18,7 +18,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 
 use super::{
     Batch, CycleId, CycleRow, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageRow, PlannedVisit,
-    Recorded, Result, Store, StoreError, StoredContent, Summary,
+    Recorded, Result, Store, StoreError, StoredContent, Summary, VersionId, VisitRow,
 };
 use crate::page::{Fingerprint, HostId, PageId, PageUrl, SeedId};
 use crate::schedule::Plan;
@@ -254,5 +254,13 @@ impl Store for SqliteStore {
 
     fn content(&mut self, page: PageId) -> Result<Option<StoredContent>> {
         look::content(&self.connection, page)
+    }
+
+    fn each_visit(&mut self, each: &mut dyn FnMut(VisitRow)) -> Result<()> {
+        look::visits(&self.connection, each)
+    }
+
+    fn version(&mut self, version: VersionId) -> Result<Option<StoredContent>> {
+        look::version(&self.connection, version)
     }
 }
