@@ -11,14 +11,17 @@
 
 pub mod announce;
 pub mod answer;
+pub mod ask;
 pub mod clock;
 pub mod content;
 mod draw;
+pub mod judge;
 pub mod life;
 pub mod process;
 pub mod replay;
 pub mod replay_answer;
 pub mod rhythm;
+pub mod score;
 pub mod server;
 pub mod site;
 pub mod spec;

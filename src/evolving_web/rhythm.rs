@@ -3,10 +3,10 @@
 //! With a rhythm, the first five days of each week are busy and the other two are not, and the hours from 8 to 20 are
 //! busier than the night. Over a whole week as many events come as without one: a rate stays a rate.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How fast events come, by the hour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rhythm {
     /// The same at every hour.

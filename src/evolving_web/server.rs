@@ -121,7 +121,8 @@ async fn listen(hosts: u32, mut port: u16) -> Result<Vec<(TcpListener, Arc<str>)
     Ok(listening)
 }
 
-fn address(host: u32) -> Ipv4Addr {
+/// Where a host of that number listens.
+pub(super) fn address(host: u32) -> Ipv4Addr {
     // Both are below 256 for every host that `bind` lets in.
     Ipv4Addr::new(127, 0, (1 + host / HOSTS_PER_RANGE) as u8, (1 + host % HOSTS_PER_RANGE) as u8)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use memchr::memmem;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::content::{Content, Mix};
@@ -198,4 +199,13 @@ fn noise_of(out: &mut String, page: &Tenant, day: f64) {
     let advert = sub_seed(seed, minute as u64 / MINUTES_PER_ADVERT);
     words::heading(out, &mut Draw::new(advert), 12);
     out.push_str("</p></aside>\n");
+}
+
+/// A page as it was served, without its noise; `None` if it has none.
+pub fn without_noise(html: &[u8]) -> Option<Vec<u8>> {
+    const LAST: &[u8] = b"</aside>\n";
+    let start = memmem::find(html, b"<p class=\"noise clock\">")?;
+    let (before, noise) = html.split_at_checked(start)?;
+    let after = noise.get(memmem::find(noise, LAST)? + LAST.len()..)?;
+    Some([before, after].concat())
 }

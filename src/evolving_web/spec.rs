@@ -1,11 +1,12 @@
 //! What a web is made of: its size, its shares, and its seed.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::rhythm::Rhythm;
 
 /// All that a web follows from. Two webs of the same spec are the same at every moment.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Spec {
     pub seed: u64,
     /// Places for pages on each host; a page that dies makes room for another.
@@ -32,14 +33,14 @@ pub struct Spec {
 }
 
 /// How many pages have a right validator, how many a wrong one; the others have none.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Validity {
     pub right: f64,
     pub wrong: f64,
 }
 
 /// How well changes are announced.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Announcing {
     /// Of what is announced, so much is true.
     pub precision: f64,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::life::Tenant;
-use super::site::Site;
+use super::site::{Site, without_noise};
 use crate::extract;
 
 /// Words of a fragment; the paper leaves it open.
@@ -13,7 +13,17 @@ pub const FRAGMENT_WORDS: usize = 4;
 
 /// The words that a reader of the page sees, without noise, as `extract` reads them.
 pub fn text(site: &Site<'_>, page: &Tenant, day: f64) -> String {
-    extract::html(site.quiet_html(page, day).as_bytes(), Some("text/html; charset=utf-8"), 0).text
+    read(site.quiet_html(page, day).as_bytes())
+}
+
+/// The words of a body that a crawler holds, as [`text`] would tell them: noise is no part of the truth, so it is none of
+/// what is held against it. `text` is what was read off the body.
+pub fn held_text(body: &[u8], text: String) -> String {
+    without_noise(body).map_or(text, |quiet| read(&quiet))
+}
+
+fn read(html: &[u8]) -> String {
+    extract::html(html, Some("text/html; charset=utf-8"), 0).text
 }
 
 /// The fragments of a text: xxh3-64 of each run of four words, in lower case, one blank between them. A word is a run of
@@ -47,6 +57,23 @@ pub fn divergence(a: &BTreeSet<u64>, b: &BTreeSet<u64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evolving_web::spec::Spec;
+
+    #[test]
+    fn what_is_read_off_a_page_as_served_is_its_true_text_but_for_the_noise() {
+        for noise in [false, true] {
+            let spec = Spec { pages: 60, median_bytes: 3000, noise, ..Spec::default() };
+            let site = Site::new(&spec, 0);
+            for page in site.living(4.2) {
+                let (served, truth) = (site.html(&page, 4.2), text(&site, &page, 4.2));
+                let held = extract::html(served.as_bytes(), Some("text/html; charset=utf-8"), 9).text;
+                assert_eq!(held == truth, !noise);
+                assert_eq!(held_text(served.as_bytes(), held), truth);
+                assert_eq!(without_noise(served.as_bytes()).is_some(), noise);
+            }
+        }
+        assert_eq!(held_text(b"<p class=\"noise clock\">cut", "cut".to_owned()), "cut");
+    }
 
     #[test]
     fn fragments_are_runs_of_four_words() {

@@ -1,0 +1,267 @@
+//! A web whose truth is known, and what a store remembers of it → how well the store stands.
+//!
+//! What is held is compared with what is true as text, not by dates: a host that wrongly says "not modified" fools the
+//! crawler, never the judge.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::clock::Clock;
+use super::content::{Kind, Mix};
+use super::life::{Fate, Tenant};
+use super::score::{Board, Compared, Held, Past, Scores, Sight, age};
+use super::site::Site;
+use super::spec::Spec;
+use super::truth;
+use crate::store::VersionId;
+
+/// One host of a web, and its time.
+#[derive(Clone, Debug)]
+pub struct Witness {
+    pub origin: String,
+    pub host: u32,
+    pub spec: Spec,
+    pub clock: Clock,
+}
+
+/// What a store remembers of pages, by their URLs.
+pub type Pasts = HashMap<String, Past>;
+
+/// Gives the text of a version as the truth would tell it; see [`truth::held_text`].
+pub type Read<'a, E> = dyn FnMut(VersionId) -> Result<String, E> + 'a;
+
+/// Looks at every page that lives, or was held, at moments from `since` to `now`, in seconds since 1970.
+pub fn judge<E>(
+    web: &[Witness],
+    pasts: &Pasts,
+    since: f64,
+    now: f64,
+    read: &mut Read<'_, E>,
+) -> Result<Scores, E> {
+    let mut board = Board::new(since, now);
+    for witness in web {
+        let site = Site::new(&witness.spec, witness.host);
+        for place in 0..witness.spec.pages {
+            let mut look = Look { witness, site: &site, texts: Texts::default() };
+            look.living(place, pasts, since, &mut board, read)?;
+        }
+        let prefix = format!("{}/", witness.origin);
+        for (url, past) in pasts.iter().filter(|(url, _)| url.starts_with(&prefix)) {
+            let path = url.strip_prefix(&witness.origin).unwrap_or("/");
+            dead(witness, &site, path, past, &mut board);
+        }
+    }
+    Ok(board.scores())
+}
+
+/// How a page behaves: by the kinds of its own regions.
+fn behaviour(mix: &Mix) -> &'static str {
+    let has =
+        |scroll: bool| mix.regions.iter().any(|region| matches!(region.kind, Kind::Scroll { .. }) == scroll);
+    match (has(false), has(true)) {
+        (false, false) => "static",
+        (true, false) => "churn",
+        (false, true) => "scroll",
+        (true, true) => "mixed",
+    }
+}
+
+/// The page of one place, from moment to moment.
+struct Look<'a> {
+    witness: &'a Witness,
+    site: &'a Site<'a>,
+    texts: Texts,
+}
+
+impl Look<'_> {
+    fn living<E>(
+        &mut self,
+        place: u32,
+        pasts: &Pasts,
+        since: f64,
+        board: &mut Board,
+        read: &mut Read<'_, E>,
+    ) -> Result<(), E> {
+        let (site, clock) = (self.site, self.witness.clock);
+        let mut before: Option<(Tenant, Option<&Past>, &'static str)> = None;
+        for (moment, at) in board.times().to_vec().into_iter().enumerate() {
+            let day = clock.day_at_seconds(at);
+            let page = site.tenant(place, day);
+            let (past, kind) = match before {
+                Some((same, past, kind)) if same == page => (past, kind),
+                _ => {
+                    let past = pasts.get(&format!("{}{}", self.witness.origin, site.path(&page)));
+                    (past, behaviour(&site.content(&page).mix))
+                }
+            };
+            before = Some((page, past, kind));
+            let known = past.filter(|past| past.found_at <= at);
+            let held = match known.and_then(|past| past.held(at)) {
+                Some(held) => Some(self.compare(&page, held, at, read)?),
+                None => None,
+            };
+            let born = site.moves(&page, day).last().copied().or(page.born).map(|day| clock.seconds_at(day));
+            let delay = known.zip(born.filter(|born| *born > since));
+            let delay = delay.map(|(past, born)| (past.found_at - born).max(0.0));
+            let sight = Sight::Living { known: known.is_some(), delay, held };
+            board.add(moment, &self.witness.origin, kind, &sight);
+        }
+        Ok(())
+    }
+
+    fn compare<E>(
+        &mut self,
+        page: &Tenant,
+        held: Held,
+        at: f64,
+        read: &mut Read<'_, E>,
+    ) -> Result<Compared, E> {
+        let clock = self.witness.clock;
+        let day = clock.day_at_seconds(at);
+        let version = self.site.version(page, day);
+        let (fresh, divergence) =
+            self.texts.compare(held.version, version, read, || truth::text(self.site, page, day))?;
+        let age = if fresh {
+            0.0
+        } else {
+            let changes = self.site.changes(page, clock.day_at_seconds(held.read_at), day);
+            let changes: Vec<f64> = changes.into_iter().map(|day| clock.seconds_at(day)).collect();
+            age(&changes, held.read_at, at)
+        };
+        Ok(Compared { fresh, divergence, age })
+    }
+}
+
+/// The texts last compared: most moments have the same ones as the moment before.
+#[derive(Default)]
+struct Texts {
+    held: Option<(VersionId, Text)>,
+    truth: Option<(u64, Text)>,
+    compared: Option<((VersionId, u64), (bool, f64))>,
+}
+
+struct Text {
+    words: String,
+    fragments: BTreeSet<u64>,
+}
+
+impl Text {
+    fn new(words: String) -> Self {
+        Self { fragments: truth::fragments(&words), words }
+    }
+}
+
+impl Texts {
+    /// Whether the two are the same, and how far apart they are.
+    fn compare<E>(
+        &mut self,
+        held: VersionId,
+        version: u64,
+        read: &mut Read<'_, E>,
+        tell: impl FnOnce() -> String,
+    ) -> Result<(bool, f64), E> {
+        if let Some((_, result)) = self.compared.filter(|(pair, _)| *pair == (held, version)) {
+            return Ok(result);
+        }
+        let ours = match self.held.take().filter(|(id, _)| *id == held) {
+            Some((_, text)) => text,
+            None => Text::new(read(held)?),
+        };
+        let theirs = match self.truth.take().filter(|(id, _)| *id == version) {
+            Some((_, text)) => text,
+            None => Text::new(tell()),
+        };
+        let same = ours.words == theirs.words;
+        let result = (same, if same { 0.0 } else { truth::divergence(&ours.fragments, &theirs.fragments) });
+        self.held = Some((held, ours));
+        self.truth = Some((version, theirs));
+        self.compared = Some(((held, version), result));
+        Ok(result)
+    }
+}
+
+/// A page of the store, at the moments when it is no more.
+fn dead(witness: &Witness, site: &Site<'_>, path: &str, past: &Past, board: &mut Board) {
+    for (moment, at) in board.times().to_vec().into_iter().enumerate() {
+        if !past.was_held(at) {
+            continue;
+        }
+        let day = witness.clock.day_at_seconds(at);
+        let page = match site.fate(path, day) {
+            Fate::Lives(_) | Fate::Unknown => continue,
+            Fate::Moved { tenant, .. } => Some(tenant),
+            Fate::Died { at, .. } => match site.fate(path, at.next_down()) {
+                Fate::Lives(page) | Fate::Moved { tenant: page, .. } => Some(page),
+                _ => None,
+            },
+        };
+        if let Some(page) = page {
+            let kind = behaviour(&site.content(&page).mix);
+            board.add(moment, &witness.origin, kind, &Sight::Dead { held: past.held(at).is_some() });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evolving_web::score::{Seen, What};
+    use crate::time::Timestamp;
+    use std::convert::Infallible;
+    use std::time::Duration;
+
+    const START: f64 = 1000.0;
+    const DAY: f64 = 10.0;
+
+    /// Every page is read as it is at the start; some that are born on the way are found half a day later, unread.
+    #[test]
+    fn a_store_is_judged_by_what_became_of_what_it_read() {
+        let spec = Spec { pages: 90, turnover: 0.3, median_bytes: 2000, ..Spec::default() };
+        let clock = Clock { start: Timestamp::from_seconds(1000), day: Duration::from_secs(10) };
+        let origin = "http://127.0.1.1:1".to_owned();
+        let site = Site::new(&spec, 0);
+        let visits = |place: u32| vec![Seen { at: START, what: What::Read(VersionId(i64::from(place))) }];
+        let mut pasts = Pasts::new();
+        for page in site.living(0.0) {
+            let past = Past { found_at: START, visits: visits(page.place) };
+            pasts.insert(origin.clone() + &site.path(&page), past);
+        }
+        let (mut fresh, mut held, mut found, mut divergence) = (0.0, 0.0, 0.0, 0.0);
+        for page in site.living(2.0) {
+            let url = origin.clone() + &site.path(&page);
+            let first = site.tenant(page.place, 0.0);
+            if page == first {
+                let (then, now) = (truth::text(&site, &page, 0.0), truth::text(&site, &page, 2.0));
+                held += 1.0;
+                fresh += f64::from(site.changes(&page, 0.0, 2.0).is_empty());
+                divergence += truth::divergence(&truth::fragments(&then), &truth::fragments(&now));
+            } else {
+                divergence += 1.0;
+                if page.place % 2 == 0 {
+                    let born = site.moves(&page, 2.0).last().copied().or(page.born).expect("born on the way");
+                    let found_at = START + (born + 0.5) * DAY;
+                    found += f64::from(found_at <= START + 2.0 * DAY);
+                    pasts.insert(url, Past { found_at, visits: Vec::new() });
+                }
+            }
+        }
+        let mut read = |version: VersionId| {
+            let page = site.tenant(version.0 as u32, 0.0);
+            Ok::<_, Infallible>(truth::text(&site, &page, 0.0))
+        };
+        let web = [Witness { origin, host: 0, spec: spec.clone(), clock }];
+        let scores = judge(&web, &pasts, START, START + 2.0 * DAY, &mut read).expect("texts are read");
+        let now = &scores.all.now;
+        let near = |ours: Option<f64>, theirs: f64| ours.is_some_and(|ours| (ours - theirs).abs() < 1e-9);
+        assert!(near(now.coverage, held / 90.0) && near(now.freshness, fresh / 90.0), "{now:?}");
+        assert!(near(now.staleness, divergence / 90.0), "{now:?} {divergence}");
+        assert!(near(now.discovery_seconds, 0.5 * DAY) && found > 5.0, "{now:?} {found}");
+        assert_eq!((now.missed, now.dead), (90.0 - held - found, 90.0 - held));
+        assert_eq!(now.dead_held, Some(1.0));
+        let age = now.age_seconds.unwrap_or(-1.0);
+        assert!(age > 0.0 && age < 2.0 * DAY, "{age}");
+        let first = &scores.curve[0].figures;
+        assert!(first.freshness > now.freshness && first.staleness < now.staleness);
+        let shares: f64 = scores.behaviours.iter().map(|group| group.now.living).sum();
+        assert_eq!(shares, 90.0);
+    }
+}

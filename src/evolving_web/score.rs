@@ -1,0 +1,371 @@
+//! What is held against what is true: sights of pages at moments → figures.
+//!
+//! Comes in: for each page and moment, a [`Sight`]. Goes out: [`Scores`], over everything, by site and by behaviour. No
+//! I/O and no clock. Freshness and age are those of Cho & Garcia-Molina; staleness is that of Olston & Pandey 2008
+//! (§2.1): the mean divergence of what is held from what is true.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::store::VersionId;
+
+/// The past is looked at at so many moments, evenly spaced.
+pub const MOMENTS: usize = 60;
+
+/// What a store knows of one page. Times are seconds since 1970.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Past {
+    pub found_at: f64,
+    /// In order of time.
+    pub visits: Vec<Seen>,
+}
+
+/// What a visit did to what is held.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seen {
+    pub at: f64,
+    pub what: What,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum What {
+    /// The page was read.
+    Read(VersionId),
+    /// The host said that it is the one held. It may be wrong.
+    Confirmed(VersionId),
+    /// The page is no more, or elsewhere.
+    Lost,
+}
+
+/// A version that is held, and since when nobody has looked at what became of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Held {
+    pub version: VersionId,
+    pub read_at: f64,
+}
+
+impl Past {
+    /// What is held at a moment.
+    pub fn held(&self, at: f64) -> Option<Held> {
+        let mut until = self.until(at).iter().rev();
+        let version = match until.clone().next()?.what {
+            What::Lost => return None,
+            What::Read(version) | What::Confirmed(version) => version,
+        };
+        let read_at = until.find_map(|seen| matches!(seen.what, What::Read(_)).then_some(seen.at))?;
+        Some(Held { version, read_at })
+    }
+
+    /// Has it been held at any time up to this moment?
+    pub fn was_held(&self, at: f64) -> bool {
+        self.until(at).iter().any(|seen| seen.what != What::Lost)
+    }
+
+    fn until(&self, at: f64) -> &[Seen] {
+        self.visits.split_at(self.visits.partition_point(|seen| seen.at <= at)).0
+    }
+}
+
+/// How long a copy has been out of date: the time since the first change after it was read, 0 if there is none. A
+/// change at the instant of the visit is seen by it. `changes` are in order.
+pub fn age(changes: &[f64], read_at: f64, at: f64) -> f64 {
+    let unseen = changes.iter().find(|change| **change > read_at && **change <= at);
+    unseen.map_or(0.0, |change| at - change)
+}
+
+/// The middles of so many equal parts of a span: the mean over them is the mean over time, as far as it can be seen.
+pub fn moments(since: f64, now: f64, many: usize) -> impl Iterator<Item = f64> {
+    let part = (now - since).max(0.0) / many as f64;
+    (0..many).map(move |place| since + (place as f64 + 0.5) * part)
+}
+
+/// One page at one moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sight {
+    Living {
+        /// The store knows its URL.
+        known: bool,
+        /// From its birth to its discovery, in seconds, if it was born while the crawl went on.
+        delay: Option<f64>,
+        held: Option<Compared>,
+    },
+    /// It was held once, and is no more.
+    Dead { held: bool },
+}
+
+/// A copy, held against the page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Compared {
+    pub fresh: bool,
+    /// From 0 to 1.
+    pub divergence: f64,
+    /// In seconds.
+    pub age: f64,
+}
+
+/// Sights, added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tally {
+    living: u64,
+    known: u64,
+    held: u64,
+    fresh: u64,
+    divergence: f64,
+    age: f64,
+    discovered: u64,
+    delay: f64,
+    dead: u64,
+    dead_held: u64,
+}
+
+/// What the sights of one or more moments amount to. Counts are means over the moments.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Figures {
+    /// Pages that live.
+    pub living: f64,
+    /// Of these, the share that is held.
+    pub coverage: Option<f64>,
+    /// Of these, the share whose held text is the true one.
+    pub freshness: Option<f64>,
+    /// Mean divergence of the held fragments from the true ones; a page that is not held counts 1.
+    pub staleness: Option<f64>,
+    /// Mean time since the first change not seen, of the living pages that are held; 0 for a fresh one.
+    pub age_seconds: Option<f64>,
+    /// Living pages whose URL is not known.
+    pub missed: f64,
+    /// Mean time from birth to discovery, of the known pages born while the crawl went on.
+    pub discovery_seconds: Option<f64>,
+    /// Pages that were held once and are no more.
+    pub dead: f64,
+    /// Of these, the share that is held as alive still.
+    pub dead_held: Option<f64>,
+}
+
+impl Tally {
+    pub fn add(&mut self, sight: &Sight) {
+        match *sight {
+            Sight::Living { known, delay, held } => {
+                self.living += 1;
+                self.known += u64::from(known);
+                if let Some(delay) = delay {
+                    self.discovered += 1;
+                    self.delay += delay;
+                }
+                match held {
+                    Some(copy) => {
+                        self.held += 1;
+                        self.fresh += u64::from(copy.fresh);
+                        self.divergence += copy.divergence;
+                        self.age += copy.age;
+                    }
+                    None => self.divergence += 1.0,
+                }
+            }
+            Sight::Dead { held } => {
+                self.dead += 1;
+                self.dead_held += u64::from(held);
+            }
+        }
+    }
+
+    fn join(&mut self, other: &Tally) {
+        self.living += other.living;
+        self.known += other.known;
+        self.held += other.held;
+        self.fresh += other.fresh;
+        self.divergence += other.divergence;
+        self.age += other.age;
+        self.discovered += other.discovered;
+        self.delay += other.delay;
+        self.dead += other.dead;
+        self.dead_held += other.dead_held;
+    }
+
+    /// What it amounts to, if it is of so many moments.
+    pub fn figures(&self, moments: usize) -> Figures {
+        let mean = |count: u64| count as f64 / moments.max(1) as f64;
+        let ratio = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);
+        Figures {
+            living: mean(self.living),
+            coverage: ratio(self.held as f64, self.living),
+            freshness: ratio(self.fresh as f64, self.living),
+            staleness: ratio(self.divergence, self.living),
+            age_seconds: ratio(self.age, self.held),
+            missed: mean(self.living - self.known),
+            discovery_seconds: ratio(self.delay, self.discovered),
+            dead: mean(self.dead),
+            dead_held: ratio(self.dead_held as f64, self.dead),
+        }
+    }
+}
+
+/// Tallies of all groups at all moments, the last of which is now.
+#[derive(Clone, Debug)]
+pub struct Board {
+    times: Vec<f64>,
+    all: Vec<Tally>,
+    sites: BTreeMap<String, Vec<Tally>>,
+    behaviours: BTreeMap<&'static str, Vec<Tally>>,
+}
+
+impl Board {
+    pub fn new(since: f64, now: f64) -> Self {
+        let times: Vec<f64> = moments(since, now, MOMENTS).chain([now]).collect();
+        let all = vec![Tally::default(); times.len()];
+        Self { times, all, sites: BTreeMap::new(), behaviours: BTreeMap::new() }
+    }
+
+    pub fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    /// Takes in a page as it is seen at the moment of that place in [`Board::times`].
+    pub fn add(&mut self, moment: usize, site: &str, behaviour: &'static str, sight: &Sight) {
+        let empty = || vec![Tally::default(); self.times.len()];
+        if !self.sites.contains_key(site) {
+            self.sites.insert(site.to_owned(), empty());
+        }
+        let of_behaviour = self.behaviours.entry(behaviour).or_insert_with(empty);
+        let groups = [Some(&mut self.all), self.sites.get_mut(site), Some(of_behaviour)];
+        for tally in groups.into_iter().flatten().filter_map(|group| group.get_mut(moment)) {
+            tally.add(sight);
+        }
+    }
+
+    pub fn scores(&self) -> Scores {
+        let point = |(at, tally): (&f64, &Tally)| Point { at: *at, figures: tally.figures(1) };
+        Scores {
+            all: group("all", &self.all),
+            sites: self.sites.iter().map(|(name, tallies)| group(name, tallies)).collect(),
+            behaviours: self.behaviours.iter().map(|(name, tallies)| group(name, tallies)).collect(),
+            curve: self.times.iter().zip(&self.all).map(point).collect(),
+        }
+    }
+}
+
+fn group(name: &str, tallies: &[Tally]) -> Group {
+    let (now, past) = match tallies.split_last() {
+        Some((now, past)) => (*now, past),
+        None => (Tally::default(), tallies),
+    };
+    let mut sum = Tally::default();
+    past.iter().for_each(|tally| sum.join(tally));
+    Group { name: name.to_owned(), now: now.figures(1), past: sum.figures(past.len()) }
+}
+
+/// How well a store stands against the truth.
+#[derive(Clone, Debug, Serialize)]
+pub struct Scores {
+    pub all: Group,
+    pub sites: Vec<Group>,
+    pub behaviours: Vec<Group>,
+    /// Over everything, moment by moment.
+    pub curve: Vec<Point>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Group {
+    pub name: String,
+    pub now: Figures,
+    pub past: Figures,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    pub at: f64,
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    const ONE: VersionId = VersionId(1);
+    const TWO: VersionId = VersionId(2);
+
+    #[test]
+    fn what_is_held_follows_from_the_visits() {
+        let seen = |at, what| Seen { at, what };
+        let visits = vec![
+            seen(1.0, What::Read(ONE)),
+            seen(2.0, What::Confirmed(ONE)),
+            seen(3.0, What::Lost),
+            seen(4.0, What::Read(TWO)),
+        ];
+        let past = Past { found_at: 0.0, visits };
+        assert_eq!(past.held(0.9), None);
+        assert_eq!(past.held(1.0), Some(Held { version: ONE, read_at: 1.0 }));
+        assert_eq!(past.held(2.5), Some(Held { version: ONE, read_at: 1.0 }), "a word is no look");
+        assert_eq!(past.held(3.5), None);
+        assert_eq!(past.held(9.0), Some(Held { version: TWO, read_at: 4.0 }));
+        assert_eq!((past.was_held(0.9), past.was_held(3.5)), (false, true));
+    }
+
+    #[test]
+    fn figures_of_a_few_pages_by_hand() {
+        let living = |known, held| Sight::Living { known, delay: None, held };
+        let copy = |fresh, divergence, age| Some(Compared { fresh, divergence, age });
+        let mut board = Board::new(0.0, 60.0);
+        let now = MOMENTS;
+        board.add(now, "a", "static", &living(true, copy(true, 0.0, 0.0)));
+        board.add(now, "a", "churn", &living(true, copy(false, 0.5, 30.0)));
+        board.add(now, "b", "churn", &living(true, None));
+        board.add(now, "b", "scroll", &Sight::Living { known: false, delay: None, held: None });
+        board.add(now, "b", "churn", &Sight::Dead { held: true });
+        board.add(now, "b", "churn", &Sight::Dead { held: false });
+        let scores = board.scores();
+        let expected = Figures {
+            living: 4.0,
+            coverage: Some(0.5),
+            freshness: Some(0.25),
+            staleness: Some((0.5 + 1.0 + 1.0) / 4.0),
+            age_seconds: Some(15.0),
+            missed: 1.0,
+            discovery_seconds: None,
+            dead: 2.0,
+            dead_held: Some(0.5),
+        };
+        assert_eq!(scores.all.now, expected);
+        assert_eq!(scores.all.past, Figures::default(), "nothing was seen then");
+        assert_eq!(scores.sites.iter().map(|site| site.now.living).collect::<Vec<_>>(), [2.0, 2.0]);
+        let names: Vec<&str> = scores.behaviours.iter().map(|group| group.name.as_str()).collect();
+        assert_eq!(names, ["churn", "scroll", "static"]);
+        assert_eq!((scores.curve.len(), scores.curve[0].at), (MOMENTS + 1, 0.5));
+    }
+
+    #[test]
+    fn freshness_and_age_over_time_are_those_of_the_definitions() {
+        let golden = include_str!("../../tests/golden/freshness_metrics.json");
+        let golden: Value = serde_json::from_str(golden).expect("JSON");
+        let list = |value: &Value| -> Vec<f64> {
+            value.as_array().into_iter().flatten().filter_map(Value::as_f64).collect()
+        };
+        let cases = golden["cases"].as_array().expect("cases");
+        assert_eq!(cases.len(), 10);
+        for case in cases {
+            let (changes, crawls) = (list(&case["changes"]), list(&case["crawls"]));
+            let horizon = case["horizon"].as_f64().expect("a number");
+            let visits = [0.0].iter().chain(&crawls).map(|at| Seen { at: *at, what: What::Read(ONE) });
+            let past = Past { found_at: 0.0, visits: visits.collect() };
+            // Each event moves the mean by one part at the most.
+            let many = 100_000;
+            let mut tally = Tally::default();
+            for at in moments(0.0, horizon, many) {
+                let age = age(&changes, past.held(at).expect("it is held").read_at, at);
+                let copy = Compared { fresh: age == 0.0, divergence: f64::from(age > 0.0), age };
+                tally.add(&Sight::Living { known: true, delay: None, held: Some(copy) });
+            }
+            let figures = tally.figures(many);
+            let near = |ours: Option<f64>, name: &str| {
+                let (ours, theirs) = (ours.expect("a figure"), case[name].as_f64().expect("a number"));
+                assert!((ours - theirs).abs() < 1e-3 * (1.0 + theirs), "{name}: {ours} {theirs}");
+            };
+            near(figures.freshness, "freshness");
+            near(figures.staleness, "staleness");
+            near(figures.age_seconds, "mean_age");
+        }
+    }
+}
