@@ -15,6 +15,7 @@ Examples:
   freshet status                                 what is known, which hosts wait and why
   freshet pages --state gone --format csv        list pages, filtered
   freshet web --hosts 3 --day 10s > seeds.txt    a web to practise on, a day of which lasts ten seconds
+  freshet score --truth http://127.0.1.1:8000/   how fresh and complete the crawl of that web is
   freshet config > freshet.toml                  the effective settings, as a file to edit
 
 What can be set for a crawl can also be set by an environment variable (FRESHET_DELAY=2) or in freshet.toml
@@ -22,7 +23,7 @@ What can be set for a crawl can also be set by an environment variable (FRESHET_
 
 /// A polite web crawler that learns how pages change.
 ///
-/// Gather: crawl. Look: status, pages. Play: web. Set up: config, completions.
+/// Gather: crawl. Look: status, pages. Play: web, score. Set up: config, completions.
 #[derive(Debug, Parser)]
 #[command(name = "freshet", version, after_help = EXAMPLES, max_term_width = 110)]
 pub struct Cli {
@@ -69,6 +70,12 @@ pub enum Command {
     /// same flags and --start give the same web again. What is true of a host is at /.truth/site, of a page at
     /// /.truth/page?path=/&at=SECONDS.
     Web(Box<WebArgs>),
+    /// Hold the store against the truth of a `freshet web`: how fresh, how complete, now and over the crawl's past
+    ///
+    /// Freshness: the share of the living pages whose held text is the true one. Staleness: how far held and true
+    /// fragments are apart, 0 to 1; a page not held counts 1. Age: time since the first change not seen. The past is
+    /// seen at 60 moments, from the first visit to now.
+    Score(ScoreArgs),
     /// Print the effective settings as TOML: flags over environment over file over defaults
     Config(Box<CrawlFlags>),
     /// Print the completion script of a shell
@@ -322,6 +329,13 @@ pub struct WebArgs {
     /// Of the changes, those that the feed tells of
     #[arg(long, value_name = "SHARE", default_value_t = 0.8, help_heading = "What the hosts tell")]
     pub feed_recall: f64,
+}
+
+#[derive(Debug, Args)]
+pub struct ScoreArgs {
+    /// A host of the web, as `freshet web` printed it; the others are found from it
+    #[arg(long, value_name = "URL")]
+    pub truth: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -19,6 +19,7 @@ fn main() -> ExitCode {
         Command::Status(arguments) => commands::status::run(&cli.global, &arguments),
         Command::Pages(arguments) => commands::pages::run(&cli.global, &arguments),
         Command::Web(arguments) => commands::web::run(&cli.global, &arguments, &talk),
+        Command::Score(arguments) => commands::score::run(&cli.global, &arguments),
         Command::Config(arguments) => commands::config::run(&cli.global, &arguments),
         Command::Completions { shell } => commands::completions::run(shell),
     };

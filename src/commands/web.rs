@@ -106,7 +106,10 @@ fn print(
          freshet crawl --seeds seeds.txt --delay 0 --allow-private=127.0.0.0/16"
     ));
     if let Some(seed) = seeds.first() {
-        talk.say(&format!("the truth: {seed}.truth/site and {seed}.truth/page?path=/"));
+        talk.say(&format!(
+            "the truth: {seed}.truth/site and {seed}.truth/page?path=/; \
+             to hold a crawl against it: freshet score --truth {seed}"
+        ));
     }
     Ok(())
 }

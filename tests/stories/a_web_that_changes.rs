@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// 100 real days: a story of seconds sees a millionth of it pass.
 const DAY: &str = "100d";
-const DAY_SECONDS: f64 = 100.0 * 86_400.0;
+pub const DAY_SECONDS: f64 = 100.0 * 86_400.0;
 
 /// Small pages, no noise, and ETags that tell the truth where there are any. No dates: a web put up again for a later
 /// day has lived its whole past earlier.
@@ -31,15 +31,15 @@ const PLAIN: [&str; 9] = [
 ];
 
 /// A web that is up, and the seeds it printed.
-struct Web {
+pub struct Web {
     running: Running,
-    seeds: Vec<String>,
+    pub seeds: Vec<String>,
 }
 
 impl Web {
     /// Puts it up as it is on `day`.
     #[track_caller]
-    fn on_day(freshet: &Freshet, day: f64, port: u16, flags: &[&str]) -> Web {
+    pub fn on_day(freshet: &Freshet, day: f64, port: u16, flags: &[&str]) -> Web {
         let start = (now() - day * DAY_SECONDS).to_string();
         let port = port.to_string();
         let place = ["web", "--day", DAY, "--start", &start, "--port", &port];
@@ -47,7 +47,7 @@ impl Web {
     }
 
     #[track_caller]
-    fn start(freshet: &Freshet, arguments: &[&str]) -> Web {
+    pub fn start(freshet: &Freshet, arguments: &[&str]) -> Web {
         let running = freshet.start(arguments);
         let deadline = Instant::now() + Duration::from_secs(20);
         // Two pipes: what was written first need not be read first.
@@ -59,7 +59,7 @@ impl Web {
         Web { running, seeds }
     }
 
-    fn port(&self) -> u16 {
+    pub fn port(&self) -> u16 {
         self.seeds[0]
             .trim_end_matches('/')
             .rsplit(':')
@@ -70,7 +70,7 @@ impl Web {
 
     /// Ends it as Ctrl-C does.
     #[track_caller]
-    fn stop(self) -> Ran {
+    pub fn stop(self) -> Ran {
         let sent = Command::new("kill").args(["-INT", &self.running.id().to_string()]).status();
         assert!(sent.is_ok_and(|status| status.success()));
         self.running.wait(Duration::from_secs(10))
@@ -89,7 +89,7 @@ impl Web {
     }
 }
 
-fn now() -> f64 {
+pub fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs_f64()
 }
 
@@ -128,12 +128,12 @@ fn truth_since(url: &str, days: f64) -> Value {
     truth(&format!("http://{host}/.truth/page?path={path}&from={from}"))
 }
 
-fn first(freshet: &Freshet, web: &Web) -> Value {
+pub fn first(freshet: &Freshet, web: &Web) -> Value {
     let seeds = freshet.seeds(&web.seeds);
     freshet.json(&[&["crawl", "--seeds", &seeds, "--json"], &FAST[..]].concat())
 }
 
-fn again(freshet: &Freshet) -> Value {
+pub fn again(freshet: &Freshet) -> Value {
     freshet.json(&[&["crawl", "--json"], &FAST[..]].concat())
 }
 

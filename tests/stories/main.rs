@@ -19,4 +19,5 @@ mod operator;
 mod politeness;
 mod robots_rules;
 mod scope_and_traps;
+mod scored_by_the_truth;
 mod stopped_and_killed;
