@@ -3,12 +3,12 @@
 //! Data goes round one way, and each step is a room:
 //!
 //! ```text
-//! seeds ─► schedule ─► fetch ─► extract ─► unique ─► new pages ─┐
-//!             ▲                    └─► observation ─► policy ───┤
-//!             └──────── store (pages, observations, versions) ◄─┘
+//! seeds ─► schedule ─► fetch ─► extract ─┬─► unique ─► new pages ─────────────┐
+//!             ▲                          └─► change ─► observation ─► policy ─┤
+//!             └───────────── store (pages, observations, versions) ◄──────────┘
 //! ```
 //!
-//! A room knows those above it in this list, never those below. From [`policy`] to [`schedule`] nothing does I/O or
+//! A room knows those above it in this list, never those below. From [`change`] to [`schedule`] nothing does I/O or
 //! looks at a clock: `now` is an argument, so that the live crawl and a replay share every decision. Traits stand at
 //! the seams and nowhere else: [`fetch::web::Web`], [`policy::Policy`], [`store::Store`].
 //!
@@ -23,6 +23,8 @@ pub mod fetch;
 pub mod extract;
 
 pub mod unique;
+
+pub mod change;
 
 pub mod observation;
 

@@ -1,0 +1,1 @@
+//! How far two sketches are apart.

@@ -1,0 +1,1 @@
+//! Text → fragments: hashed runs of words.

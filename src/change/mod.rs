@@ -1,0 +1,31 @@
+//! Text → how far it moved from what we held (Olston & Pandey 2008).
+//!
+//! Comes in: the text of a page as a reader sees it, and what was kept of its earlier versions. Goes out: fragments,
+//! the sketch that stands for them, divergences in [0, 1], and the change profiles they add up to. Nothing here does
+//! I/O or looks at a clock. What must stay true: the same text always gives the same fragments, on every machine and in
+//! every version of the program that says the same [`fragment::SCHEME`].
+
+pub mod behaviour;
+pub mod divergence;
+pub mod fragment;
+pub mod lifetime;
+pub mod profile;
+pub mod rule;
+pub mod sketch;
+
+/// How changes are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangeSettings {
+    /// Words of a fragment (k of the paper, which leaves it open).
+    pub fragment_words: usize,
+    /// Hashes that a sketch keeps (m of the paper); `None` keeps them all.
+    pub sketch: Option<usize>,
+    /// Change profiles kept of a page (h of the paper).
+    pub profiles: usize,
+}
+
+impl Default for ChangeSettings {
+    fn default() -> Self {
+        Self { fragment_words: 4, sketch: Some(256), profiles: 5 }
+    }
+}

@@ -1,0 +1,1 @@
+//! Change profiles: (time, divergence) pairs since a base version.

@@ -1,0 +1,1 @@
+//! The smallest hashes of a set of fragments: a small set standing for them all.
