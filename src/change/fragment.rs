@@ -1,1 +1,358 @@
 //! Text → fragments: hashed runs of words.
+//!
+//! A fragment is the xxh3-64 of a run of k words in lower case, one blank between them; a page is the set of its
+//! fragments (the shingles of Olston & Pandey 2008, §2.1, who leave k open). The text is lower-cased as
+//! [`str::to_lowercase`] does it, and its words are then the longest runs of letters and digits. A text of fewer than k
+//! words is one fragment of them all, a text without words has none.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Which way of making fragments this is. It is kept with what was measured, and goes up whenever any text would get
+/// other fragments than before: those of two schemes can't be compared.
+pub const SCHEME: u32 = 1;
+
+/// A fragment has 1 to this many words.
+pub const MOST_WORDS: usize = 64;
+
+/// Text is taken in pieces of about this many bytes, so that what is worked on stays in the nearest cache.
+const PIECE_BYTES: usize = 8 * 1024;
+
+/// The distinct fragments of a text, in ascending order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fragments {
+    hashes: Vec<u64>,
+}
+
+impl Fragments {
+    /// The fragments of `words` words each; see [`Fragmenter::new`].
+    pub fn of(text: &str, words: usize) -> Self {
+        let mut hashes = Vec::new();
+        Fragmenter::new(words).each(text, |hash| hashes.push(hash));
+        Self::from_hashes(hashes)
+    }
+
+    /// In any order, each as often as it likes.
+    pub fn from_hashes(mut hashes: Vec<u64>) -> Self {
+        hashes.sort_unstable();
+        hashes.dedup();
+        Self { hashes }
+    }
+
+    /// Strictly ascending.
+    pub fn as_slice(&self) -> &[u64] {
+        &self.hashes
+    }
+
+    pub fn len(&self) -> usize {
+        self.hashes.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
+    pub fn contains(&self, hash: u64) -> bool {
+        self.hashes.binary_search(&hash).is_ok()
+    }
+
+    pub fn iter(&self) -> std::iter::Copied<std::slice::Iter<'_, u64>> {
+        self.hashes.iter().copied()
+    }
+}
+
+impl<'a> IntoIterator for &'a Fragments {
+    type Item = u64;
+    type IntoIter = std::iter::Copied<std::slice::Iter<'a, u64>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// Finds the runs of words of one text after the other, in the same memory.
+#[derive(Clone, Debug)]
+pub struct Fragmenter {
+    words: usize,
+    /// The words at hand in lower case, a blank after each, up to `end`; behind it is what earlier ones left.
+    joined: Vec<u8>,
+    end: usize,
+    /// Where those words start, and where the next one will: one more than there are words, up to `marks`.
+    starts: Vec<usize>,
+    marks: usize,
+}
+
+impl Fragmenter {
+    /// `words` of a run below 1 are taken as 1, above [`MOST_WORDS`] as that.
+    pub fn new(words: usize) -> Self {
+        let words = words.clamp(1, MOST_WORDS);
+        Self { words, joined: Vec::new(), end: 0, starts: vec![0], marks: 1 }
+    }
+
+    /// Words of a run.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Gives the hash of each run of words, in the order of the text; one that comes twice is given twice.
+    pub fn each(&mut self, text: &str, mut take: impl FnMut(u64)) {
+        self.each_run(text, |run| take(xxh3_64(run)));
+    }
+
+    /// Gives each run of words, as it is hashed: UTF-8, in lower case, one blank between words.
+    pub fn each_run(&mut self, text: &str, mut take: impl FnMut(&[u8])) {
+        (self.end, self.marks) = (0, 1);
+        let (mut rest, mut any) = (text, false);
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at_checked(piece_bytes(rest.as_bytes())).unwrap_or((rest, ""));
+            self.read(piece);
+            rest = after;
+            any |= self.give(&mut take);
+        }
+        if !any && self.end > 0 {
+            take(&self.joined[..self.end - 1]);
+        }
+    }
+
+    /// Gives the runs whose words are all here, and keeps the words that later runs begin with. False: there was none.
+    fn give(&mut self, take: &mut impl FnMut(&[u8])) -> bool {
+        let starts = &self.starts[..self.marks];
+        let Some(ends) = starts.get(self.words..).filter(|ends| !ends.is_empty()) else { return false };
+        for (start, end) in starts.iter().zip(ends) {
+            take(&self.joined[*start..*end - 1]);
+        }
+        let given = ends.len();
+        let shift = starts[given];
+        self.joined.copy_within(shift..self.end, 0);
+        self.end -= shift;
+        self.starts.copy_within(given..self.marks, 0);
+        self.marks -= given;
+        self.starts[..self.marks].iter_mut().for_each(|start| *start -= shift);
+        true
+    }
+
+    /// Adds the words of a piece that no word reaches out of.
+    fn read(&mut self, piece: &str) {
+        let mut rest = piece;
+        while !rest.is_ascii() {
+            let bytes = rest.as_bytes();
+            let other = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(bytes.len());
+            let (before, after) = bytes.split_at(other);
+            // Lower-casing a letter looks at its neighbours (the Greek sigma), but never past ASCII white space.
+            let start = before.iter().rposition(u8::is_ascii_whitespace).map_or(0, |blank| blank + 1);
+            let length =
+                after.iter().position(u8::is_ascii_whitespace).map_or(bytes.len(), |blank| other + blank);
+            let (Some(chunk), Some(after)) = (rest.get(start..length), rest.get(length..)) else { break };
+            self.read_ascii(&bytes[..start]);
+            self.read_chunk(chunk);
+            rest = after;
+        }
+        self.read_ascii(rest.as_bytes());
+    }
+
+    /// A branch for each byte would be mispredicted at each end of a word: both outcomes are written, one stays.
+    fn read_ascii(&mut self, piece: &[u8]) {
+        self.make_room(piece.len());
+        let from = self.end;
+        let joined = &mut self.joined[from..];
+        let starts = &mut self.starts[self.marks..];
+        let (mut end, mut marks, mut within) = (0, 0, 0);
+        for byte in piece {
+            let lower = LOWER[usize::from(*byte)];
+            let word = usize::from(lower != b' ');
+            joined[end] = lower;
+            end += word | within;
+            starts[marks] = from + end;
+            marks += within & !word;
+            within = word;
+        }
+        self.end += end;
+        self.marks += marks;
+        if within == 1 {
+            self.end_word();
+        }
+    }
+
+    /// What stands between ASCII white space, with letters beyond ASCII.
+    fn read_chunk(&mut self, chunk: &str) {
+        let mut within = false;
+        if chunk.contains('Σ') {
+            for lower in chunk.to_lowercase().chars() {
+                within = self.read_letter(lower, within);
+            }
+        } else {
+            for lower in chunk.chars().flat_map(char::to_lowercase) {
+                within = self.read_letter(lower, within);
+            }
+        }
+        if within {
+            self.end_word();
+        }
+    }
+
+    /// Whether a word goes on behind it.
+    fn read_letter(&mut self, lower: char, within: bool) -> bool {
+        if lower.is_alphanumeric() {
+            self.make_room(lower.len_utf8());
+            self.end += lower.encode_utf8(&mut self.joined[self.end..]).len();
+            return true;
+        }
+        if within {
+            self.end_word();
+        }
+        false
+    }
+
+    fn end_word(&mut self) {
+        self.make_room(1);
+        self.joined[self.end] = b' ';
+        self.end += 1;
+        self.starts[self.marks] = self.end;
+        self.marks += 1;
+    }
+
+    /// For so many bytes more, and the blank and the marks that may go with them.
+    fn make_room(&mut self, bytes: usize) {
+        let joined = self.end + bytes + 1;
+        if self.joined.len() < joined {
+            self.joined.resize(joined.next_power_of_two(), 0);
+        }
+        let starts = self.marks + bytes / 2 + 2;
+        if self.starts.len() < starts {
+            self.starts.resize(starts.next_power_of_two(), 0);
+        }
+    }
+}
+
+/// Length of the first piece of a text: it ends behind white space, or with the text.
+fn piece_bytes(text: &[u8]) -> usize {
+    let Some((piece, after)) = text.split_at_checked(PIECE_BYTES) else { return text.len() };
+    let within = piece.iter().rposition(u8::is_ascii_whitespace);
+    let behind = || after.iter().position(u8::is_ascii_whitespace).map(|blank| piece.len() + blank);
+    within.or_else(behind).map_or(text.len(), |blank| blank + 1)
+}
+
+/// Letters and digits of ASCII in lower case; a blank for what parts words.
+const LOWER: [u8; 256] = {
+    let mut table = [b' '; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        if byte.is_ascii_alphanumeric() {
+            table[byte as usize] = byte.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract;
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    /// The definition, word for word.
+    fn plain(text: &str, words: usize) -> Vec<u64> {
+        let lower = text.to_lowercase();
+        let all: Vec<&str> = lower.split(|letter: char| !letter.is_alphanumeric()).collect();
+        let all: Vec<&str> = all.into_iter().filter(|word| !word.is_empty()).collect();
+        match all.len() {
+            0 => Vec::new(),
+            few => all.windows(words.min(few)).map(|run| xxh3_64(run.join(" ").as_bytes())).collect(),
+        }
+    }
+
+    fn ours(fragmenter: &mut Fragmenter, text: &str) -> Vec<u64> {
+        let mut hashes = Vec::new();
+        fragmenter.each(text, |hash| hashes.push(hash));
+        hashes
+    }
+
+    #[test]
+    fn fragments_are_runs_of_words() {
+        let both = Fragments::of("One two, three four. Five!", 4);
+        let hashes = [xxh3_64(b"two three four five"), xxh3_64(b"one two three four")];
+        assert_eq!(both, Fragments::from_hashes(hashes.to_vec()));
+        assert!(both.contains(hashes[0]) && !both.contains(0) && both.len() == 2);
+        assert_eq!(Fragments::of("a b", 4).as_slice(), [xxh3_64(b"a b")]);
+        assert_eq!(Fragments::of("a A a-a", 1).as_slice(), [xxh3_64(b"a")]);
+        assert!(Fragments::of(" _ ", 4).is_empty() && Fragments::of("", 1).is_empty());
+        assert_eq!(Fragmenter::new(0).words(), 1);
+        assert_eq!(Fragmenter::new(usize::MAX).words(), MOST_WORDS);
+        let mut runs = Vec::new();
+        let mut fragmenter = Fragmenter::new(2);
+        fragmenter.each_run("Été, ΟΔΟΣ (x)", |run| {
+            runs.push(String::from_utf8(run.to_vec()).expect("UTF-8"))
+        });
+        assert_eq!(runs, ["été οδος", "οδος x"]);
+    }
+
+    #[test]
+    fn a_text_of_many_pieces_has_the_fragments_of_one() {
+        let words = ["river", "Σας", "İ", "x", "ΑΣ'", "don't", "\u{2028}", "a_b", "1999", "文字", "--"];
+        let mut text = String::new();
+        for turn in 0..9000_usize {
+            text += words[turn * turn % 7 % words.len() + turn % 5];
+            text += if turn % 900 < 450 { " " } else { "\n\t" };
+        }
+        let endless = "Σ".repeat(3 * PIECE_BYTES);
+        let mut fragmenter = Fragmenter::new(4);
+        for text in [text.clone(), text.replace(char::is_whitespace, ","), format!("{text}{endless} {text}")]
+        {
+            for words in [1, 4, 64] {
+                assert_eq!(ours(&mut Fragmenter::new(words), &text), plain(&text, words));
+            }
+            assert_eq!(ours(&mut fragmenter, &text), plain(&text, 4));
+        }
+    }
+
+    /// Guards what is stored. If this fails, texts have other fragments than those that stores hold: either undo that,
+    /// or raise [`SCHEME`] and write the golden file anew.
+    #[test]
+    fn the_scheme_is_the_one_that_it_says_it_is() {
+        let golden: Value =
+            serde_json::from_str(include_str!("../../tests/golden/fragments.json")).expect("JSON");
+        assert_eq!(
+            golden["scheme"], SCHEME,
+            "raise SCHEME and write tests/golden/fragments.json anew, together"
+        );
+        let hashes = |value: &Value| -> Vec<u64> {
+            let hex = |hash: &Value| u64::from_str_radix(hash.as_str().expect("hex"), 16).expect("a hash");
+            value.as_array().expect("hashes").iter().map(hex).collect()
+        };
+        let cases = golden["cases"].as_array().expect("cases");
+        assert_eq!(cases.len(), 16);
+        for case in cases {
+            let text = match case["html"].as_str() {
+                Some(html) => extract::html(html.as_bytes(), Some("text/html; charset=utf-8"), 0).text,
+                None => case["text"].as_str().expect("a text").to_owned(),
+            };
+            for words in [1, 4] {
+                let expected = hashes(&case[format!("k{words}")]);
+                let found = Fragments::of(&text, words);
+                assert_eq!(found.as_slice(), expected, "scheme {SCHEME} is broken: raise it ({case})");
+            }
+        }
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        // Letters whose lower case depends on others, is longer, or is no letter; and what parts words.
+        let hard = "[aAbZ019 \\t\\n_'.ΣσςİıßẞŉǅȺДж文\u{307}\u{a0}\u{ad}\u{2028}\u{1f600}\u{345}]{0,60}";
+        prop_oneof![any::<String>(), hard, "[ a-zA-Z,.\u{e9}]{0,200}"]
+    }
+
+    proptest! {
+        #[test]
+        fn fragments_are_those_of_the_definition(texts in prop::collection::vec(text(), 1..4), words in 1_usize..=9) {
+            let mut fragmenter = Fragmenter::new(words);
+            for text in &texts {
+                prop_assert_eq!(ours(&mut fragmenter, text), plain(text, words));
+            }
+            let mut hashes = plain(&texts[0], words);
+            hashes.sort_unstable();
+            hashes.dedup();
+            let fragments = Fragments::of(&texts[0], words);
+            prop_assert_eq!(fragments.as_slice(), hashes);
+        }
+    }
+}

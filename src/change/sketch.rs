@@ -1,1 +1,212 @@
 //! The smallest hashes of a set of fragments: a small set standing for them all.
+//!
+//! A sketch keeps the m smallest of the distinct fragments of a text (Broder's bottom-m sketch, as Olston & Pandey 2008,
+//! §5.2 use it), or all of them. It knows which: one that is whole leaves nothing to estimate.
+
+use super::fragment::{Fragmenter, Fragments};
+
+/// First byte of the stored form: there were more fragments than these, or these are all.
+const PART: u8 = 0;
+const WHOLE: u8 = 1;
+
+/// Strictly ascending hashes, at least one unless the text had no words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sketch {
+    hashes: Vec<u64>,
+    whole: bool,
+}
+
+impl Sketch {
+    /// The `most` smallest, at least one; `None` keeps them all.
+    pub fn of(fragments: &Fragments, most: Option<usize>) -> Self {
+        Self::cut(fragments.as_slice(), true, most)
+    }
+
+    /// Strictly ascending.
+    pub fn hashes(&self) -> &[u64] {
+        &self.hashes
+    }
+
+    /// Whether every fragment of the text is here.
+    pub fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// What a sketch of at most `most` hashes, at least one, would have been.
+    pub fn shrunk(&self, most: usize) -> Self {
+        Self::cut(&self.hashes, self.whole, Some(most))
+    }
+
+    fn cut(hashes: &[u64], whole: bool, most: Option<usize>) -> Self {
+        let kept = most.and_then(|most| hashes.get(..most.max(1))).unwrap_or(hashes);
+        Self { hashes: kept.to_vec(), whole: whole && kept.len() == hashes.len() }
+    }
+
+    /// A byte that says whether it is whole, then each hash, the lowest byte first.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(1 + 8 * self.hashes.len());
+        bytes.push(if self.whole { WHOLE } else { PART });
+        bytes.extend(self.hashes.iter().flat_map(|hash| hash.to_le_bytes()));
+        bytes
+    }
+
+    /// What [`Sketch::to_bytes`] wrote; `None` for anything it can't have written.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (first, rest) = bytes.split_first()?;
+        let whole = match *first {
+            WHOLE => true,
+            PART => false,
+            _ => return None,
+        };
+        let (words, left) = rest.as_chunks::<8>();
+        let hashes: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
+        // What was cut kept something.
+        let sound = left.is_empty() && (whole || !hashes.is_empty()) && hashes.is_sorted_by(|a, b| a < b);
+        sound.then_some(Self { hashes, whole })
+    }
+}
+
+/// Makes the sketch of one text after the other, in the same memory.
+#[derive(Clone, Debug)]
+pub struct Sketcher {
+    fragmenter: Fragmenter,
+    smallest: Smallest,
+}
+
+impl Sketcher {
+    /// Of fragments of `words` words, see [`Fragmenter::new`], the `most` smallest, at least one; `None` keeps them all.
+    pub fn new(words: usize, most: Option<usize>) -> Self {
+        Self { fragmenter: Fragmenter::new(words), smallest: Smallest::new(most) }
+    }
+
+    pub fn sketch(&mut self, text: &str) -> Sketch {
+        let Self { fragmenter, smallest } = self;
+        fragmenter.each(text, |hash| smallest.add(hash));
+        smallest.finish()
+    }
+}
+
+/// Gathers the smallest of many hashes.
+#[derive(Clone, Debug)]
+struct Smallest {
+    most: usize,
+    /// Distinct or not; sorted out when there are `room`.
+    kept: Vec<u64>,
+    room: usize,
+    /// The largest hash that may still be among the smallest.
+    bound: u64,
+    /// Whether a hash was left out for being too large.
+    cut: bool,
+}
+
+impl Smallest {
+    fn new(most: Option<usize>) -> Self {
+        let most = most.map_or(usize::MAX, |most| most.max(1));
+        // Sorting four times as many as stay leaves few to sort in all, and a bound that is seldom far behind.
+        let room = most.saturating_mul(4);
+        Self { most, kept: Vec::new(), room, bound: u64::MAX, cut: false }
+    }
+
+    #[inline]
+    fn add(&mut self, hash: u64) {
+        if hash <= self.bound {
+            self.kept.push(hash);
+            if self.kept.len() >= self.room {
+                self.sort_out();
+            }
+        } else {
+            self.cut = true;
+        }
+    }
+
+    #[cold]
+    fn sort_out(&mut self) {
+        self.kept.sort_unstable();
+        self.kept.dedup();
+        self.cut |= self.kept.len() > self.most;
+        self.kept.truncate(self.most);
+        if self.kept.len() == self.most {
+            self.bound = self.kept.last().copied().unwrap_or(u64::MAX);
+        }
+    }
+
+    /// What it gathered; the next text starts anew.
+    fn finish(&mut self) -> Sketch {
+        self.sort_out();
+        let sketch = Sketch { hashes: self.kept.clone(), whole: !self.cut };
+        self.kept.clear();
+        self.bound = u64::MAX;
+        self.cut = false;
+        sketch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_sketch_keeps_the_smallest_and_knows_whether_they_are_all() {
+        let fragments = Fragments::from_hashes(vec![5, 1, 9, 1]);
+        let part = Sketch::of(&fragments, Some(2));
+        assert_eq!((part.hashes(), part.is_whole()), (&[1, 5][..], false));
+        for most in [None, Some(3), Some(100)] {
+            let whole = Sketch::of(&fragments, most);
+            assert_eq!((whole.hashes(), whole.is_whole()), (&[1, 5, 9][..], true));
+            assert_eq!(whole.shrunk(2), part);
+            assert_eq!(whole.shrunk(3), whole);
+        }
+        assert_eq!(Sketch::of(&fragments, Some(0)).hashes(), [1]);
+        assert!(Sketch::of(&Fragments::default(), Some(1)).is_whole());
+        assert_eq!(part.to_bytes(), [0, 1, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn what_is_no_sketch_is_refused() {
+        let two = |first: u64, second: u64| {
+            [&[WHOLE][..], &first.to_le_bytes()[..], &second.to_le_bytes()[..]].concat()
+        };
+        assert!(Sketch::from_bytes(&two(1, 2)).is_some());
+        for bytes in [&[][..], &[PART], &[2], &[WHOLE, 7], &two(2, 2), &two(2, 1), &two(1, 2)[..16]] {
+            assert_eq!(Sketch::from_bytes(bytes), None, "{bytes:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_sketcher_agrees_with_the_fragments(
+            texts in prop::collection::vec("([a-d] |[a-z]{1,3} ){0,120}", 1..4),
+            words in 1_usize..4,
+            most in prop::option::of(0_usize..40),
+        ) {
+            let mut sketcher = Sketcher::new(words, most);
+            for text in texts {
+                let fragments = Fragments::of(&text, words);
+                let sketch = sketcher.sketch(&text);
+                prop_assert_eq!(&sketch, &Sketch::of(&fragments, most));
+                prop_assert_eq!(Sketch::from_bytes(&sketch.to_bytes()), Some(sketch.clone()));
+                prop_assert_eq!(sketch.shrunk(3), Sketch::of(&fragments, Some(most.unwrap_or(3).min(3))));
+            }
+        }
+
+        #[test]
+        fn bytes_from_anywhere_are_refused_or_read_as_they_are(
+            first in 0_u8..3,
+            mut hashes in prop::collection::vec(0_u64..40, 0..5),
+            sort in any::<bool>(),
+            junk in prop::collection::vec(any::<u8>(), 0..40),
+        ) {
+            if sort {
+                hashes.sort_unstable();
+            }
+            let made: Vec<u8> = [first].into_iter().chain(hashes.iter().flat_map(|hash| hash.to_le_bytes())).collect();
+            for bytes in [&made, &junk] {
+                if let Some(sketch) = Sketch::from_bytes(bytes) {
+                    prop_assert_eq!(&sketch.to_bytes(), bytes);
+                    prop_assert!(sketch.hashes().is_sorted_by(|a, b| a < b));
+                }
+            }
+        }
+    }
+}

@@ -3,7 +3,7 @@
 //! What is held is compared with what is true as text, not by dates: a host that wrongly says "not modified" fools the
 //! crawler, never the judge.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use super::clock::Clock;
 use super::content::{Kind, Mix};
@@ -11,7 +11,9 @@ use super::life::{Fate, Tenant};
 use super::score::{Board, Compared, Held, Past, Scores, Sight, age};
 use super::site::Site;
 use super::spec::Spec;
-use super::truth;
+use super::truth::{self, FRAGMENT_WORDS};
+use crate::change::divergence::exact;
+use crate::change::fragment::Fragments;
 use crate::store::VersionId;
 
 /// One host of a web, and its time.
@@ -141,12 +143,12 @@ struct Texts {
 
 struct Text {
     words: String,
-    fragments: BTreeSet<u64>,
+    fragments: Fragments,
 }
 
 impl Text {
     fn new(words: String) -> Self {
-        Self { fragments: truth::fragments(&words), words }
+        Self { fragments: Fragments::of(&words, FRAGMENT_WORDS), words }
     }
 }
 
@@ -171,7 +173,7 @@ impl Texts {
             None => Text::new(tell()),
         };
         let same = ours.words == theirs.words;
-        let result = (same, if same { 0.0 } else { truth::divergence(&ours.fragments, &theirs.fragments) });
+        let result = (same, if same { 0.0 } else { exact(&ours.fragments, &theirs.fragments).get() });
         self.held = Some((held, ours));
         self.truth = Some((version, theirs));
         self.compared = Some(((held, version), result));
@@ -225,6 +227,7 @@ mod tests {
             let past = Past { found_at: START, visits: visits(page.place) };
             pasts.insert(origin.clone() + &site.path(&page), past);
         }
+        let fragments = |text: &str| Fragments::of(text, FRAGMENT_WORDS);
         let (mut fresh, mut held, mut found, mut divergence) = (0.0, 0.0, 0.0, 0.0);
         for page in site.living(2.0) {
             let url = origin.clone() + &site.path(&page);
@@ -233,7 +236,7 @@ mod tests {
                 let (then, now) = (truth::text(&site, &page, 0.0), truth::text(&site, &page, 2.0));
                 held += 1.0;
                 fresh += f64::from(site.changes(&page, 0.0, 2.0).is_empty());
-                divergence += truth::divergence(&truth::fragments(&then), &truth::fragments(&now));
+                divergence += exact(&fragments(&then), &fragments(&now)).get();
             } else {
                 divergence += 1.0;
                 if page.place % 2 == 0 {

@@ -8,11 +8,13 @@ use hyper::{Method, StatusCode, Uri};
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
+use super::announce;
 use super::answer::{self, Answer, HTML, JSON, TEXT, XML};
 use super::clock::Clock;
 use super::replay::{Group, Recorded, Recording, ReplayError, State};
+use super::truth::FRAGMENT_WORDS;
 use super::truth_json::PREFIX;
-use super::{announce, truth};
+use crate::change::fragment::Fragments;
 use crate::extract;
 use crate::time::Timestamp;
 
@@ -166,7 +168,7 @@ impl RecordedDesk<'_> {
             State::Shows { blob, since } => {
                 let body = self.recording.content(blob).map_err(|error| error.to_string())?;
                 let text = extract::html(&body, Some(&page.media), 0).text;
-                let fragments = truth::fragments(&text);
+                let fragments = Fragments::of(&text, FRAGMENT_WORDS);
                 told["fate"] = json!("lives");
                 told["version"] = json!(blob);
                 told["last_change"] = json!(self.real(since));

@@ -6,6 +6,8 @@ use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::*;
+use crate::change::divergence::exact;
+use crate::change::fragment::Fragments;
 use crate::extract;
 
 fn html_of(content: &Content, day: f64) -> String {
@@ -14,8 +16,9 @@ fn html_of(content: &Content, day: f64) -> String {
     html
 }
 
-fn fragments_of(content: &Content, day: f64) -> BTreeSet<u64> {
-    truth::fragments(&extract::html(html_of(content, day).as_bytes(), None, 0).text)
+fn fragments_of(content: &Content, day: f64) -> Fragments {
+    let text = extract::html(html_of(content, day).as_bytes(), None, 0).text;
+    Fragments::of(&text, truth::FRAGMENT_WORDS)
 }
 
 fn content(seed: u64, static_words: usize, regions: Vec<Region>) -> Content {
@@ -89,17 +92,18 @@ fn fragments_live_as_long_as_the_closed_forms_say() {
             changes.sort_by(f64::total_cmp);
             let born = changes[0];
             let before = fragments_of(&content, born.next_down());
-            let new: BTreeSet<u64> = fragments_of(&content, born).difference(&before).copied().collect();
+            let after = fragments_of(&content, born);
             // The middle of six new words: three runs within the region's newest text, none across its edge.
             let html = html_of(&content, born);
             let region =
                 html.split(if items == 1 { "churn\">" } else { "scroll\">" }).nth(1).unwrap_or_default();
             let words = extract::html(region.as_bytes(), None, 0).text;
-            let own = truth::fragments(&words.split_whitespace().take(4).collect::<Vec<_>>().join(" "));
-            let fragment = own.first().copied().unwrap_or_default();
-            assert!(new.contains(&fragment));
+            let words = words.split_whitespace().take(4).collect::<Vec<_>>().join(" ");
+            let own = Fragments::of(&words, truth::FRAGMENT_WORDS);
+            let fragment = own.iter().next().unwrap_or_default();
+            assert!(after.contains(fragment) && !before.contains(fragment));
             for (point, ended) in points.iter().zip(&mut ended) {
-                *ended += u32::from(!fragments_of(&content, born + point).contains(&fragment));
+                *ended += u32::from(!fragments_of(&content, born + point).contains(fragment));
             }
         }
         for (point, ended) in points.iter().zip(ended) {
@@ -143,7 +147,7 @@ fn pages_diverge_from_themselves_as_the_golden_curves_say() {
             let content = content(1_000 + seed, rest, regions.clone());
             let base = fragments_of(&content, 5.0);
             for ((t, _), measured) in points.iter().zip(&mut measured) {
-                measured.push(truth::divergence(&base, &fragments_of(&content, 5.0 + t)));
+                measured.push(exact(&base, &fragments_of(&content, 5.0 + t)).get());
             }
         }
         for ((t, expected), measured) in points.iter().zip(measured) {

@@ -1,14 +1,10 @@
-//! What is true of a page: its text and fragments without noise, how much two moments differ, when it changed.
-
-use std::collections::BTreeSet;
-
-use xxhash_rust::xxh3::xxh3_64;
+//! What is true of a page: its text without noise, and what its fragments are made of.
 
 use super::life::Tenant;
 use super::site::{Site, without_noise};
 use crate::extract;
 
-/// Words of a fragment; the paper leaves it open.
+/// Words of a fragment, whatever a crawl was told to count in: the truth of a page does not hang on who asks.
 pub const FRAGMENT_WORDS: usize = 4;
 
 /// The words that a reader of the page sees, without noise, as `extract` reads them.
@@ -24,34 +20,6 @@ pub fn held_text(body: &[u8], text: String) -> String {
 
 fn read(html: &[u8]) -> String {
     extract::html(html, Some("text/html; charset=utf-8"), 0).text
-}
-
-/// The fragments of a text: xxh3-64 of each run of four words, in lower case, one blank between them. A word is a run of
-/// letters and digits. A shorter text is one fragment, an empty one has none.
-pub fn fragments(text: &str) -> BTreeSet<u64> {
-    // All words in one string, one blank between them: a run of words is a slice of it.
-    let mut joined = String::with_capacity(text.len() + 1);
-    let mut bounds = Vec::new();
-    for word in text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        let start = joined.len();
-        joined.push_str(&word.to_lowercase());
-        bounds.push((start, joined.len()));
-        joined.push(' ');
-    }
-    if bounds.is_empty() {
-        return BTreeSet::new();
-    }
-    let bytes = joined.as_bytes();
-    let runs = bounds.windows(FRAGMENT_WORDS.min(bounds.len()));
-    runs.map(|run| xxh3_64(&bytes[run[0].0..run[run.len() - 1].1])).collect()
-}
-
-/// How far two sets of fragments are apart, in [0, 1]: 1 − |A ∩ B| / |A ∪ B| (Olston & Pandey 2008, eq. 3); two
-/// empty ones are the same.
-pub fn divergence(a: &BTreeSet<u64>, b: &BTreeSet<u64>) -> f64 {
-    let both = a.intersection(b).count();
-    let either = a.len() + b.len() - both;
-    if either == 0 { 0.0 } else { 1.0 - both as f64 / either as f64 }
 }
 
 #[cfg(test)]
@@ -73,17 +41,5 @@ mod tests {
             }
         }
         assert_eq!(held_text(b"<p class=\"noise clock\">cut", "cut".to_owned()), "cut");
-    }
-
-    #[test]
-    fn fragments_are_runs_of_four_words() {
-        let both = fragments("One two, three four. Five!");
-        let expected: BTreeSet<u64> =
-            [xxh3_64(b"one two three four"), xxh3_64(b"two three four five")].into_iter().collect();
-        assert_eq!(both, expected);
-        assert_eq!(fragments("a b"), [xxh3_64(b"a b")].into_iter().collect());
-        assert!(fragments(" ").is_empty());
-        assert_eq!(divergence(&both, &fragments("one two three four six")), 1.0 - 1.0 / 3.0);
-        assert_eq!(divergence(&BTreeSet::new(), &BTreeSet::new()), 0.0);
     }
 }

@@ -10,6 +10,7 @@ use url::form_urlencoded;
 use super::answer::Desk;
 use super::life::{Fate, Tenant};
 use super::truth;
+use crate::change::fragment::Fragments;
 
 /// Where the truth is.
 pub const PREFIX: &str = "/.truth/";
@@ -98,7 +99,7 @@ fn describe(desk: &Desk<'_>, page: &Tenant, at: f64, from: f64, into: &mut Value
     let site = &desk.site;
     let content = site.content(page);
     let text = truth::text(site, page, at);
-    let fragments = truth::fragments(&text);
+    let fragments = Fragments::of(&text, truth::FRAGMENT_WORDS);
     into["born"] = json!(page.born.map(seconds));
     into["moves"] = json!(site.moves(page, at).into_iter().map(seconds).collect::<Vec<_>>());
     into["behaviour"] = json!(content.mix.behaviour());
