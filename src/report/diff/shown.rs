@@ -1,0 +1,213 @@
+//! A diff for people's eyes: a line each, cut to the width, and nothing in it that a terminal would obey.
+
+use similar::DiffTag;
+use unicode_width::UnicodeWidthChar;
+
+use super::{Diff, Line, spans};
+
+/// What is written before and after.
+struct Ink(&'static str, &'static str);
+
+/// How each part is told from the others.
+pub(super) struct Inks {
+    removed: Ink,
+    added: Ink,
+    stayed: Ink,
+    /// Columns that telling a part takes.
+    frame: usize,
+}
+
+pub(super) const ANSI: Inks = Inks {
+    removed: Ink("\u{1b}[31m", "\u{1b}[0m"),
+    added: Ink("\u{1b}[32m", "\u{1b}[0m"),
+    stayed: Ink("\u{1b}[2m", "\u{1b}[0m"),
+    frame: 0,
+};
+pub(super) const MARKS: Inks =
+    Inks { removed: Ink("[-", "-]"), added: Ink("{+", "+}"), stayed: Ink("", ""), frame: 4 };
+
+/// A narrower terminal shows nothing that makes sense.
+const LEAST_WIDTH: usize = 30;
+/// The sign of a line, and a blank.
+const SIGN: usize = 2;
+
+/// A part of a line.
+#[derive(Clone, Debug, PartialEq)]
+struct Part {
+    text: String,
+    changed: bool,
+}
+
+pub(super) fn shown(diff: &Diff, width: usize, context: usize, inks: &Inks) -> String {
+    let room = width.max(LEAST_WIDTH) - SIGN;
+    let mut out = String::new();
+    if diff.is_empty() {
+        return out;
+    }
+    let mut end = 0;
+    for hunk in diff.hunks(context) {
+        let (old, _) = spans(&hunk);
+        if !out.is_empty() {
+            let skipped = old.start.saturating_sub(end);
+            let lines = if skipped == 1 { "line" } else { "lines" };
+            let between = format!("… {skipped} {lines} the same …");
+            write(&mut out, "  ", vec![Part { text: between, changed: false }], &inks.stayed, inks);
+        }
+        end = old.end;
+        for operation in &hunk {
+            if operation.tag() == DiffTag::Equal {
+                for line in diff.old_lines(operation) {
+                    write(&mut out, "  ", shorten(parts(line), room, inks.frame), &inks.stayed, inks);
+                }
+                continue;
+            }
+            for line in diff.old_lines(operation) {
+                write(&mut out, "- ", shorten(parts(line), room, inks.frame), &inks.removed, inks);
+            }
+            for line in diff.new_lines(operation) {
+                write(&mut out, "+ ", shorten(parts(line), room, inks.frame), &inks.added, inks);
+            }
+        }
+    }
+    out
+}
+
+fn write(out: &mut String, sign: &str, parts: Vec<Part>, changed: &Ink, inks: &Inks) {
+    let start = out.len();
+    // In colours the sign has that of its line; in marks it is its own mark.
+    let sign_ink = if inks.frame == 0 { changed } else { &inks.stayed };
+    let inked = parts.into_iter().map(|part| (part.text, if part.changed { changed } else { &inks.stayed }));
+    for (text, Ink(before, after)) in [(sign.to_owned(), sign_ink)].into_iter().chain(inked) {
+        out.push_str(before);
+        out.push_str(&text);
+        out.push_str(after);
+    }
+    if inks.frame > 0 {
+        out.truncate(start.max(out.trim_end_matches(' ').len()));
+    }
+    out.push('\n');
+}
+
+fn parts(line: &Line) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut end = 0;
+    let mut add = |range: std::ops::Range<usize>, changed| {
+        if let Some(text) = line.text.get(range).filter(|text| !text.is_empty()) {
+            parts.push(Part { text: harmless(text), changed });
+        }
+    };
+    for passage in &line.changed {
+        add(end..passage.start, false);
+        add(passage.clone(), true);
+        end = passage.end;
+    }
+    add(end..line.text.len(), false);
+    parts
+}
+
+/// Of a line that does not fit, what changed with a little around it, from the first change on.
+fn shorten(parts: Vec<Part>, room: usize, frame: usize) -> Vec<Part> {
+    let cost = |part: &Part| columns(&part.text) + if part.changed { frame } else { 0 };
+    if parts.iter().map(cost).sum::<usize>() <= room {
+        return parts;
+    }
+    let keep = room / 6;
+    let last = parts.len() - 1;
+    let short = parts.into_iter().enumerate().map(|(place, part)| {
+        let text = match (part.changed, place) {
+            (true, _) => head(&part.text, room * 2 / 3),
+            (false, 0) if last > 0 => tail(&part.text, keep),
+            (false, place) if place == last => head(&part.text, room.max(keep)),
+            (false, _) if columns(&part.text) > 2 * keep => {
+                head(&part.text, keep) + &tail(&part.text, keep - 1)
+            }
+            (false, _) => part.text.clone(),
+        };
+        Part { text, ..part }
+    });
+    let short: Vec<Part> = short.collect();
+    let (mut left, many) = (room, short.len());
+    let mut shown = Vec::new();
+    for (place, part) in short.into_iter().enumerate() {
+        // As long as more comes, a column is kept for the sign that it was cut.
+        let after = usize::from(place + 1 < many);
+        if cost(&part) + after <= left {
+            left -= cost(&part);
+            shown.push(part);
+            continue;
+        }
+        let frame = if part.changed { frame } else { 0 };
+        match left.checked_sub(frame) {
+            Some(space) if space > 1 => shown.push(Part { text: head(&part.text, space), ..part }),
+            _ => shown.push(Part { text: head("……", left.min(1)), changed: false }),
+        }
+        break;
+    }
+    shown
+}
+
+/// Columns on a terminal.
+fn columns(text: &str) -> usize {
+    text.chars().map(width).sum()
+}
+
+fn width(letter: char) -> usize {
+    letter.width().unwrap_or(0)
+}
+
+/// The beginning of a text in so many columns, a `…` at its end if something is missing.
+fn head(text: &str, room: usize) -> String {
+    cut(text.chars(), columns(text), room).into_iter().collect()
+}
+
+/// The end of a text in so many columns, a `…` at its beginning if something is missing.
+fn tail(text: &str, room: usize) -> String {
+    cut(text.chars().rev(), columns(text), room).into_iter().rev().collect()
+}
+
+fn cut(letters: impl Iterator<Item = char>, all: usize, room: usize) -> Vec<char> {
+    if all <= room {
+        return letters.collect();
+    }
+    let Some(mut left) = room.checked_sub(1) else { return Vec::new() };
+    let mut kept = Vec::new();
+    for letter in letters {
+        let Some(rest) = left.checked_sub(width(letter)) else { break };
+        left = rest;
+        kept.push(letter);
+    }
+    kept.push('…');
+    kept
+}
+
+/// A text without anything that a terminal obeys: control characters show as their pictures, tabs as blanks; those that
+/// turn the direction of writing, or break lines, as `�`.
+pub fn harmless(text: &str) -> String {
+    let picture = |letter: char| match letter {
+        '\t' => ' ',
+        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(letter)).unwrap_or('�'),
+        '\u{7f}' => '␡',
+        '\u{80}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' => '�',
+        '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '�',
+        other => other,
+    };
+    text.chars().map(picture).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_shows_and_fits() {
+        assert_eq!([head("abcdef", 6), head("abcdef", 4), tail("abcdef", 4)], ["abcdef", "abc…", "…def"]);
+        assert_eq!([head("abc", 0), head("abc", 1), tail("abc", 1)], ["", "…", "…"]);
+        assert_eq!(head("漢字漢字", 6), "漢字…", "wide letters take two columns");
+    }
+
+    #[test]
+    fn what_a_terminal_obeys_becomes_a_picture() {
+        let sly = "a\u{1b}[31mb\tc\r\u{7f}\u{9b}\u{202e}\u{2028}\0é";
+        assert_eq!(harmless(sly), "a␛[31mb c␍␡���␀é");
+    }
+}
