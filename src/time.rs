@@ -33,6 +33,11 @@ impl Timestamp {
         self.0
     }
 
+    /// Seconds since 1970.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / 1000.0
+    }
+
     /// The time passed since `earlier`; zero when the clock stepped backwards.
     pub fn since(self, earlier: Timestamp) -> Age {
         Age((self.0.saturating_sub(earlier.0)).max(0) as f64 / 1000.0)

@@ -1,6 +1,5 @@
 //! `freshet score`: the store, held against the truth of a web that is up.
 
-use std::collections::HashMap;
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -9,12 +8,11 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use freshet::evolving_web::ask::{self, AskError};
-use freshet::evolving_web::judge::{Pasts, Witness, judge};
-use freshet::evolving_web::score::{Figures, Group, MOMENTS, Past, Scores, Seen, What};
-use freshet::evolving_web::truth;
+use freshet::evolving_web::judge::{Witness, judge};
+use freshet::evolving_web::remember;
+use freshet::evolving_web::score::{Figures, Group, MOMENTS, Scores};
 use freshet::report::{Align, Table, number, span};
 use freshet::store::sqlite::SqliteStore;
-use freshet::store::{PageFilter, Store, StoreError, VersionId, VisitRow};
 use freshet::time::Timestamp;
 
 use crate::cli::{Global, ScoreArgs};
@@ -31,8 +29,8 @@ pub fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<ExitCode> {
         AskError::Url { .. } => Usage(error.to_string()).into(),
         failed => anyhow::Error::new(failed),
     })?;
-    let now = seconds(Timestamp::now());
-    let pasts = pasts(&mut store, &web)?;
+    let now = Timestamp::now().seconds();
+    let pasts = remember::pasts(&mut store, &web)?;
     let visits = pasts.values().filter_map(|past| past.visits.first());
     let Some(since) = visits.map(|seen| seen.at).min_by(f64::total_cmp) else {
         bail!(
@@ -41,52 +39,12 @@ pub fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<ExitCode> {
             arguments.truth
         );
     };
-    let mut read = |version| held_text(&mut store, version);
+    let mut read = |version| remember::held_text(&mut store, version);
     let scores = judge(&web, &pasts, since, now, &mut read)?;
     let text =
         if global.json { as_json(&scores, &web, since, now)? } else { as_text(&scores, &web, since, now) };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn seconds(moment: Timestamp) -> f64 {
-    moment.millis() as f64 / 1000.0
-}
-
-/// What the store remembers of the web's pages.
-fn pasts(store: &mut dyn Store, web: &[Witness]) -> Result<Pasts, StoreError> {
-    let prefixes: Vec<String> = web.iter().map(|witness| format!("{}/", witness.origin)).collect();
-    let mut pages = HashMap::new();
-    let filter = PageFilter { aliases: true, ..PageFilter::default() };
-    store.list_pages(&filter, &mut |row| {
-        if prefixes.iter().any(|prefix| row.url.starts_with(prefix)) {
-            let past = Past { found_at: seconds(row.found_at), visits: Vec::new() };
-            pages.insert(row.id, (row.url, past));
-        }
-    })?;
-    store.each_visit(&mut |row| {
-        if let (Some((_, past)), Some(what)) = (pages.get_mut(&row.page.0), what(&row)) {
-            past.visits.push(Seen { at: seconds(row.at), what });
-        }
-    })?;
-    Ok(pages.into_values().collect())
-}
-
-/// What a visit did to what is held; one that failed did nothing.
-fn what(row: &VisitRow) -> Option<What> {
-    match (row.outcome.as_str(), row.version) {
-        ("fetched", Some(version)) => Some(What::Read(version)),
-        ("not-modified", Some(version)) => Some(What::Confirmed(version)),
-        ("missing" | "moved" | "redirected", _) => Some(What::Lost),
-        _ => None,
-    }
-}
-
-fn held_text(store: &mut dyn Store, version: VersionId) -> Result<String, StoreError> {
-    let found = store.version(version)?;
-    let found =
-        found.ok_or_else(|| StoreError::BadValue(format!("version {}, which is not there", version.0)))?;
-    Ok(truth::held_text(&found.body, found.text))
 }
 
 fn as_json(scores: &Scores, web: &[Witness], since: f64, now: f64) -> anyhow::Result<String> {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use super::clock::Clock;
 use super::content::{Kind, Mix};
 use super::life::{Fate, Tenant};
-use super::score::{Board, Compared, Held, Past, Scores, Sight, age};
+use super::score::{Board, Compared, Held, Past, Point, Scores, Sight, age};
 use super::site::Site;
 use super::spec::Spec;
 use super::truth::{self, FRAGMENT_WORDS};
@@ -40,19 +40,55 @@ pub fn judge<E>(
     read: &mut Read<'_, E>,
 ) -> Result<Scores, E> {
     let mut board = Board::new(since, now);
+    look(web, pasts, since, &mut board, read)?;
+    Ok(board.scores())
+}
+
+/// How the store stood at these moments, over all pages.
+pub fn judge_at<E>(
+    web: &[Witness],
+    pasts: &Pasts,
+    since: f64,
+    moments: Vec<f64>,
+    read: &mut Read<'_, E>,
+) -> Result<Vec<Point>, E> {
+    let mut board = Board::at(moments);
+    look(web, pasts, since, &mut board, read)?;
+    Ok(board.scores().curve)
+}
+
+/// How the page of a URL behaves, if it lives at that moment; one that lists others may change though it is static.
+pub fn behaviour_of(web: &[Witness], url: &str, at: f64) -> Option<&'static str> {
+    web.iter().find_map(|witness| {
+        let path = url.strip_prefix(&witness.origin)?;
+        let site = Site::new(&witness.spec, witness.host);
+        match site.fate(path, witness.clock.day_at_seconds(at)) {
+            Fate::Lives(page) => Some(behaviour(&site.content(&page).mix)),
+            _ => None,
+        }
+    })
+}
+
+fn look<E>(
+    web: &[Witness],
+    pasts: &Pasts,
+    since: f64,
+    board: &mut Board,
+    read: &mut Read<'_, E>,
+) -> Result<(), E> {
     for witness in web {
         let site = Site::new(&witness.spec, witness.host);
         for place in 0..witness.spec.pages {
             let mut look = Look { witness, site: &site, texts: Texts::default() };
-            look.living(place, pasts, since, &mut board, read)?;
+            look.living(place, pasts, since, board, read)?;
         }
         let prefix = format!("{}/", witness.origin);
         for (url, past) in pasts.iter().filter(|(url, _)| url.starts_with(&prefix)) {
             let path = url.strip_prefix(&witness.origin).unwrap_or("/");
-            dead(witness, &site, path, past, &mut board);
+            dead(witness, &site, path, past, board);
         }
     }
-    Ok(board.scores())
+    Ok(())
 }
 
 /// How a page behaves: by the kinds of its own regions.

@@ -18,6 +18,7 @@ mod draw;
 pub mod judge;
 pub mod life;
 pub mod process;
+pub mod remember;
 pub mod replay;
 pub mod replay_answer;
 pub mod rhythm;

@@ -211,7 +211,11 @@ pub struct Board {
 
 impl Board {
     pub fn new(since: f64, now: f64) -> Self {
-        let times: Vec<f64> = moments(since, now, MOMENTS).chain([now]).collect();
+        Self::at(moments(since, now, MOMENTS).chain([now]).collect())
+    }
+
+    /// Moments of one's own; the last of them is now.
+    pub fn at(times: Vec<f64>) -> Self {
         let all = vec![Tally::default(); times.len()];
         Self { times, all, sites: BTreeMap::new(), behaviours: BTreeMap::new() }
     }

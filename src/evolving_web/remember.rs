@@ -1,0 +1,45 @@
+//! A store → what it remembers of a web's pages, as the judge wants it.
+
+use std::collections::HashMap;
+
+use super::judge::{Pasts, Witness};
+use super::score::{Past, Seen, What};
+use super::truth;
+use crate::store::{PageFilter, Store, StoreError, VersionId, VisitRow};
+
+/// The past of every page of the web that the store knows, other spellings included.
+pub fn pasts(store: &mut dyn Store, web: &[Witness]) -> Result<Pasts, StoreError> {
+    let prefixes: Vec<String> = web.iter().map(|witness| format!("{}/", witness.origin)).collect();
+    let mut pages = HashMap::new();
+    let filter = PageFilter { aliases: true, ..PageFilter::default() };
+    store.list_pages(&filter, &mut |row| {
+        if prefixes.iter().any(|prefix| row.url.starts_with(prefix)) {
+            let past = Past { found_at: row.found_at.seconds(), visits: Vec::new() };
+            pages.insert(row.id, (row.url, past));
+        }
+    })?;
+    store.each_visit(&mut |row| {
+        if let (Some((_, past)), Some(what)) = (pages.get_mut(&row.page.0), what(&row)) {
+            past.visits.push(Seen { at: row.at.seconds(), what });
+        }
+    })?;
+    Ok(pages.into_values().collect())
+}
+
+/// What a visit did to what is held; one that failed did nothing.
+fn what(row: &VisitRow) -> Option<What> {
+    match (row.outcome.as_str(), row.version) {
+        ("fetched", Some(version)) => Some(What::Read(version)),
+        ("not-modified", Some(version)) => Some(What::Confirmed(version)),
+        ("missing" | "moved" | "redirected", _) => Some(What::Lost),
+        _ => None,
+    }
+}
+
+/// The text of a version as the truth would tell it: without noise.
+pub fn held_text(store: &mut dyn Store, version: VersionId) -> Result<String, StoreError> {
+    let found = store.version(version)?;
+    let found =
+        found.ok_or_else(|| StoreError::BadValue(format!("version {}, which is not there", version.0)))?;
+    Ok(truth::held_text(&found.body, found.text))
+}
