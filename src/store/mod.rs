@@ -75,6 +75,11 @@ pub trait Store: Send {
     /// Calls `each` for every observation, page by page in order of their ids, a page's own in order of time.
     fn each_visit(&mut self, each: &mut dyn FnMut(VisitRow)) -> Result<()>;
 
+    /// The other spellings of a page, in order of their ids: those that it stands for, none if another stands for it. A
+    /// page that moved is the alias of the one it moved to, and its visits and versions stay its own; so the whole
+    /// history of a page is that of its own and of those it lived at before.
+    fn spellings(&mut self, of: PageId) -> Result<Vec<Spelling>>;
+
     /// Body and text of a version that a visit left; the content type is the page's own affair.
     fn version(&mut self, version: VersionId) -> Result<Option<StoredContent>>;
 }
@@ -342,6 +347,15 @@ pub struct PageRow {
     pub sitemap_lastmod: Option<Timestamp>,
     pub noindex: bool,
     pub alias_of: Option<String>,
+}
+
+/// Another spelling of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spelling {
+    pub page: PageId,
+    pub url: String,
+    /// It redirects for good: the page lived there before. Else it shows the page too, and says that it is the other.
+    pub moved: bool,
 }
 
 /// An observation as it is stored.

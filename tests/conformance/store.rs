@@ -52,6 +52,7 @@ macro_rules! conformance_of_a_store {
             an_alias_points_to_a_page_that_is_none
             aliases_of_a_page_that_is_gone_stand_for_themselves
             nobody_becomes_the_alias_of_a_page_that_is_missing
+            a_page_knows_its_other_spellings_and_they_keep_their_past
             a_redirect_makes_pages_one_hop_further
             a_circle_of_redirects_is_a_loop
             hosts_and_their_waits_come_back
@@ -827,6 +828,52 @@ pub fn nobody_becomes_the_alias_of_a_page_that_is_missing(place: &dyn Place) {
     let alias = Some(url("/unknown").fingerprint());
     begun.record(vec![VisitRecord { alias, ..fetched(copy, b"copy", "copy", NOW) }]);
     assert_eq!(begun.row("/copy").state, "alive");
+}
+
+pub fn a_page_knows_its_other_spellings_and_they_keep_their_past(place: &dyn Place) {
+    let mut begun = begun(place, &["/old", "/older", "/print", "/new"]);
+    let [old, older, print, new] = ["/old", "/older", "/print", "/new"].map(|path| begun.id(path));
+    assert_eq!(begun.store.spellings(new).expect("spellings"), []);
+    begun.record(vec![
+        fetched(old, b"story", "story", NOW),
+        redirected(older, "/old", true, NOW),
+        redirected(old, "/new", true, later(DAY)),
+        fetched(new, b"story", "story", later(DAY)),
+        VisitRecord {
+            alias: Some(url("/new").fingerprint()),
+            ..fetched(print, b"print", "print", later(DAY))
+        },
+    ]);
+    // A host that does not answer has not taken back that the page moved.
+    begun.next_cycle();
+    begun.record(vec![visit(old, Outcome::Failed(Failure::NoAnswer), later(2 * DAY))]);
+    drop(begun);
+    let mut store = place.open();
+    let spellings = store.spellings(new).expect("spellings");
+    let seen: Vec<(PageId, &str, bool)> =
+        spellings.iter().map(|spelling| (spelling.page, spelling.url.as_str(), spelling.moved)).collect();
+    assert_eq!(
+        seen,
+        [
+            (old, "https://example.org/old", true),
+            (older, "https://example.org/older", true),
+            (print, "https://example.org/print", false),
+        ]
+    );
+    assert_eq!(store.spellings(old).expect("spellings"), [], "the other stands for it");
+    let (mut outcomes, mut versions) = (Vec::new(), Vec::new());
+    store
+        .each_visit(&mut |visit| {
+            if visit.page == old {
+                outcomes.push(visit.outcome);
+                versions.extend(visit.version);
+            }
+        })
+        .expect("visits");
+    assert_eq!(outcomes.first().map(String::as_str), Some("fetched"), "{outcomes:?}");
+    assert_eq!((outcomes.len(), outcomes[1].as_str()), (3, "moved"));
+    let text = store.version(versions[0]).expect("a version").map(|version| version.text);
+    assert_eq!(text.as_deref(), Some("story"));
 }
 
 pub fn a_redirect_makes_pages_one_hop_further(place: &dyn Place) {

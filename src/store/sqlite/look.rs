@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter, types::Value};
 
 use super::{Result, count, moment};
 use crate::page::PageId;
-use crate::store::{PageFilter, PageRow, StoredContent, Summary, VersionId, VisitRow, version};
+use crate::store::{PageFilter, PageRow, Spelling, StoredContent, Summary, VersionId, VisitRow, version};
 use crate::time::Timestamp;
 
 pub(super) fn summary(connection: &Connection, path: &Path) -> Result<Summary> {
@@ -162,6 +162,21 @@ pub(super) fn visits(connection: &Connection, each: &mut dyn FnMut(VisitRow)) ->
         });
     }
     Ok(())
+}
+
+pub(super) fn spellings(connection: &Connection, of: PageId) -> Result<Vec<Spelling>> {
+    // By its last answer: a visit that failed says nothing of where a page lives.
+    let mut statement = connection.prepare_cached(
+        "SELECT id, url, 'moved' IS (
+             SELECT outcome FROM observation
+             WHERE page_id = page.id AND outcome IN ('moved', 'redirected', 'fetched', 'not-modified')
+             ORDER BY at DESC, id DESC LIMIT 1)
+         FROM page WHERE alias_of = ?1 ORDER BY id",
+    )?;
+    let rows = statement.query_map([of.0], |row| {
+        Ok(Spelling { page: PageId(row.get(0)?), url: row.get(1)?, moved: row.get(2)? })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 pub(super) fn version(connection: &Connection, version: VersionId) -> Result<Option<StoredContent>> {

@@ -18,7 +18,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 
 use super::{
     Batch, CycleId, CycleRow, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageRow, PlannedVisit,
-    Recorded, Result, Store, StoreError, StoredContent, Summary, VersionId, VisitRow,
+    Recorded, Result, Spelling, Store, StoreError, StoredContent, Summary, VersionId, VisitRow,
 };
 use crate::page::{Fingerprint, HostId, PageId, PageUrl, SeedId};
 use crate::schedule::Plan;
@@ -258,6 +258,10 @@ impl Store for SqliteStore {
 
     fn each_visit(&mut self, each: &mut dyn FnMut(VisitRow)) -> Result<()> {
         look::visits(&self.connection, each)
+    }
+
+    fn spellings(&mut self, of: PageId) -> Result<Vec<Spelling>> {
+        look::spellings(&self.connection, of)
     }
 
     fn version(&mut self, version: VersionId) -> Result<Option<StoredContent>> {
