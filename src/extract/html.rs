@@ -162,6 +162,11 @@ impl<'a> Scanner<'a> {
         })
     }
 
+    /// The last tag from behind its name to its end, as written.
+    pub(super) fn rest_of_tag(&self) -> &'a str {
+        self.page.get(self.attributes_at..self.position).unwrap_or_default()
+    }
+
     #[inline(always)]
     fn rest(&self) -> &'a [u8] {
         self.page.as_bytes().get(self.position..).unwrap_or_default()

@@ -1,0 +1,196 @@
+//! What of a page is noise: a page and its site's rules in, the text that is left out.
+//!
+//! A clock, an advert, a visitors' counter: they differ at every visit and are no change. What must stay true: a rule
+//! that finds nothing leaves exactly the text that [`super::html`] reads, and no page takes more than linear time.
+
+use std::sync::Arc;
+
+use regex::{Regex, RegexBuilder};
+use scraper::Selector;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::html::{Scanner, Token};
+use super::names::Element;
+use super::outline::{self, Place};
+use super::text::Words;
+use super::visible::Visibility;
+use super::{charset, is_xhtml, set_apart};
+
+/// What of the pages of a site counts.
+#[derive(Clone, Debug, Default)]
+pub struct TextRules {
+    held: Arc<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    ignore: Vec<Selector>,
+    only: Vec<Selector>,
+    /// Whether a selector looks at all the siblings before an element.
+    among_siblings: bool,
+    ignore_text: Vec<Regex>,
+    hash: u64,
+}
+
+/// A rule that is none.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum RuleError {
+    /// Of `ignore` or `only`.
+    #[error("`{rule}` is no CSS selector: {reason}")]
+    Selector { rule: String, reason: String },
+    /// Of `ignore_text`.
+    #[error("`{rule}` is no regular expression: {reason}")]
+    Pattern { rule: String, reason: String },
+}
+
+impl TextRules {
+    /// `ignore` and `only` are CSS selectors: elements that are left out, and those outside of which all is.
+    /// `ignore_text` are regular expressions on the text, in which `^` and `$` are the ends of a line.
+    pub fn new(ignore: &[String], only: &[String], ignore_text: &[String]) -> Result<TextRules, RuleError> {
+        let looks_at_siblings = |rule: &String| rule.contains('~') || rule.contains("-of-type");
+        let held = Held {
+            ignore: selectors(ignore)?,
+            only: selectors(only)?,
+            among_siblings: ignore.iter().chain(only).any(looks_at_siblings),
+            ignore_text: ignore_text.iter().map(|rule| pattern(rule)).collect::<Result<_, _>>()?,
+            hash: hash(&[ignore, only, ignore_text]),
+        };
+        Ok(Self { held: Arc::new(held) })
+    }
+
+    /// Whether all of every page counts.
+    pub fn is_empty(&self) -> bool {
+        self.held.hash == 0
+    }
+
+    /// A hash of the rules as written, the same in every version of the program; 0 for no rules.
+    pub fn hash(&self) -> u64 {
+        self.held.hash
+    }
+
+    /// The text that the rules leave of an HTML page. Of a page in which it would take too long
+    /// to find elements, because it is nested hundreds deep, only what `ignore_text` matches is left out.
+    pub fn html(&self, body: &[u8], content_type: Option<&str>) -> String {
+        let (page, _) = charset::decode(body, content_type);
+        self.plain(self.read(&page, is_xhtml(content_type)))
+    }
+
+    /// The text that the rules leave of a text: only `ignore_text` is for those.
+    pub fn plain(&self, text: String) -> String {
+        let mut text = text;
+        for pattern in &self.held.ignore_text {
+            if pattern.is_match(&text) {
+                let mut words = Words::with_capacity(text.len());
+                words.push_lines(&pattern.replace_all(&text, " "));
+                text = words.finish();
+            }
+        }
+        text
+    }
+
+    /// As [`super::html`] reads the text, but for the pieces that the selectors take away. What is ignored sets
+    /// nothing apart, as if it were not there; what is wanted stands on lines of its own.
+    fn read(&self, page: &str, xhtml: bool) -> String {
+        let Held { ignore, only, among_siblings, .. } = &*self.held;
+        let everything = Place { ignored: false, wanted: true };
+        let (marks, mut here) = if ignore.is_empty() && only.is_empty() {
+            (Vec::new(), everything)
+        } else if let Some(marks) = outline::marks(page, xhtml, ignore, only, *among_siblings) {
+            (marks, Place { wanted: only.is_empty(), ..everything })
+        } else {
+            tracing::warn!("a page is nested too deeply to look for selectors in it: all its text is taken");
+            (Vec::new(), everything)
+        };
+        let mut marks = marks.into_iter();
+        let mut scanner = Scanner::new(page, xhtml);
+        let mut words = Words::with_capacity(page.len());
+        let mut visibility = Visibility::default();
+        // The outermost element that is being left out.
+        let mut ignored = "";
+        while let Some(token) = scanner.advance() {
+            let mark = marks.next().flatten();
+            let own = mark.map_or(here, |mark| mark.own);
+            match token {
+                Token::Text(text) => {
+                    let is_text = matches!(
+                        text.inside,
+                        Element::Other | Element::Textarea | Element::Xmp | Element::Plaintext
+                    );
+                    if is_text && visibility.is_shown() && own.wanted && !own.ignored {
+                        words.push(&text);
+                    }
+                }
+                Token::Start(tag) => {
+                    visibility.start(tag, &scanner);
+                    if own.wanted != here.wanted {
+                        words.break_line();
+                    }
+                    if !own.ignored {
+                        set_apart(&mut words, tag.element, &visibility);
+                    } else if !here.ignored {
+                        ignored = tag.name;
+                    }
+                    here = if tag.is_empty { mark.map_or(here, |mark| mark.around) } else { own };
+                }
+                Token::End(tag) => {
+                    let ends_ignored = here.ignored && tag.name.eq_ignore_ascii_case(ignored);
+                    if !own.ignored && !ends_ignored {
+                        set_apart(&mut words, tag.element, &visibility);
+                    }
+                    if own.wanted != here.wanted {
+                        words.break_line();
+                    }
+                    visibility.end(tag);
+                    here = own;
+                }
+            }
+        }
+        words.finish()
+    }
+}
+
+fn selectors(rules: &[String]) -> Result<Vec<Selector>, RuleError> {
+    let selector = |rule: &String| {
+        Selector::parse(rule)
+            .map_err(|error| RuleError::Selector { rule: rule.clone(), reason: said(&error.to_string()) })
+    };
+    rules.iter().map(selector).collect()
+}
+
+fn pattern(rule: &str) -> Result<Regex, RuleError> {
+    RegexBuilder::new(rule)
+        .multi_line(true)
+        .build()
+        .map_err(|error| RuleError::Pattern { rule: rule.to_owned(), reason: said(&error.to_string()) })
+}
+
+/// Another's message in our way: one line, no full stop.
+fn said(message: &str) -> String {
+    let line = message.lines().map(str::trim).next_back().unwrap_or_default();
+    let line = line.trim_start_matches("error: ").trim_end_matches('.');
+    let mut characters = line.chars();
+    match characters.next() {
+        Some(first) => first.to_lowercase().chain(characters).collect(),
+        None => "it is not understood".to_owned(),
+    }
+}
+
+fn hash(lists: &[&[String]]) -> u64 {
+    if lists.iter().all(|list| list.is_empty()) {
+        return 0;
+    }
+    // With the lengths, so that no two sets of rules are written alike.
+    let mut written = Vec::new();
+    for list in lists {
+        written.extend_from_slice(&(list.len() as u64).to_le_bytes());
+        for rule in *list {
+            written.extend_from_slice(&(rule.len() as u64).to_le_bytes());
+            written.extend_from_slice(rule.as_bytes());
+        }
+    }
+    xxh3_64(&written).max(1)
+}
+
+#[cfg(test)]
+#[path = "rules_tests.rs"]
+mod tests;
