@@ -61,11 +61,16 @@ pub(super) fn shown(diff: &Diff, width: usize, context: usize, inks: &Inks) -> S
                 }
                 continue;
             }
-            for line in diff.old_lines(operation) {
-                write(&mut out, "- ", shorten(parts(line), room, inks.frame), &inks.removed, inks);
-            }
-            for line in diff.new_lines(operation) {
-                write(&mut out, "+ ", shorten(parts(line), room, inks.frame), &inks.added, inks);
+            let (removed, added) = (diff.old_lines(operation), diff.new_lines(operation));
+            // As many lines as before: each beside what it became.
+            let step = if removed.len() == added.len() { 1 } else { removed.len().max(added.len()).max(1) };
+            for place in (0..removed.len().max(added.len())).step_by(step) {
+                for line in removed.iter().skip(place).take(step) {
+                    write(&mut out, "- ", shorten(parts(line), room, inks.frame), &inks.removed, inks);
+                }
+                for line in added.iter().skip(place).take(step) {
+                    write(&mut out, "+ ", shorten(parts(line), room, inks.frame), &inks.added, inks);
+                }
             }
         }
     }
@@ -115,6 +120,7 @@ fn shorten(parts: Vec<Part>, room: usize, frame: usize) -> Vec<Part> {
     let last = parts.len() - 1;
     let short = parts.into_iter().enumerate().map(|(place, part)| {
         let text = match (part.changed, place) {
+            (true, _) if last == 0 => head(&part.text, room - frame),
             (true, _) => head(&part.text, room * 2 / 3),
             (false, 0) if last > 0 => tail(&part.text, keep),
             (false, place) if place == last => head(&part.text, room.max(keep)),
