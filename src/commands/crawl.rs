@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use freshet::crawl::{CrawlReport, Crawler, Progress};
 use freshet::fetch::network::Network;
-use freshet::policy::registry;
+use freshet::policy::{Policy, registry};
 use freshet::report::{Align, Table, bytes, number, span};
 use freshet::store::Store;
 use freshet::store::sqlite::SqliteStore;
@@ -51,14 +51,7 @@ pub fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Resul
     if settings.crawl.contact.is_none() {
         talk.say("hint: set --contact URL, so that the owners of the sites you visit can reach you");
     }
-    let crawler = Crawler::new(
-        network,
-        Box::new(store),
-        policy,
-        settings.scope()?,
-        settings.observer(),
-        settings.crawl(),
-    )?;
+    let crawler = crawler(&settings, network, store, policy)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads(&settings))
         .enable_all()
@@ -68,6 +61,17 @@ pub fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Resul
     runtime.shutdown_background();
     print(&report, global.json, &settings)?;
     finish(&report, signal, talk, &settings)
+}
+
+/// A crawler of the store's pages, by the settings.
+pub(super) fn crawler(
+    settings: &Settings,
+    network: Network,
+    store: SqliteStore,
+    policy: Box<dyn Policy>,
+) -> anyhow::Result<Crawler<Network>> {
+    let (scope, observer) = (settings.scope()?, settings.observer());
+    Ok(Crawler::new(network, Box::new(store), policy, scope, observer, settings.crawl())?)
 }
 
 /// A connection is a file: a crawl of many hosts needs more than the thousand that a shell allows by default.
@@ -98,7 +102,8 @@ async fn drive(crawler: Crawler<Network>, talk: &Talk) -> anyhow::Result<(CrawlR
     let (stop, stopped) = watch::channel(false);
     let (progress, mut watched) = watch::channel(Progress::default());
     let signal = Arc::new(AtomicU8::new(0));
-    tokio::spawn(listen(stop, Arc::clone(&signal), talk.clone()));
+    let stopping = "stopping: what is in flight is finished and stored; once more stops at once";
+    tokio::spawn(listen(stop, Arc::clone(&signal), talk.clone(), stopping));
     let mut meter = talk.meter();
     // On a worker, beside the requests it waits for: waking another thread for each would cost a system call.
     let mut crawl = tokio::spawn(async move { crawler.run(stopped, &progress).await });
@@ -112,8 +117,13 @@ async fn drive(crawler: Crawler<Network>, talk: &Talk) -> anyhow::Result<(CrawlR
     Ok((report?, signal.load(Ordering::SeqCst)))
 }
 
-/// The first signal lets what is in flight finish; the second stops at once.
-async fn listen(stop: watch::Sender<bool>, signal: Arc<AtomicU8>, talk: Talk) {
+/// The first signal is told, and lets what is in flight finish; the second stops at once.
+pub(super) async fn listen(
+    stop: watch::Sender<bool>,
+    signal: Arc<AtomicU8>,
+    talk: Talk,
+    stopping: &'static str,
+) {
     use tokio::signal::unix::{SignalKind, signal as signals};
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signals(SignalKind::interrupt()), signals(SignalKind::terminate()))
@@ -132,7 +142,7 @@ async fn listen(stop: watch::Sender<bool>, signal: Arc<AtomicU8>, talk: Talk) {
         if signal.swap(code, Ordering::SeqCst) != 0 {
             std::process::exit(i32::from(code));
         }
-        talk.say("stopping: what is in flight is finished and stored; once more stops at once");
+        talk.say(stopping);
         let _ = stop.send(true);
     }
 }
