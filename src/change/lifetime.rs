@@ -1,9 +1,10 @@
 //! When fragments came and went over a page's history, and what that says of it.
 //!
-//! Comes in: a page's snapshots in order of time, each as its sorted distinct fragments. Goes out: lives, that is groups
-//! of fragments that came at the same snapshot and went at the same one, and what follows from them: longevity, the
-//! frequency of updates, and how many updates a fragment survives (Olston & Pandey 2008, §3.2 and §3.3). What must stay
-//! true: each fragment of each snapshot belongs to exactly one life; one that goes and comes back has two.
+//! Comes in: a page's snapshots in order of time, each as its sorted distinct fragments. Goes out: lives,
+//! that is groups of fragments that came at the same snapshot and went at the same one, and what follows from
+//! them: longevity, the frequency of updates, and how many updates a fragment survives (Olston & Pandey 2008,
+//! §3.2 and §3.3). What must stay true: each fragment of each snapshot belongs to exactly one life; one that
+//! goes and comes back has two.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -68,8 +69,8 @@ impl Lifetimes {
         lives
     }
 
-    /// Adds the next snapshot, in time linear in its size and that of the one before. Fragments that are not sorted are
-    /// sorted first; a time before that of the last snapshot is taken to be the same.
+    /// Adds the next snapshot, in time linear in its size and that of the one before. Fragments that are not
+    /// sorted are sorted first; a time before that of the last snapshot is taken to be the same.
     pub fn see(&mut self, at: Timestamp, fragments: &[u64]) {
         let fragments = sorted(fragments);
         let here = self.times.len();
@@ -139,10 +140,11 @@ impl Lifetimes {
 
     /// How long a fragment lives on average; `None` if none was seen from its beginning to its end.
     ///
-    /// Lives that are cut off by either end of the history are left out (Olston & Pandey 2008, §3.2). A birth or death is put
-    /// halfway between the two snapshots that it fell between: with even gaps that makes a life as long as the time from
-    /// the first sight to the first sight without. Two biases remain. Lives shorter than a gap are mostly never seen, which
-    /// makes the mean too long; lives about as long as the history are mostly cut off, which makes it too short.
+    /// Lives that are cut off by either end of the history are left out (Olston & Pandey 2008, §3.2). A birth
+    /// or death is put halfway between the two snapshots that it fell between: with even gaps that makes a
+    /// life as long as the time from the first sight to the first sight without. Two biases remain. Lives
+    /// shorter than a gap are mostly never seen, which makes the mean too long; lives about as long as the
+    /// history are mostly cut off, which makes it too short.
     pub fn longevity(&self) -> Option<Duration> {
         let (mut lived, mut fragments) = (0.0, 0.0);
         for life in &self.ended {
@@ -163,16 +165,17 @@ impl Lifetimes {
         0.5 * (seconds(snapshot.saturating_sub(1)) + seconds(snapshot))
     }
 
-    /// How often the page changes: updates a day, from the first snapshot to the last; `None` where no time passed. Several
-    /// changes between two snapshots are one update, so this is a lower bound.
+    /// How often the page changes: updates a day, from the first snapshot to the last; `None` where no time
+    /// passed. Several changes between two snapshots are one update, so this is a lower bound.
     pub fn change_frequency(&self) -> Option<f64> {
         let (first, last) = (self.times.first()?, self.times.last()?);
         let days = last.since(*first).seconds() / SECONDS_PER_DAY;
         (days > 0.0).then(|| self.updates() as f64 / days)
     }
 
-    /// How many fragments were replaced at the Kth update after they came, for each K: 1 is the very next. Only lives that
-    /// were seen whole count (Olston & Pandey 2008, §3.3: churn has K = 1, scroll a larger one).
+    /// How many fragments were replaced at the Kth update after they came, for each K: 1 is the very next.
+    /// Only lives that were seen whole count (Olston & Pandey 2008, §3.3: churn has K = 1, scroll a larger
+    /// one).
     pub fn survived(&self) -> BTreeMap<usize, usize> {
         let updates = |index: usize| self.updates.get(index).copied().unwrap_or(0);
         let mut survived = BTreeMap::new();
@@ -191,8 +194,8 @@ impl Lifetimes {
         survived.into_iter().find(|(_, fragments)| *fragments == most).map(|(k, _)| k)
     }
 
-    /// The share of a page's fragments that were there at every snapshot, in [0, 1]: of the mean version, a visit that
-    /// found nothing new being no version. A page without fragments, or never seen, is all static.
+    /// The share of a page's fragments that were there at every snapshot, in [0, 1]: of the mean version, a
+    /// visit that found nothing new being no version. A page without fragments, or never seen, is all static.
     pub fn static_share(&self) -> f64 {
         let fixed = self.living.iter().filter(|(_, born)| born.is_none()).count();
         let (mut versions, mut fragments) = (0, 0);

@@ -5,6 +5,7 @@
 //! I/O or looks at a clock. What must stay true: the same text always gives the same fragments, on every machine and in
 //! every version of the program that says the same [`fragment::SCHEME`].
 
+mod alignment;
 pub mod behaviour;
 pub mod divergence;
 pub mod fragment;

@@ -1,0 +1,246 @@
+//! Behaviour on small cases, on arbitrary texts, and on pages whose truth is known.
+
+use std::ops::Range;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::change::fragment::Fragments;
+use crate::change::lifetime::Lifetimes;
+use crate::evolving_web::{self as web, Site, Spec, Tenant, truth};
+use crate::time::Timestamp;
+
+/// Words that churned and that scrolled from one page to another, a line in each string.
+fn moved(old: &[&str], new: &[&str]) -> (f64, f64) {
+    let moves = Moves::between(&old.join("\n"), &new.join("\n"));
+    (moves.churned(), moves.scrolled())
+}
+
+const TOP: &str = "a heading of the page";
+const END: &str = "and a last line";
+
+#[test]
+fn what_stays_does_not_move() {
+    let page = "one\ntwo\n\nthree";
+    let moves = Moves::between(page, page);
+    assert_eq!(moves, Moves::default());
+    assert_eq!(moves.static_share(), 1.0);
+    let all = Shares { static_share: 1.0, churn: 0.0, scroll: 0.0 };
+    assert_eq!(classify(moves.static_share(), &moves), (Behaviour::Static, all));
+    assert_eq!(moved(&["a b", "c d", "e f"], &["e f", "a b", "c d"]), (0.0, 0.0), "the same lines elsewhere");
+    assert_eq!(moved(&[], &[]), (0.0, 0.0));
+}
+
+#[test]
+fn a_paragraph_in_the_place_of_another_is_churn() {
+    let (old, new) = ([TOP, "it was like this", END], [TOP, "now all is otherwise and longer", END]);
+    assert_eq!(moved(&old, &new), (10.0, 0.0));
+    let moves = Moves::of([old.join("\n").as_str(), &new.join("\n")]);
+    // Six words of the fifteen of the page as it is now.
+    assert_eq!((moves.updates(), moves.static_share()), (1, 1.0 - 6.0 / 15.0));
+    assert_eq!(
+        classify(0.5, &moves),
+        (Behaviour::Churn, Shares { static_share: 0.5, churn: 0.5, scroll: 0.0 })
+    );
+    assert_eq!(moved(&[TOP, "seen by few so far", END], &[TOP, "seen by many so far", END]), (2.0, 0.0));
+    assert_eq!(moved(&["all of", "it"], &["is", "other now"]), (6.0, 0.0), "everything");
+}
+
+#[test]
+fn a_list_with_new_items_on_top_scrolls() {
+    let old = [TOP, "item one", "item two", "item three", "item four", "item five", END];
+    let one = [TOP, "item zero", "item one", "item two", "item three", "item four", END];
+    let two = [TOP, "item new", "item zero", "item one", "item two", "item three", END];
+    assert_eq!(moved(&old, &one), (0.0, 4.0));
+    assert_eq!(moved(&old, &two), (0.0, 8.0));
+    assert_eq!(moved(&two, &old), (0.0, 8.0), "or at the end");
+    let moves = Moves::of([old.join("\n").as_str(), &one.join("\n"), &two.join("\n")]);
+    assert_eq!((moves.updates(), moves.static_share()), (2, 1.0 - 10.0 / 19.0), "five items of two words");
+    let (behaviour, shares) = classify(moves.static_share(), &moves);
+    assert_eq!((behaviour, shares.churn), (Behaviour::Scroll, 0.0));
+}
+
+#[test]
+fn a_list_is_known_again_when_all_of_it_turned_over() {
+    let page = |items: Range<usize>| {
+        let items: Vec<String> = items.rev().map(|item| format!("item {}", "x".repeat(item))).collect();
+        format!("{TOP}\n{}\n{END}", items.join("\n"))
+    };
+    let pages = [page(1..5), page(2..6), page(9..13), page(20..24), page(23..27), page(30..34)];
+    let moves = Moves::of(pages.iter().map(String::as_str));
+    assert!(moves.churned() > moves.scrolled());
+    assert_eq!(classify(moves.static_share(), &moves).0, Behaviour::Scroll);
+    let never_seen_to = Moves::of([&pages[0], &pages[2], &pages[5]].map(String::as_str));
+    assert_eq!(classify(never_seen_to.static_share(), &never_seen_to).0, Behaviour::Churn);
+}
+
+#[test]
+fn what_comes_or_goes_alone_scrolls() {
+    let (few, many) = ([TOP, "first", "second", END], [TOP, "a new one", "first", "second", END]);
+    assert_eq!(moved(&few, &many), (0.0, 3.0));
+    assert_eq!(moved(&many, &few), (0.0, 3.0));
+    assert_eq!(moved(&few[..3], &[TOP, "first", "second", "third of all"]), (0.0, 3.0));
+    assert_eq!(moved(&[], &few), (0.0, 11.0));
+}
+
+#[test]
+fn a_list_below_a_text_that_is_replaced_still_scrolls() {
+    let old = [TOP, "this is the news of today", "item a", "item b", "item c", END];
+    let new = [TOP, "other news came in since then", "item z", "item a", "item b", END];
+    let (churned, scrolled) = moved(&old, &new);
+    assert_eq!((churned, scrolled), (12.0, 4.0));
+}
+
+#[test]
+fn numbers_that_change_do_not_hide_what_stayed() {
+    let old = ["1. apples", "2. pears", "3. plums", "seen 10 times"];
+    let new = ["1. cherries", "2. apples", "3. pears", "seen 12 times"];
+    // Cherries come and plums go, two words each; two ranks and a count changed.
+    assert_eq!(moved(&old, &new), (6.0, 4.0));
+    let log = ["12:03 in", "12:02 in", "12:01 in", "12:00 in"];
+    assert_eq!(moved(&log[1..], &log[..3]), (0.0, 4.0), "lines that differ in nothing but numbers");
+}
+
+#[test]
+fn a_slow_region_beside_a_fast_one_is_still_churn() {
+    let page =
+        |slow: &str, fast: &str| format!("{TOP}\n{slow} {slow} {slow}\nbetween\n{fast} {fast} {fast}\n{END}");
+    let pages: Vec<String> = ["a", "b", "c", "d", "e", "f"]
+        .iter()
+        .enumerate()
+        .map(|(at, fast)| page(if at < 3 { "before" } else { "after" }, fast))
+        .collect();
+    let moves = Moves::of(pages.iter().map(String::as_str));
+    assert_eq!(moves.scrolled(), 0.0);
+    assert_eq!(
+        moves.static_share(),
+        1.0 - 6.0 / 16.0,
+        "each counts with what it shows, not with how often it moves"
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_two_texts_are_compared(old in "[a-c1é \n]{0,60}", new in "[a-c1é \n]{0,60}") {
+        check(&old, &new);
+    }
+
+    #[test]
+    fn any_two_texts_at_all_are_compared(old in any::<String>(), new in any::<String>()) {
+        check(&old, &new);
+    }
+
+    #[test]
+    fn however_long_the_history_its_memory_stays(pages in proptest::collection::vec("[a-e\n]{0,20}", 0..40)) {
+        let moves = Moves::of(pages.iter().map(String::as_str));
+        prop_assert!(moves.regions.len() <= MOST_REGIONS);
+        let each: f64 = pages.windows(2).map(|pair| Moves::between(&pair[0], &pair[1]).moved()).sum();
+        prop_assert!((moves.moved() - each).abs() < 1e-6, "no word is lost");
+        let (_, shares) = classify(moves.static_share(), &moves);
+        prop_assert!((shares.static_share + shares.churn + shares.scroll - 1.0).abs() < 1e-9);
+    }
+}
+
+fn check(old: &str, new: &str) {
+    let moves = Moves::between(old, new);
+    let words = (old.split_whitespace().count() + new.split_whitespace().count()) as f64;
+    assert!(moves.moved() <= words + 1e-9, "no more moved than there was");
+    assert!(moves.churned() >= 0.0 && moves.scrolled() >= 0.0);
+    assert!((0.0..=1.0).contains(&moves.static_share()));
+    let kept = align(&lines(old), &lines(new));
+    assert!(kept.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1), "in order");
+}
+
+#[test]
+fn a_long_page_of_lines_all_alike_takes_no_longer() {
+    let alike = |lines: usize| "the same again\n".repeat(lines);
+    let swapped: String = (0..20_000).map(|line| format!("line {}\n", line ^ 1)).collect();
+    let plain: String = (0..20_000).map(|line| format!("line {line}\n")).collect();
+    assert_eq!(Moves::between(&alike(20_000), &alike(19_990)).scrolled(), 30.0);
+    assert_eq!(Moves::between(&plain, &swapped).updates(), 0);
+    assert!(Moves::between(&plain, &alike(20_000)).churned() > 0.0);
+}
+
+/// What a page is called, and how its words are shared out, from its texts on these days.
+fn judged(site: &Site<'_>, page: &Tenant, days: &[f64]) -> (Behaviour, Behaviour, u32) {
+    let mut lives = Lifetimes::default();
+    let mut moves = Moves::default();
+    let mut before: Option<String> = None;
+    for day in days {
+        let text = truth::text(site, page, *day);
+        if before.as_ref() != Some(&text) {
+            let at = Timestamp::from_millis((day * 86_400_000.0) as i64);
+            lives.see(at, Fragments::of(&text, 4).as_slice());
+        }
+        if let Some(before) = &before {
+            moves.add(&Moves::between(before, &text));
+        }
+        before = Some(text);
+    }
+    let from_lives = classify(lives.static_share(), &moves).0;
+    (from_lives, classify(moves.static_share(), &moves).0, moves.updates())
+}
+
+/// Shortly after each of a page's first 30 changes; of one that never changes, ten days.
+fn after_changes(site: &Site<'_>, page: &Tenant) -> Vec<f64> {
+    let mut until = 8.0;
+    let mut changes = Vec::new();
+    while changes.len() < 30 && until < 4000.0 {
+        changes = site.changes(page, 0.0, until);
+        until *= 2.0;
+    }
+    if changes.is_empty() {
+        return (0..10).map(f64::from).collect();
+    }
+    [0.0].into_iter().chain(changes.into_iter().take(30).map(|day| day + 1e-6)).collect()
+}
+
+/// Right and all of the pages that have one kind of region or none and lead nowhere, by their true behaviour.
+fn right(pages: u32, days: impl Fn(&Site<'_>, &Tenant) -> Vec<f64>) -> [(u32, u32); 3] {
+    let spec = Spec { pages, noise: false, median_bytes: 3000, ..Spec::default() };
+    let site = Site::new(&spec, 0);
+    let mut right = [(0, 0); 3];
+    let mut rest = std::collections::BTreeMap::<_, u32>::new();
+    for page in site.living(0.0) {
+        let mix = site.content(&page).mix;
+        let (is, folded, updates) = judged(&site, &page, &days(&site, &page));
+        let (kind, wanted) = match mix.behaviour() {
+            web::Behaviour::Static => (0, Behaviour::Static),
+            web::Behaviour::Churn => (1, Behaviour::Churn),
+            web::Behaviour::Scroll => (2, Behaviour::Scroll),
+        };
+        let leads = !web::life::Places::new(&spec, 0).below(page.place).is_empty();
+        let unseen = updates == 0 && !mix.regions.is_empty();
+        if leads || unseen || mix.regions.len() > 1 {
+            *rest.entry((leads, unseen, wanted, mix.regions.len(), is)).or_default() += 1;
+            continue;
+        }
+        if is != wanted || folded != wanted {
+            println!("{wanted} called {is}, folded {folded}: {:?}", mix.regions);
+        }
+        right[kind].0 += u32::from(is == wanted && folded == wanted);
+        right[kind].1 += 1;
+    }
+    for ((leads, unseen, wanted, regions, is), pages) in rest {
+        println!("leads {leads}, unseen {unseen}, {regions} regions: {wanted} called {is}: {pages}");
+    }
+    println!("static, churn, scroll: {right:?}");
+    right
+}
+
+#[test]
+fn pages_seen_after_each_change_are_called_what_they_are() {
+    for (right, all) in right(200, after_changes) {
+        assert!(all >= 10 && right * 10 >= all * 9, "{right} of {all}");
+    }
+}
+
+#[test]
+fn pages_seen_once_a_day_are_called_what_they_are() {
+    let daily = |_: &Site<'_>, _: &Tenant| (0..30).map(f64::from).collect();
+    let [fixed, churn, scroll] = right(200, daily);
+    assert_eq!(fixed.0, fixed.1);
+    assert_eq!(churn.0, churn.1);
+    // Short lists that turn over as a whole every day can't be told from churn.
+    assert!(scroll.0 * 10 >= scroll.1 * 7, "{scroll:?}");
+}
