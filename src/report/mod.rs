@@ -1,6 +1,7 @@
 //! What people read: tables, numbers and times, for a terminal.
 
 pub mod diff;
+pub mod stripes;
 
 use std::fmt::Write as _;
 use std::time::Duration;

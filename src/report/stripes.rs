@@ -1,0 +1,230 @@
+//! The lives of a page's fragments as stripes over time, for a terminal (after Olston & Pandey 2008, Fig. 1).
+//!
+//! A row is a group of fragments that came and went together: their number, and a bar from their birth to
+//! their death, the thicker the more they are. The oldest stand on top, what never changed at the bottom.
+//! Churn shows as short bars, each beginning where the one above ends; scroll as bars that overlap like roof
+//! tiles.
+
+use std::collections::BTreeMap;
+
+use super::number;
+use crate::change::lifetime::Life;
+use crate::time::Timestamp;
+
+/// How a chart is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stripes {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Most rows, the line of dates not counted; at least 2.
+    pub rows: usize,
+    /// Whether only ASCII is drawn.
+    pub ascii: bool,
+}
+
+impl Default for Stripes {
+    fn default() -> Self {
+        Self { width: 80, rows: 20, ascii: false }
+    }
+}
+
+/// A chart narrower than this shows nothing.
+const FEWEST_COLUMNS: usize = 10;
+/// Bars from the thinnest to the thickest.
+const BLOCKS: [&str; 4] = ["▂", "▄", "▆", "█"];
+const ASCII_BLOCKS: [&str; 4] = ["-", "=", "%", "#"];
+
+/// A group of fragments, in columns of the chart.
+#[derive(Clone, Copy, Debug)]
+struct Bar {
+    start: f64,
+    end: f64,
+    fragments: usize,
+}
+
+impl Stripes {
+    /// The chart, a newline at the end of each line, no blanks before it; empty if there is nothing to show.
+    /// Groups that are nearest in birth and death share a row, at their mean, where there are more than rows.
+    pub fn draw(&self, lives: &[Life], times: &[Timestamp]) -> String {
+        let (Some(first), Some(last)) = (times.first(), times.last()) else { return String::new() };
+        let all: usize = lives.iter().map(|life| life.fragments).sum();
+        if all == 0 {
+            return String::new();
+        }
+        let label = number(all as u64).len();
+        let columns = self.width.saturating_sub(label + 1).max(FEWEST_COLUMNS);
+        // The last column is the last snapshot: what is still there then reaches into it, what went with it
+        // does not.
+        let span = last.since(*first).seconds();
+        let column = |snapshot: usize| match times.get(snapshot) {
+            Some(at) if span > 0.0 => at.since(*first).seconds() / span * (columns - 1) as f64,
+            _ => 0.0,
+        };
+        let (fixed, moving): (Vec<Life>, Vec<Life>) = lives.iter().partition(|life| life.is_static());
+        let bars = moving.iter().map(|life| Bar {
+            start: life.born.map_or(0.0, column),
+            end: life.died.map_or(columns as f64, column),
+            fragments: life.fragments,
+        });
+        let mut bars = fit(bars, self.rows.max(2) - usize::from(!fixed.is_empty()));
+        if !fixed.is_empty() {
+            let fragments = fixed.iter().map(|life| life.fragments).sum();
+            bars.push(Bar { start: 0.0, end: columns as f64, fragments });
+        }
+        let most = bars.iter().map(|bar| bar.fragments).max().unwrap_or(1);
+        let mut chart = String::new();
+        for bar in &bars {
+            let (start, end) = bar.cells(columns);
+            let fragments = number(bar.fragments as u64);
+            let (gap, stripe) = (" ".repeat(start), self.block(bar.fragments, most).repeat(end - start));
+            chart.push_str(&format!("{fragments:>label$} {gap}{stripe}\n"));
+        }
+        chart.push_str(&axis(*first, *last, label, columns));
+        chart
+    }
+
+    /// Thickness goes with the square root, so that a few fragments still show beside thousands.
+    fn block(&self, fragments: usize, most: usize) -> &'static str {
+        let blocks = if self.ascii { ASCII_BLOCKS } else { BLOCKS };
+        let share = (fragments as f64 / most.max(1) as f64).sqrt();
+        let step = (share * blocks.len() as f64).ceil() as usize;
+        blocks.get(step.saturating_sub(1).min(blocks.len() - 1)).copied().unwrap_or("-")
+    }
+}
+
+impl Bar {
+    /// The first column and the one after the last: at least one between them.
+    fn cells(&self, columns: usize) -> (usize, usize) {
+        let start = (self.start.max(0.0) as usize).min(columns.saturating_sub(1));
+        (start, (self.end.max(0.0) as usize).clamp(start + 1, columns.max(start + 1)))
+    }
+
+    fn joined(&self, other: &Bar) -> Bar {
+        let (mine, theirs) = (self.fragments as f64, other.fragments as f64);
+        let mean = |one: f64, two: f64| (one * mine + two * theirs) / (mine + theirs).max(1.0);
+        Bar {
+            start: mean(self.start, other.start),
+            end: mean(self.end, other.end),
+            fragments: self.fragments + other.fragments,
+        }
+    }
+
+    /// What joining two costs: how far they are apart, for as many fragments as have to move.
+    fn cost(&self, other: &Bar) -> f64 {
+        let apart = (self.start - other.start).abs() + (self.end - other.end).abs();
+        apart * self.fragments.min(other.fragments) as f64
+    }
+}
+
+/// At most `rows` bars, oldest first: those of the same columns are one, then neighbours are joined, the
+/// cheapest first.
+fn fit(bars: impl Iterator<Item = Bar>, rows: usize) -> Vec<Bar> {
+    let mut by_cells: BTreeMap<(usize, usize), Bar> = BTreeMap::new();
+    for bar in bars {
+        let cells = (bar.start as usize, bar.end as usize);
+        by_cells.entry(cells).and_modify(|known| *known = known.joined(&bar)).or_insert(bar);
+    }
+    let mut bars: Vec<Bar> = by_cells.into_values().collect();
+    while bars.len() > rows.max(1) {
+        let costs = bars.windows(2).map(|pair| match pair {
+            [one, two] => one.cost(two),
+            _ => f64::INFINITY,
+        });
+        let Some((place, _)) = costs.enumerate().min_by(|one, two| one.1.total_cmp(&two.1)) else { break };
+        let next = bars.remove(place + 1);
+        if let Some(bar) = bars.get_mut(place) {
+            *bar = bar.joined(&next);
+        }
+    }
+    bars.sort_by(|one, two| one.start.total_cmp(&two.start).then(one.end.total_cmp(&two.end)));
+    bars
+}
+
+/// The first and the last date, below the ends of the bars; with the time of day where the day is the same.
+fn axis(first: Timestamp, last: Timestamp, label: usize, columns: usize) -> String {
+    let (first, last) = (first.to_string(), last.to_string());
+    let day = |time: &str| time.split('T').next().unwrap_or_default().to_owned();
+    let (first, last) = if day(&first) == day(&last) { (first, last) } else { (day(&first), day(&last)) };
+    let gutter = " ".repeat(label + 1);
+    let gap = columns.saturating_sub(first.len() + last.len());
+    if gap == 0 || first == last {
+        return format!("{gutter}{first}\n");
+    }
+    format!("{gutter}{first}{}{last}\n", " ".repeat(gap))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::lifetime::Lifetimes;
+
+    const SMALL: Stripes = Stripes { width: 26, rows: 8, ascii: true };
+
+    /// Snapshots two days apart.
+    fn history(pages: &[Vec<u64>]) -> Lifetimes {
+        let mut lives = Lifetimes::default();
+        for (at, page) in pages.iter().enumerate() {
+            lives.see(Timestamp::from_seconds(1_794_800_714 + at as i64 * 172_800), page);
+        }
+        lives
+    }
+
+    fn drawn(stripes: Stripes, lives: &Lifetimes) -> String {
+        stripes.draw(&lives.lives(), lives.times())
+    }
+
+    #[test]
+    fn churn_is_short_bars_one_after_another() {
+        let page = |version: u64| (0..9).chain([100 + version, 200 + version]).collect::<Vec<u64>>();
+        let lives = history(&[page(0), page(1), page(2), page(3)]);
+        let rows = [
+            " 2 =======",
+            " 2        =======",
+            " 2               ========",
+            " 2                       =",
+            " 9 #######################",
+            "   2026-11-16   2026-11-22\n",
+        ];
+        assert_eq!(drawn(SMALL, &lives), rows.join("\n"));
+    }
+
+    #[test]
+    fn scroll_is_bars_that_overlap() {
+        let pages: Vec<Vec<u64>> = (0..5).map(|first| (first..first + 3).collect()).collect();
+        let lives = history(&pages);
+        let rows = [
+            "1 █████",
+            "1 ██████████",
+            "1 ███████████████",
+            "1      ███████████████",
+            "1           ███████████",
+            "1                ██████",
+            "1                     █",
+            "  2026-11-16 2026-11-24\n",
+        ];
+        assert_eq!(drawn(Stripes { width: 23, ascii: false, ..SMALL }, &lives), rows.join("\n"));
+    }
+
+    #[test]
+    fn neighbours_share_rows_and_no_fragment_is_lost() {
+        let pages: Vec<Vec<u64>> = (0..60).map(|first| (first..first + 10).chain([1000]).collect()).collect();
+        let lives = history(&pages);
+        for rows in [2, 3, 7, 20, 200] {
+            let chart = drawn(Stripes { rows, ..Stripes::default() }, &lives);
+            assert!(chart.lines().count() <= rows + 1, "{chart}");
+            assert!(chart.lines().all(|line| line.chars().count() <= 80), "{chart}");
+            let counts = chart.lines().take(chart.lines().count() - 1);
+            let shown: u64 =
+                counts.map(|line| line.split_whitespace().next().unwrap().parse::<u64>().unwrap()).sum();
+            assert_eq!(shown, 70, "{chart}");
+        }
+    }
+
+    #[test]
+    fn nothing_and_a_single_moment_can_be_drawn() {
+        assert_eq!(drawn(SMALL, &Lifetimes::default()), "");
+        assert_eq!(drawn(SMALL, &history(&[vec![]])), "");
+        let once = drawn(Stripes { width: 0, ..SMALL }, &history(&[vec![1, 2]]));
+        assert_eq!(once, "2 ##########\n  2026-11-16T03:45:14Z\n");
+    }
+}
