@@ -19,6 +19,7 @@ mod outline;
 pub mod reference;
 pub mod rules;
 pub mod sitemap;
+pub mod soft_error;
 pub mod text;
 pub mod visible;
 

@@ -1,0 +1,178 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::evolving_web::{Site, Spec};
+use crate::extract::html;
+
+fn of(page: &str) -> Option<SoftError> {
+    let document = html(page.as_bytes(), Some("text/html; charset=utf-8"), 10);
+    soft_error(document.title.as_deref(), &document.text)
+}
+
+#[test]
+fn what_servers_say() {
+    for (page, error) in [
+        // nginx
+        (
+            "<title>404 Not Found</title><center><h1>404 Not Found</h1></center><hr><center>nginx/1.22.1</center>",
+            Missing,
+        ),
+        (
+            "<title>502 Bad Gateway</title><center><h1>502 Bad Gateway</h1></center><hr><center>nginx</center>",
+            Busy,
+        ),
+        (
+            "<title>503 Service Temporarily Unavailable</title><h1>503 Service Temporarily Unavailable</h1>nginx",
+            Busy,
+        ),
+        ("<title>429 Too Many Requests</title><h1>429 Too Many Requests</h1><hr>openresty", Busy),
+        // Apache
+        (
+            "<title>404 Not Found</title><h1>Not Found</h1><p>The requested URL was not found on this server.</p>",
+            Missing,
+        ),
+        (
+            "<h1>Not Found</h1><p>The requested URL /a was not found on this server.<hr><address>Apache/2.4.57",
+            Missing,
+        ),
+        (
+            "<title>503 Service Unavailable</title><h1>Service Unavailable</h1><p>The server is temporarily unable to \
+          service your request due to maintenance downtime or capacity problems.",
+            Busy,
+        ),
+        // IIS
+        (
+            "<title>404 - File or directory not found.</title><h1>Server Error</h1><h2>404 - File or directory not \
+          found.</h2><h3>The resource you are looking for might have been removed.</h3>",
+            Missing,
+        ),
+        (
+            "<title>The page cannot be found</title><h1>The page cannot be found</h1>The page you are looking for might \
+          have been removed.",
+            Missing,
+        ),
+        (
+            "<title>Service Unavailable</title><h2>Service Unavailable</h2><hr><p>HTTP Error 503. The service is \
+          unavailable.",
+            Busy,
+        ),
+        // Cloudflare
+        (
+            "<title>Just a moment...</title><h1>example.org</h1><p>Verifying you are human. This may take a few seconds.",
+            Busy,
+        ),
+        ("<title>Attention Required! | Cloudflare</title><h1>Sorry, you have been blocked</h1>", Busy),
+        ("<title>example.org | 502: Bad gateway</title><h1>Bad gateway Error code 502</h1>", Busy),
+        ("<title>Access denied</title><h1>Error 1015</h1><h2>You are being rate limited</h2>", Busy),
+        ("<p>Checking your browser before accessing example.org.", Busy),
+        // WordPress
+        (
+            "<title>Page not found – A Blog</title><h1>Oops! That page can’t be found.</h1><p>It looks like nothing was \
+          found at this location. Maybe try a search?",
+            Missing,
+        ),
+        ("<title>A Blog</title><h1>Oops! That page can&rsquo;t be found.</h1>", Missing),
+        ("<h1>Error establishing a database connection</h1>", Busy),
+        ("<p>Briefly unavailable for scheduled maintenance. Check back in a minute.", Busy),
+        // MediaWiki
+        (
+            "<p>There is currently no text in this page. You can search for this page title in other pages.",
+            Missing,
+        ),
+        (
+            "<title>A Wiki</title><h1>Sorry! This site is experiencing technical difficulties.</h1><p>Try waiting a few \
+          minutes and reloading.",
+            Busy,
+        ),
+        // Akamai
+        (
+            "<title>Access Denied</title><h1>Access Denied</h1>You don't have permission to access \
+          \"http&#58;&#47;&#47;example.org\" on this server.<p>Reference&#32;&#35;18&#46;2",
+            Busy,
+        ),
+        // others
+        ("<p>404 page not found", Missing),
+        ("<title>Error</title><h1>404</h1><p>Back to the home page", Missing),
+        ("<title>Example Shop</title><h1>This product is no longer available</h1>", Missing),
+        (
+            "<title>503 Backend fetch failed</title><h1>Error 503 Backend fetch failed</h1><h3>Guru Meditation:</h3>",
+            Busy,
+        ),
+        ("<title>Site under maintenance | Town Hall</title><p>We'll be back soon.", Busy),
+    ] {
+        assert_eq!(of(page), Some(error), "{page}");
+    }
+}
+
+#[test]
+fn other_languages_say_it_too() {
+    for (page, error) in [
+        ("<title>Seite nicht gefunden – Stadt</title>", Missing),
+        ("<h1>Fehler</h1><title>Zugriff verweigert</title>", Busy),
+        ("<h1>Page introuvable</h1>", Missing),
+        ("<h1>Oups</h1><title>Cette page n’existe pas</title>", Missing),
+        ("<title>Página no encontrada | Diario</title>", Missing),
+        ("<title>Página não encontrada - Jornal</title>", Missing),
+        ("<h1>Pagina non trovata</h1>", Missing),
+        ("<h1>Nie znaleziono strony</h1>", Missing),
+        ("<h1>Страница не найдена</h1>", Missing),
+        ("<h1>Доступ запрещён</h1>", Busy),
+        ("<h1>抱歉，您访问的页面不存在</h1><title>页面不存在_网站</title>", Missing),
+        ("<h1>服务器繁忙，请稍后再试</h1>", Busy),
+        ("<h1>お探しのページは見つかりませんでした</h1>", Missing),
+        ("<h1>ただいまメンテナンス中です。</h1>", Busy),
+    ] {
+        assert_eq!(of(page), Some(error), "{page}");
+    }
+}
+
+#[test]
+fn what_only_talks_of_errors_is_none() {
+    let essay = "word ".repeat(90);
+    for page in [
+        format!("<title>404 Not Found</title><h1>404 Not Found</h1><p>{essay}"),
+        format!("<h1>{}</h1>", "页面不存在".repeat(80)),
+        "<title>HTTP 404 and other status codes</title><h1>HTTP 404</h1>"
+            .replace("<h1>HTTP 404</h1>", "<h1>What 404 means</h1>"),
+        "<title>How to fix 404 Not Found</title><p>Check the address first.".to_owned(),
+        "<title>404 error pages we love</title><p>Ten of them.".to_owned(),
+        "<title>Too many requests for refugees' visas, minister says</title><p>A short report.".to_owned(),
+        "<title>Ferry service unavailable until Monday</title><p>The ferry does not run.".to_owned(),
+        "<title>Just a moment of silence</title><p>A poem.".to_owned(),
+        "<title>Access denied: the story of a locked library</title><p>A"
+            .replace("Access denied:", "Access denied to all,"),
+        "<title>Contact</title><h1>Contact</h1><p>Page not found? Write to us.".to_owned(),
+        "<title>Forbidden City</title><h1>Forbidden City</h1><p>A palace.".to_owned(),
+        "<title>404040</title><p>A number.".to_owned(),
+        String::new(),
+        "<p>A short page.".to_owned(),
+    ] {
+        assert_eq!(of(&page), None, "{page}");
+    }
+}
+
+#[test]
+fn no_page_of_the_evolving_web_is_one() {
+    let spec = Spec { pages: 100, ..Spec::default() };
+    for host in 0..3 {
+        let site = Site::new(&spec, host);
+        for page in site.living(2.5) {
+            assert_eq!(of(&site.html(&page, 2.5)), None);
+        }
+    }
+}
+
+#[test]
+fn every_phrase_is_written_as_it_is_looked_for() {
+    for (phrase, ..) in PHRASES {
+        assert_eq!(plain(phrase), *phrase);
+        assert!(read(phrase).is_some(), "{phrase}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_it_fail(title in "\\PC{0,40}", text in "\\PC{0,80}") {
+        soft_error(Some(&title), &text);
+    }
+}
