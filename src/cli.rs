@@ -180,6 +180,19 @@ pub struct CrawlFlags {
     /// Which page is visited first [default: breadth-first]
     #[arg(long, value_name = "NAME", env = "FRESHET_POLICY", help_heading = "Budget")]
     pub policy: Option<String>,
+
+    /// When a page has changed: `bytes`, `text`, or `divergence > 0.02` [default: text]
+    #[arg(long, value_name = "RULE", env = "FRESHET_CHANGED", help_heading = "Change")]
+    pub changed: Option<String>,
+    /// Words of a fragment, the unit in which changes are measured [default: 4]
+    #[arg(long, value_name = "K", env = "FRESHET_FRAGMENT_WORDS", help_heading = "Change")]
+    pub fragment_words: Option<usize>,
+    /// Fragments kept of a version, or `all` [default: 256]
+    #[arg(long, value_name = "M", env = "FRESHET_SKETCH", help_heading = "Change")]
+    pub sketch: Option<String>,
+    /// Change profiles kept of a page [default: 5]
+    #[arg(long, value_name = "H", env = "FRESHET_PROFILES", help_heading = "Change")]
+    pub profiles: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

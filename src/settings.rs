@@ -12,8 +12,11 @@ use std::time::Duration;
 use regex::RegexSet;
 use serde::{Deserialize, Serialize};
 
+use freshet::change::ChangeSettings;
+use freshet::change::rule::ChangedWhen;
 use freshet::crawl::CrawlSettings;
-use freshet::crawl::observe::Observer;
+use freshet::crawl::observe::{Observer, Reading, SiteReading};
+use freshet::extract::rules::TextRules;
 use freshet::fetch::limits::{AddressRange, AddressRules, Limits};
 use freshet::fetch::network::{NetworkSettings, SiteHeaders};
 use freshet::fetch::politeness::Politeness;
@@ -43,6 +46,7 @@ fn usage<T>(message: impl Into<String>) -> Result<T, Usage> {
 const DEFAULT_STORE: &str = "freshet.db";
 /// Hosts on one address together get what so many hosts would get alone.
 const HOSTS_PER_ADDRESS: f64 = 4.0;
+const SKETCH_SIZES: &str = "it must be a number from 1 up, or `all`";
 
 /// All of it, effective.
 #[derive(Clone, Debug, Serialize)]
@@ -50,6 +54,7 @@ pub struct Settings {
     pub store: PathBuf,
     pub crawl: CrawlSection,
     pub limits: LimitsSection,
+    pub change: ChangeSection,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub site: BTreeMap<String, SiteSection>,
 }
@@ -101,6 +106,26 @@ pub struct LimitsSection {
     pub known_urls: usize,
 }
 
+/// How changes are told and measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChangeSection {
+    pub fragment_words: usize,
+    pub sketch: SketchSize,
+    pub profiles: usize,
+    pub changed: String,
+    pub ignore: Vec<String>,
+    pub only: Vec<String>,
+    pub ignore_text: Vec<String>,
+}
+
+/// A number, or `"all"`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum SketchSize {
+    Hashes(usize),
+    Word(String),
+}
+
 /// `true`, `false`, or ranges.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -127,6 +152,14 @@ pub struct SiteSection {
     pub user_agent: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignore_text: Vec<String>,
 }
 
 impl Settings {
@@ -189,8 +222,17 @@ impl Settings {
         {
             return usage(format!("contact is `{contact}`; write a URL or mail address without brackets"));
         }
+        for (name, value, most) in
+            [("fragment_words", self.change.fragment_words, 64), ("profiles", self.change.profiles, 32)]
+        {
+            if !(1..=most).contains(&value) {
+                return usage(format!("{name} is `{value}`; it must be a number from 1 to {most}"));
+            }
+        }
+        self.sketch()?;
         self.addresses()?;
         self.scope()?;
+        self.reading()?;
         Ok(())
     }
 
@@ -270,6 +312,42 @@ impl Settings {
         }
     }
 
+    fn sketch(&self) -> Result<Option<usize>, Usage> {
+        match &self.change.sketch {
+            SketchSize::Hashes(hashes) if *hashes > 0 => Ok(Some(*hashes)),
+            SketchSize::Word(word) if word == "all" => Ok(None),
+            SketchSize::Hashes(hashes) => usage(format!("sketch is `{hashes}`; {SKETCH_SIZES}")),
+            SketchSize::Word(word) => usage(format!("sketch is `{word}`; {SKETCH_SIZES}")),
+        }
+    }
+
+    #[allow(dead_code)]
+    pub fn change(&self) -> ChangeSettings {
+        let ChangeSection { fragment_words, profiles, .. } = self.change;
+        // Checked before.
+        let sketch = self.sketch().unwrap_or(ChangeSettings::default().sketch);
+        ChangeSettings { fragment_words, sketch, profiles }
+    }
+
+    /// What of the pages counts, and as what. A site's lists come after those for every site.
+    pub fn reading(&self) -> Result<Reading, Usage> {
+        let all = &self.change;
+        let general = site_reading("[change]", &all.ignore, &all.only, &all.ignore_text, &all.changed)?;
+        let mut sites = Sites::default();
+        for (site, own) in &self.site {
+            let place = format!("[site.\"{site}\"]");
+            // Alone first, so that a mistake is told where it was made.
+            let changed = own.changed.as_ref().unwrap_or(&all.changed);
+            site_reading(&place, &own.ignore, &own.only, &own.ignore_text, changed)?;
+            let with_general = |general: &Vec<String>, own: &Vec<String>| [&general[..], &own[..]].concat();
+            let ignore = with_general(&all.ignore, &own.ignore);
+            let only = with_general(&all.only, &own.only);
+            let ignore_text = with_general(&all.ignore_text, &own.ignore_text);
+            sites.add(site, site_reading(&place, &ignore, &only, &ignore_text, changed)?);
+        }
+        Ok(Reading { general, sites })
+    }
+
     /// A hash of what decides which links are taken. The seeds have their own say, in the store.
     fn rules(&self) -> u64 {
         let (crawl, limits) = (&self.crawl, &self.limits);
@@ -332,6 +410,7 @@ fn merge(global: &Global, flags: &CrawlFlags, file: File) -> Settings {
     let traps = TrapLimits::default();
     let limits = Limits::default();
     let own = file.limits;
+    let change = file.change;
     let given = |flag: &Vec<String>, file: Option<Vec<String>>| {
         if flag.is_empty() { file.unwrap_or_default() } else { flag.clone() }
     };
@@ -390,8 +469,34 @@ fn merge(global: &Global, flags: &CrawlFlags, file: File) -> Settings {
             repeated_segments: own.repeated_segments.unwrap_or(traps.repeated_segments),
             known_urls: own.known_urls.unwrap_or(16_000_000),
         },
+        change: ChangeSection {
+            fragment_words: flags
+                .fragment_words
+                .or(change.fragment_words)
+                .unwrap_or(ChangeSettings::default().fragment_words),
+            sketch: flags.sketch.as_deref().map(sketch_size).or(change.sketch).unwrap_or_else(|| {
+                match ChangeSettings::default().sketch {
+                    Some(hashes) => SketchSize::Hashes(hashes),
+                    None => SketchSize::Word("all".to_owned()),
+                }
+            }),
+            profiles: flags.profiles.or(change.profiles).unwrap_or(ChangeSettings::default().profiles),
+            changed: flags
+                .changed
+                .clone()
+                .or(change.changed)
+                .unwrap_or_else(|| ChangedWhen::default().to_string()),
+            ignore: change.ignore.unwrap_or_default(),
+            only: change.only.unwrap_or_default(),
+            ignore_text: change.ignore_text.unwrap_or_default(),
+        },
         site: file.site,
     }
+}
+
+fn sketch_size(given: &str) -> SketchSize {
+    let word = given.trim();
+    word.parse().map_or_else(|_| SketchSize::Word(word.to_owned()), SketchSize::Hashes)
 }
 
 fn scope_kind(given: ScopeArg) -> ScopeKind {
@@ -425,6 +530,28 @@ fn site_rules(
         }),
     };
     Ok(SiteRules { include: set("include", include)?, exclude: set("exclude", exclude)?, scope })
+}
+
+fn site_reading(
+    place: &str,
+    ignore: &[String],
+    only: &[String],
+    ignore_text: &[String],
+    changed: &str,
+) -> Result<SiteReading, Usage> {
+    let changed =
+        changed.parse::<ChangedWhen>().map_err(|error| Usage(format!("{place} changed: {error}")))?;
+    // One list at a time, to name it.
+    let lists = [
+        ("ignore", TextRules::new(ignore, &[], &[])),
+        ("only", TextRules::new(&[], only, &[])),
+        ("ignore_text", TextRules::new(&[], &[], ignore_text)),
+    ];
+    for (name, rules) in lists {
+        rules.map_err(|error| Usage(format!("{place} {name}: {error}")))?;
+    }
+    let rules = TextRules::new(ignore, only, ignore_text);
+    Ok(SiteReading { rules: rules.map_err(|error| Usage(format!("{place}: {error}")))?, changed })
 }
 
 /// Checked before: finite, not negative, not absurd.
@@ -467,10 +594,38 @@ mod tests {
             ("[crawl]\nscope = 'planet'\n", "planet"),
             ("[site.'not a host']\ndelay = 1\n", "not a host"),
             ("[limits]\nidle_seconds = 0\n", "idle_seconds"),
+            ("[change]\nfragment_words = 65\n", "from 1 to 64"),
+            ("[change]\nprofiles = 0\n", "profiles is `0`"),
+            ("[change]\nsketch = 0\n", "sketch is `0`"),
+            ("[change]\nsketch = 'some'\n", "sketch is `some`"),
+            ("[change]\nchanged = 'often'\n", "[change] changed: `often`"),
+            ("[change]\nonly = ['div[']\n", "[change] only: `div[` is no CSS selector"),
+            ("[site.'a.org']\nchanged = 'divergence > 1'\n", "[site.\"a.org\"] changed: "),
+            ("[site.'a.org']\nignore = ['p', 'a >']\n", "[site.\"a.org\"] ignore: `a >`"),
+            ("[site.'a.org']\nignore_text = ['(']\n", "[site.\"a.org\"] ignore_text: `(` is no regular"),
         ] {
             let error = parsed(text).err().map(|error| error.0).unwrap_or_default();
             assert!(error.contains(said), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn a_site_has_the_general_rules_and_its_own() {
+        let settings = parsed(
+            "[change]\nsketch = 'all'\nignore = ['.ad']\nchanged = 'bytes'\n\
+             [site.'a.org']\nignore = ['#clock']\nchanged = 'divergence>0.1'\n[site.'b.org']\nbudget = 1\n",
+        )
+        .unwrap();
+        let again = parsed(&toml::to_string(&settings).unwrap()).unwrap();
+        assert_eq!(again.change(), ChangeSettings { sketch: None, ..ChangeSettings::default() });
+        let reading = again.reading().unwrap();
+        let of = |url: &str| reading.of(&url.parse().unwrap());
+        let page = b"a <i class=ad>x</i> <i id=clock>12</i> b";
+        assert_eq!(of("http://sub.a.org/").rules.html(page, None), "a b");
+        assert_eq!(of("http://b.org/").rules.html(page, None), "a 12 b");
+        assert_eq!(of("http://c.org/").rules.hash(), of("http://b.org/").rules.hash());
+        assert_eq!(of("http://a.org/").changed, ChangedWhen::Divergence(0.1));
+        assert_eq!(of("http://b.org/").changed, ChangedWhen::Bytes);
     }
 
     #[test]

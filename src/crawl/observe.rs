@@ -6,12 +6,14 @@ use reqwest::header::HeaderMap;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::change::rule::ChangedWhen;
 use crate::extract::hints::robots_tag;
+use crate::extract::rules::TextRules;
 use crate::extract::sitemap::{self, Sitemap};
 use crate::extract::{self, Document, MediaKind};
 use crate::fetch::visit::{Answer, Failure, Outcome, Subject, Visit};
 use crate::observation::Observation;
-use crate::page::{Fingerprint, Host, Normaliser, PageUrl, UrlError};
+use crate::page::{Fingerprint, Host, Normaliser, PageUrl, Sites, UrlError};
 use crate::store::{Content, ReadContent, version};
 use crate::unique::{Candidate, Refusal};
 
@@ -25,6 +27,28 @@ pub struct Observer {
     /// Whom agent-specific X-Robots-Tag values are read for.
     pub product_token: String,
     pub sitemap_bytes: usize,
+}
+
+/// How pages are read: the rules for every site, and those of single ones.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    pub general: SiteReading,
+    pub sites: Sites<SiteReading>,
+}
+
+/// What of the pages of a site counts, and when they have changed.
+#[derive(Clone, Debug, Default)]
+pub struct SiteReading {
+    pub rules: TextRules,
+    pub changed: ChangedWhen,
+}
+
+impl Reading {
+    /// How the page at `url` is read.
+    pub fn of(&self, url: &Url) -> &SiteReading {
+        let host = Host::of(url);
+        host.and_then(|host| self.sites.of(host.name(), Some(host.port()))).unwrap_or(&self.general)
+    }
 }
 
 /// URLs taken from one sitemap file, by its protocol.

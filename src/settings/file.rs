@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use freshet::unique::ScopeKind;
 
-use super::{AllowPrivate, SiteSection, Usage};
+use super::{AllowPrivate, SiteSection, SketchSize, Usage};
 
 /// The settings file used when none is named.
 const DEFAULT_FILE: &str = "freshet.toml";
@@ -21,6 +21,8 @@ pub struct File {
     pub crawl: FileCrawl,
     #[serde(default)]
     pub limits: FileLimits,
+    #[serde(default)]
+    pub change: FileChange,
     #[serde(default)]
     pub site: BTreeMap<String, SiteSection>,
 }
@@ -68,6 +70,18 @@ pub struct FileLimits {
     pub path_depth: Option<usize>,
     pub repeated_segments: Option<usize>,
     pub known_urls: Option<usize>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileChange {
+    pub fragment_words: Option<usize>,
+    pub sketch: Option<SketchSize>,
+    pub profiles: Option<usize>,
+    pub changed: Option<String>,
+    pub ignore: Option<Vec<String>>,
+    pub only: Option<Vec<String>>,
+    pub ignore_text: Option<Vec<String>>,
 }
 
 /// The file named, or the default one if it is there.

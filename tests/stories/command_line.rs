@@ -203,13 +203,24 @@ fn a_wrong_variable_of_the_environment_is_named() {
 #[test]
 fn a_wrong_settings_file_is_told_with_its_line() {
     let freshet = Freshet::new();
-    let cases: [(&str, &[&str]); 6] = [
+    let cases: [(&str, &[&str]); 11] = [
         ("[crawl]\ndelay = \n", &["freshet.toml", "line 2"]),
         ("[crawl]\n\ndelai = 1\n", &["freshet.toml", "line 3", "delai"]),
         ("[limits]\nurl_length = -5\n", &["freshet.toml", "line 2"]),
         ("[crawl]\nscope = \"planet\"\n", &["freshet.toml", "line 2", "planet"]),
         ("[crawl]\nexclude = [\"[\"]\n", &["exclude", "regular expression"]),
         ("[site.\"not a host\"]\ndelay = 1\n", &["not a host"]),
+        ("[change]\nignore = [\"div[\"]\n", &["[change] ignore", "`div[` is no CSS selector"]),
+        ("[change]\nsketch = \"some\"\n", &["sketch", "`some`", "`all`"]),
+        ("[site.\"a.org\"]\nonly = [\"p >\"]\n", &["[site.\"a.org\"] only", "`p >` is no CSS selector"]),
+        (
+            "[site.\"a.org\"]\nignore_text = [\"(\"]\n",
+            &["a.org", "ignore_text", "`(` is no regular expression"],
+        ),
+        (
+            "[site.\"a.org\"]\nchanged = \"often\"\n",
+            &["[site.\"a.org\"] changed", "`often`", "divergence > 0.02"],
+        ),
     ];
     for (text, said) in cases {
         freshet.write("freshet.toml", text);
@@ -240,6 +251,29 @@ fn flags_stand_over_environment_over_file_over_defaults() {
     assert_eq!(setting(&["--delay", "4"], Some("3")), 4.0);
     freshet.write("other.toml", "[crawl]\ndelay = 5\n");
     assert_eq!(setting(&["--config", "other.toml"], None), 5.0);
+}
+
+#[test]
+fn how_changes_are_told_is_a_setting() {
+    let freshet = Freshet::new();
+    let defaults = freshet.run(&["config", "--json"]).json()["change"].clone();
+    let none: [&str; 0] = [];
+    assert_eq!(
+        defaults,
+        json!({ "fragment_words": 4, "sketch": 256, "profiles": 5, "changed": "text", "ignore": none, "only": none,
+            "ignore_text": none })
+    );
+    let flags =
+        ["--fragment-words", "8", "--sketch", "all", "--profiles", "1", "--changed", "divergence>0.1"];
+    let given = freshet.run(&[&["config", "--json"], &flags[..]].concat()).json()["change"].clone();
+    assert_eq!((&given["fragment_words"], &given["sketch"]), (&json!(8), &json!("all")));
+    assert_eq!((&given["profiles"], &given["changed"]), (&json!(1), &json!("divergence>0.1")));
+    for (flag, value) in
+        [("--fragment-words", "0"), ("--sketch", "0"), ("--profiles", "33"), ("--changed", "x")]
+    {
+        let name = flag.trim_start_matches('-').replace('-', "_");
+        assert_refused(&freshet.run(&["config", flag, value]), 2, &[&name, &format!("`{value}`")]);
+    }
 }
 
 #[test]
