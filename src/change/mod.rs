@@ -9,10 +9,19 @@ mod alignment;
 pub mod behaviour;
 pub mod divergence;
 pub mod fragment;
+pub mod lasting;
 pub mod lifetime;
 pub mod profile;
 pub mod rule;
 pub mod sketch;
+
+use std::cell::RefCell;
+
+use sketch::{Sketch, Sketcher};
+
+/// The name of a content that is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VersionId(pub i64);
 
 /// How changes are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +32,21 @@ pub struct ChangeSettings {
     pub sketch: Option<usize>,
     /// Change profiles kept of a page (h of the paper).
     pub profiles: usize,
+}
+
+thread_local! {
+    /// Making a sketch needs the same memory again and again: one a thread, not one a page.
+    static SKETCHER: RefCell<Option<(ChangeSettings, Sketcher)>> = const { RefCell::new(None) };
+}
+
+/// What stands for a text: the sketch of its fragments.
+pub fn sketch(text: &str, settings: ChangeSettings) -> Sketch {
+    SKETCHER.with_borrow_mut(|held| {
+        let fitting = held.take().filter(|(made_for, _)| *made_for == settings);
+        let made =
+            fitting.unwrap_or_else(|| (settings, Sketcher::new(settings.fragment_words, settings.sketch)));
+        held.insert(made).1.sketch(text)
+    })
 }
 
 impl Default for ChangeSettings {
