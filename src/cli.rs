@@ -23,7 +23,7 @@ What can be set for a crawl can also be set by an environment variable (FRESHET_
 
 /// A polite web crawler that learns how pages change.
 ///
-/// Gather: crawl. Look: status, pages. Play: web, score. Set up: config, completions.
+/// Gather: crawl. Look: status, pages, changes, diff. Keep: store. Play: web, score. Set up: config, completions.
 #[derive(Debug, Parser)]
 #[command(name = "freshet", version, after_help = EXAMPLES, max_term_width = 110)]
 pub struct Cli {
@@ -64,6 +64,19 @@ pub enum Command {
     Status(StatusArgs),
     /// List pages, with filters, as a table, JSON lines or CSV
     Pages(PagesArgs),
+    /// Show what changed across the collection: a table, JSON lines or an Atom feed, the latest first
+    ///
+    /// Changes are what visits found, see `changed` in the settings. --lasting keeps those whose new words were still
+    /// there at a later visit, so that clocks, adverts and "2 days ago" stay out.
+    Changes(ChangesArgs),
+    /// Show what changed between two versions of a page
+    ///
+    /// By default the last one held and the last before it that says something else. Coloured on a terminal, a unified
+    /// diff elsewhere, or JSON.
+    Diff(DiffArgs),
+    /// Look after the store itself
+    #[command(subcommand)]
+    Store(StoreCommand),
     /// Put up a web on loopback that changes while it is crawled, and whose truth is known
     ///
     /// Prints a seed a host and answers until Ctrl-C. Every version is a function of seed, host, page and time: the
@@ -90,6 +103,12 @@ pub struct CrawlArgs {
     /// Seeds: a URL a line, `#` comments; optionally a tab and weight=, depth=, scope= fields; `-` reads standard input
     #[arg(long, value_name = "FILE")]
     pub seeds: Option<PathBuf>,
+    /// Run this (with `sh -c`) for every page that changed, the change as JSON on its standard input
+    #[arg(long, value_name = "CMD")]
+    pub on_change: Option<String>,
+    /// End a command of --on-change that takes longer
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
+    pub on_change_timeout: f64,
     /// Leave out seed lines that are wrong, instead of stopping
     #[arg(long)]
     pub skip_bad_seeds: bool,
@@ -215,6 +234,73 @@ pub struct StatusArgs {
     /// Cycles to show
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub cycles: usize,
+    /// Show how many bytes scheduling keeps of a page
+    #[arg(long)]
+    pub sizes: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ChangesArgs {
+    /// From when on: how long ago (30m, 12h, 7d), or a date (2026-11-16)
+    #[arg(long, value_name = "TIME", default_value = "1d")]
+    pub since: String,
+    /// Leave out pages that moved less than this, from 0 to 1
+    #[arg(long, value_name = "D", default_value_t = 0.0)]
+    pub min_divergence: f64,
+    /// Keep only changes that a later visit still found
+    #[arg(long)]
+    pub lasting: bool,
+    /// Only pages of this host
+    #[arg(long, value_name = "HOST")]
+    pub host: Option<String>,
+    /// At most so many [default: 100 in a table, else all]
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// How to print them; --json means json
+    #[arg(long, value_enum, default_value_t = ChangesFormat::Table)]
+    pub format: ChangesFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ChangesFormat {
+    Table,
+    /// One object a line
+    Json,
+    /// A feed that a reader can follow
+    Atom,
+}
+
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    pub url: String,
+    /// The version held at this time: a date (2026-11-16), a date with a time, or how long ago (12h, 7d)
+    #[arg(long, value_name = "TIME")]
+    pub from: Option<String>,
+    /// The version held at this time [default: the last one]
+    #[arg(long, value_name = "TIME")]
+    pub to: Option<String>,
+    /// Lines shown around a change
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub context: usize,
+    /// A unified diff on a terminal too
+    #[arg(long)]
+    pub unified: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum StoreCommand {
+    /// Make again what is derived from the log and the versions: sketches, change profiles, what is known of pages
+    ///
+    /// Needed after a change of `fragment_words` or `sketch`, so that all is measured alike. The log and the versions
+    /// stay as they are. No crawl may use the store meanwhile.
+    Rebuild(RebuildArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct RebuildArgs {
+    /// Change nothing; exit with 1 if something would differ
+    #[arg(long)]
+    pub check: bool,
 }
 
 #[derive(Debug, Args)]

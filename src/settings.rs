@@ -302,14 +302,16 @@ impl Settings {
         })
     }
 
-    pub fn observer(&self) -> Observer {
-        Observer {
+    pub fn observer(&self) -> Result<Observer, Usage> {
+        Ok(Observer {
             normaliser: self.normaliser(),
             links_per_page: self.limits.links_per_page,
             obey_nofollow: !self.crawl.follow_nofollow,
             product_token: robots::product_token(&self.user_agent()).to_owned(),
             sitemap_bytes: self.limits.sitemap_bytes,
-        }
+            reading: self.reading()?,
+            change: self.change(),
+        })
     }
 
     fn sketch(&self) -> Result<Option<usize>, Usage> {

@@ -6,9 +6,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use serde_json::json;
+use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::watch;
 
 use freshet::crawl::{CrawlReport, Crawler, Progress};
@@ -20,6 +22,7 @@ use freshet::store::sqlite::SqliteStore;
 use freshet::time::Timestamp;
 use freshet::unique::seeds::{self, Seed};
 
+use super::on_change::Hook;
 use super::talk::Talk;
 use crate::cli::{CrawlArgs, Global};
 use crate::settings::{Settings, Usage};
@@ -51,13 +54,14 @@ pub fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Resul
     if settings.crawl.contact.is_none() {
         talk.say("hint: set --contact URL, so that the owners of the sites you visit can reach you");
     }
+    let hook = hook(arguments, &settings)?;
     let crawler = crawler(&settings, network, store, policy)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads(&settings))
         .enable_all()
         .build()
         .context("the asynchronous runtime could not be started")?;
-    let (report, signal) = runtime.block_on(drive(crawler, talk))?;
+    let (report, signal) = runtime.block_on(drive(crawler, hook, talk))?;
     runtime.shutdown_background();
     print(&report, global.json, &settings)?;
     finish(&report, signal, talk, &settings)
@@ -70,8 +74,19 @@ pub(super) fn crawler(
     store: SqliteStore,
     policy: Box<dyn Policy>,
 ) -> anyhow::Result<Crawler<Network>> {
-    let (scope, observer) = (settings.scope()?, settings.observer());
+    let (scope, observer) = (settings.scope()?, settings.observer()?);
     Ok(Crawler::new(network, Box::new(store), policy, scope, observer, settings.crawl())?)
+}
+
+fn hook(arguments: &CrawlArgs, settings: &Settings) -> Result<Option<Hook>, Usage> {
+    let timeout =
+        Duration::try_from_secs_f64(arguments.on_change_timeout).ok().filter(|time| !time.is_zero());
+    let timeout = timeout.ok_or_else(|| {
+        let wrong = arguments.on_change_timeout;
+        Usage(format!("--on-change-timeout is `{wrong}`; it must be more than 0 seconds"))
+    })?;
+    let store = std::path::absolute(&settings.store).unwrap_or_else(|_| settings.store.clone());
+    Ok(arguments.on_change.clone().map(|command| Hook { command, timeout, store }))
 }
 
 /// A connection is a file: a crawl of many hosts needs more than the thousand that a shell allows by default.
@@ -98,7 +113,16 @@ fn threads(settings: &Settings) -> usize {
 const REQUESTS_PER_THREAD: usize = 128;
 
 /// Runs the crawl, shows how it goes, and listens for signals.
-async fn drive(crawler: Crawler<Network>, talk: &Talk) -> anyhow::Result<(CrawlReport, u8)> {
+async fn drive(
+    mut crawler: Crawler<Network>,
+    hook: Option<Hook>,
+    talk: &Talk,
+) -> anyhow::Result<(CrawlReport, u8)> {
+    let hooked = hook.map(|hook| {
+        let (tell, told) = unbounded_channel();
+        crawler.tell_changes(tell);
+        tokio::spawn(hook.serve(told, talk.clone()))
+    });
     let (stop, stopped) = watch::channel(false);
     let (progress, mut watched) = watch::channel(Progress::default());
     let signal = Arc::new(AtomicU8::new(0));
@@ -114,7 +138,15 @@ async fn drive(crawler: Crawler<Network>, talk: &Talk) -> anyhow::Result<(CrawlR
         }
     };
     meter.finish();
-    Ok((report?, signal.load(Ordering::SeqCst)))
+    let report = report?;
+    if let Some(hooked) = hooked {
+        let ran = hooked.await.context("the commands of --on-change ended unexpectedly")?;
+        if ran.failed > 0 {
+            let all = number(ran.well + ran.failed);
+            talk.say(&format!("warning: {} of {all} commands of --on-change failed", number(ran.failed)));
+        }
+    }
+    Ok((report, signal.load(Ordering::SeqCst)))
 }
 
 /// The first signal is told, and lets what is in flight finish; the second stops at once.

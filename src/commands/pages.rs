@@ -70,6 +70,7 @@ fn filter(arguments: &PagesArgs) -> Result<PageFilter, Usage> {
         })?),
     };
     Ok(PageFilter {
+        page: None,
         life,
         host: arguments.host.clone(),
         url: arguments.url.clone(),

@@ -8,7 +8,7 @@ use serde_json::json;
 use freshet::observation::Life;
 use freshet::report::{Align, Table, bytes, number, span};
 use freshet::store::sqlite::SqliteStore;
-use freshet::store::{CycleRow, KnownHost, Store, Summary};
+use freshet::store::{CycleRow, KnownHost, Sizes, Store, Summary};
 use freshet::time::Timestamp;
 
 use crate::cli::{Global, StatusArgs};
@@ -23,10 +23,12 @@ pub fn run(global: &Global, arguments: &StatusArgs) -> anyhow::Result<ExitCode> 
     let mut hosts = store.hosts()?;
     // Those that wait first, then the largest.
     hosts.sort_by_key(|host| (!is_waiting(host, now), std::cmp::Reverse(host.pages)));
+    let sizes = if arguments.sizes { Some(store.sizes()?) } else { None };
     let text = if global.json {
-        as_json(&summary, &cycles, &hosts, now)?
+        as_json(&summary, &cycles, &hosts, sizes, now)?
     } else {
         as_text(&summary, &cycles, &hosts, arguments.hosts, now)
+            + &sizes.map_or(String::new(), |sizes| size_table(&sizes))
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
@@ -40,6 +42,7 @@ fn as_json(
     summary: &Summary,
     cycles: &[CycleRow],
     hosts: &[KnownHost],
+    sizes: Option<Sizes>,
     now: Timestamp,
 ) -> anyhow::Result<String> {
     let map = |counts: &[(String, u64)]| counts.iter().cloned().collect::<std::collections::BTreeMap<_, _>>();
@@ -59,7 +62,7 @@ fn as_json(
             })
         })
         .collect();
-    let status = json!({
+    let mut status = json!({
         "pages": {
             "known": summary.known,
             "visited": summary.visited,
@@ -81,7 +84,22 @@ fn as_json(
             "content_stored_bytes": summary.stored_bytes,
         },
     });
+    if let (Some(sizes), Some(fields)) = (sizes, status.as_object_mut()) {
+        fields.insert("sizes".to_owned(), json!(sizes));
+    }
     Ok(serde_json::to_string_pretty(&status)? + "\n")
+}
+
+/// What scheduling keeps of a page, in bytes.
+fn size_table(sizes: &Sizes) -> String {
+    let mut table = Table::new(&[("kept of a page", Align::Left), ("bytes", Align::Right)]);
+    let mean = |bytes: u64| format!("{:.1}", bytes as f64 / sizes.pages.max(1) as f64);
+    table.row(["times and counts", &mean(sizes.fixed_bytes)]);
+    table.row(["change profiles", &mean(sizes.profile_bytes)]);
+    table.row(["sketches of base versions", &mean(sizes.sketch_bytes)]);
+    table.row(["together", &mean(sizes.fixed_bytes + sizes.profile_bytes + sizes.sketch_bytes)]);
+    table.row(["the largest page", &number(sizes.largest_bytes)]);
+    format!("\n{}(mean of {} pages)\n", table.render(), number(sizes.pages))
 }
 
 fn as_text(

@@ -47,6 +47,19 @@ impl Talk {
         }
     }
 
+    /// A bar on a terminal that counts something, nothing elsewhere.
+    pub fn count(&self, of: &'static str) -> Count {
+        let bar = (!self.quiet && std::io::stderr().is_terminal()).then(|| {
+            let bar = self.bars.add(ProgressBar::new(0));
+            if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} {msg}  {eta} left") {
+                bar.set_style(style.progress_chars("━╸─"));
+            }
+            bar.set_message(of);
+            bar
+        });
+        Count { bar }
+    }
+
     /// A bar on a terminal, a line every few seconds elsewhere, nothing if asked to be quiet.
     pub fn meter(&self) -> Meter {
         let bar = (!self.quiet && std::io::stderr().is_terminal()).then(|| {
@@ -60,8 +73,34 @@ impl Talk {
     }
 }
 
+/// Columns of the terminal; a good width to read where there is none.
+pub fn columns() -> usize {
+    let columns = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
+    columns.clamp(40, 160)
+}
+
 /// How often a line is written where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
+
+/// Shows how much of a long job is done.
+pub struct Count {
+    bar: Option<ProgressBar>,
+}
+
+impl Count {
+    pub fn show(&mut self, done: u64, all: u64) {
+        if let Some(bar) = &self.bar {
+            bar.set_length(all);
+            bar.set_position(done);
+        }
+    }
+
+    pub fn finish(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
 
 /// Shows how a crawl is going.
 pub struct Meter {

@@ -134,7 +134,8 @@ impl<'a, W: Web> Cycle<'a, W> {
         );
         // Found pages can wait a little: their host has its pause to keep.
         let linger = crawler.settings.fetch.politeness.delay / 4;
-        let writer = Writer::start(store, open.id, linger).map_err(CrawlError::Writer)?;
+        let writer =
+            Writer::start(store, open.id, linger, crawler.observer.change).map_err(CrawlError::Writer)?;
         let mut cycle = Self {
             crawler,
             id: open.id,
@@ -251,7 +252,8 @@ impl<'a, W: Web> Cycle<'a, W> {
             match Url::parse(&visit.url) {
                 Ok(url) => {
                     // Read by other rules, it may hold links that are wanted now: then it is read again, changed or not.
-                    let same_rules = visit.read_by == Some(self.crawler.settings.rules);
+                    let same_rules = visit.read_by == Some(self.crawler.settings.rules)
+                        && visit.text_rules == self.crawler.observer.reading.of(&url).rules.hash();
                     let held = if same_rules { visit.held.clone() } else { Held::default() };
                     let request = Request { subject: Subject::Page(visit.page), url, held };
                     self.planned.insert(visit.page, visit);
@@ -266,12 +268,16 @@ impl<'a, W: Web> Cycle<'a, W> {
     fn recorded(&mut self, orders: usize, recorded: Recorded) {
         self.unanswered -= orders.min(self.unanswered);
         self.crawler.counts.new += recorded.new.len() as u64;
-        for RecordedVisit { outcome, changed } in recorded.visits {
+        for RecordedVisit { outcome, changed, change } in recorded.visits {
             self.count(&outcome);
             match changed {
                 Some(true) => self.crawler.counts.changed += 1,
                 Some(false) => self.crawler.counts.unchanged += 1,
                 None => {}
+            }
+            if let (Some(change), Some(told)) = (change, &self.crawler.changes) {
+                // Nobody listening any more is nobody's loss.
+                let _ = told.send(change);
             }
         }
         let now = Timestamp::now();

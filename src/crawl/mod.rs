@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -18,7 +19,7 @@ use crate::fetch::visit::Waiting;
 use crate::fetch::web::Web;
 use crate::page::PageId;
 use crate::policy::Policy;
-use crate::store::{CycleId, Store, StoreError};
+use crate::store::{Change, CycleId, Store, StoreError};
 use crate::time::Timestamp;
 use crate::unique::{Refusal, Scope, UniquenessVerifier, host_hash, query_path_hash};
 use observe::Observer;
@@ -134,6 +135,8 @@ pub struct Crawler<W> {
     /// Pages that an earlier run took in and the operator does not want any more. They stay, and are left alone.
     unwanted: HashSet<PageId>,
     counts: Counts,
+    /// Who is told of changes.
+    changes: Option<UnboundedSender<Change>>,
     started: Instant,
     resumed: bool,
     pages: u64,
@@ -183,11 +186,17 @@ impl<W: Web> Crawler<W> {
             verifier,
             unwanted,
             counts: Counts::default(),
+            changes: None,
             started: Instant::now(),
             resumed: false,
             pages,
             hosts: 0,
         })
+    }
+
+    /// Tells of every change that a visit finds, once it is stored.
+    pub fn tell_changes(&mut self, to: UnboundedSender<Change>) {
+        self.changes = Some(to);
     }
 
     /// Runs its cycles. `stop` turning true lets what is in flight finish; `progress` is told how it goes.

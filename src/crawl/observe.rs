@@ -7,11 +7,13 @@ use url::Url;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::change::rule::ChangedWhen;
+use crate::change::{self, ChangeSettings};
 use crate::extract::hints::robots_tag;
 use crate::extract::rules::TextRules;
 use crate::extract::sitemap::{self, Sitemap};
+use crate::extract::soft_error::{SoftError, soft_error};
 use crate::extract::{self, Document, MediaKind};
-use crate::fetch::visit::{Answer, Failure, Outcome, Subject, Visit};
+use crate::fetch::visit::{Answer, Failure, Held, Outcome, Subject, Visit};
 use crate::observation::Observation;
 use crate::page::{Fingerprint, Host, Normaliser, PageUrl, Sites, UrlError};
 use crate::store::{Content, ReadContent, version};
@@ -27,6 +29,8 @@ pub struct Observer {
     /// Whom agent-specific X-Robots-Tag values are read for.
     pub product_token: String,
     pub sitemap_bytes: usize,
+    pub reading: Reading,
+    pub change: ChangeSettings,
 }
 
 /// How pages are read: the rules for every site, and those of single ones.
@@ -62,6 +66,11 @@ pub struct Observed {
     pub url: Url,
     pub observation: Observation,
     pub content: Option<Content>,
+    /// A hash of the rules that left the text.
+    pub text_rules: u64,
+    pub changed_when: ChangedWhen,
+    /// What the host was asked to compare.
+    pub validator: Option<&'static str>,
     pub etag: Option<String>,
     pub last_modified: Option<String>,
     pub noindex: bool,
@@ -82,8 +91,12 @@ impl Observer {
             Outcome::Redirected { to, .. } => Some(self.normaliser.normalise(to.clone())),
             _ => None,
         };
+        let reading = self.reading.of(&request.url);
         let mut observed = Observed {
             subject: request.subject,
+            text_rules: reading.rules.hash(),
+            changed_when: reading.changed,
+            validator: validator(&request.held),
             observation: Observation {
                 at,
                 status: answer.as_ref().map(|answer| answer.status),
@@ -106,7 +119,7 @@ impl Observer {
         if let Some(answer) = answer {
             match request.subject {
                 Subject::Page(_) if observed.observation.outcome == Outcome::Fetched => {
-                    self.read_page(&mut observed, &answer, request.held.body);
+                    self.read_page(&mut observed, &answer, request.held.body, &reading.rules);
                 }
                 // Not kept: it is no whole page. The links it began with are as good as any.
                 Subject::Page(_) if observed.observation.outcome == too_large => {
@@ -131,7 +144,7 @@ impl Observer {
         }
     }
 
-    fn read_page(&self, observed: &mut Observed, answer: &Answer, held: Option<u128>) {
+    fn read_page(&self, observed: &mut Observed, answer: &Answer, held: Option<u128>, rules: &TextRules) {
         let body_hash = xxh3_128(&answer.body);
         observed.etag = answer.header("etag").map(str::to_owned);
         observed.last_modified = answer.header("last-modified").map(str::to_owned);
@@ -143,12 +156,32 @@ impl Observer {
             return;
         }
         let content_type = answer.header("content-type");
-        let document = match extract::media_kind(content_type, &answer.body) {
+        let mut document = match extract::media_kind(content_type, &answer.body) {
             MediaKind::Html => Some(extract::html(&answer.body, content_type, self.links_per_page)),
             MediaKind::Text => Some(extract::plain_text(&answer.body, content_type)),
             MediaKind::Sitemap | MediaKind::Other => None,
         };
+        if let Some(document) = &document
+            && let Some(error) = soft_error(document.title.as_deref(), &document.text)
+        {
+            // It is not the page: nothing of it is kept, and what is held stays.
+            observed.observation.outcome = match error {
+                SoftError::Missing => Outcome::SoftMissing,
+                SoftError::Busy => Outcome::SoftBusy,
+            };
+            (observed.etag, observed.last_modified) = (None, None);
+            return;
+        }
+        if let Some(document) = &mut document
+            && !rules.is_empty()
+        {
+            document.text = match extract::media_kind(content_type, &answer.body) {
+                MediaKind::Html => rules.html(&answer.body, content_type),
+                _ => rules.plain(std::mem::take(&mut document.text)),
+            };
+        }
         let text = document.as_ref().map_or("", |document| document.text.as_str());
+        let sketch = document.is_some().then(|| change::sketch(text, self.change));
         match version::pack(&answer.body, text) {
             Ok(packed) => {
                 observed.content = Some(Content::Read(ReadContent {
@@ -158,6 +191,7 @@ impl Observer {
                     charset: document.as_ref().map(|document| document.charset),
                     body_bytes: answer.body.len(),
                     text_bytes: text.len(),
+                    sketch,
                     packed,
                 }));
             }
@@ -201,6 +235,15 @@ impl Observer {
             .as_deref()
             .and_then(|href| self.normaliser.join(&base, href).ok())
             .filter(|canonical| Host::of(&observed.url).is_some_and(|host| canonical.host() == host));
+    }
+}
+
+fn validator(held: &Held) -> Option<&'static str> {
+    match (held.etag.is_some(), held.last_modified.is_some()) {
+        (true, true) => Some("etag, last-modified"),
+        (true, false) => Some("etag"),
+        (false, true) => Some("last-modified"),
+        (false, false) => None,
     }
 }
 

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
 
+use crate::change::ChangeSettings;
 use crate::fetch::visit::HostReport;
 use crate::page::{Fingerprint, Host, PageUrl, SeedId};
 use crate::schedule::Plan;
@@ -68,14 +69,19 @@ pub struct Writer {
 
 impl Writer {
     /// `linger`: how long it may wait for more before it commits; found pages wait as long to be planned.
-    pub fn start(store: Box<dyn Store>, cycle: CycleId, linger: Duration) -> std::io::Result<Self> {
+    pub fn start(
+        store: Box<dyn Store>,
+        cycle: CycleId,
+        linger: Duration,
+        change: ChangeSettings,
+    ) -> std::io::Result<Self> {
         let linger = linger.clamp(*LINGER.start(), *LINGER.end());
         let (orders, incoming) = channel(QUEUE);
         let (outgoing, replies) = unbounded_channel();
         let room = Arc::new(Semaphore::new(ROOM as usize));
         let thread = std::thread::Builder::new().name("freshet-writer".to_owned()).spawn({
             let room = Arc::clone(&room);
-            move || write(store, cycle, linger, incoming, &outgoing, &room)
+            move || write(store, cycle, (linger, change), incoming, &outgoing, &room)
         })?;
         Ok(Self { orders: Some(orders), room, replies, thread: Some(thread) })
     }
@@ -102,7 +108,7 @@ impl Writer {
 fn write(
     mut store: Box<dyn Store>,
     cycle: CycleId,
-    linger: Duration,
+    (linger, change): (Duration, ChangeSettings),
     mut orders: Receiver<Order>,
     replies: &UnboundedSender<Reply>,
     room: &Semaphore,
@@ -114,7 +120,7 @@ fn write(
         if !matches!(first, Order::Plan(_)) && orders.len() < BUSY {
             std::thread::sleep(linger.saturating_sub(last_commit.elapsed()));
         }
-        let mut batch = Batch { now: Timestamp::now(), ..Batch::default() };
+        let mut batch = Batch { now: Timestamp::now(), change, ..Batch::default() };
         let mut taken = 0;
         let mut weighed = 0;
         let mut plan = None;

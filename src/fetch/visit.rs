@@ -84,6 +84,10 @@ pub enum Outcome {
     BadRedirect(RedirectFault),
     /// 404 or 410.
     Missing,
+    /// The status says well, but the page says that there is none: a soft 404.
+    SoftMissing,
+    /// The status says well, but the page asks to come back later, or to prove that one is human.
+    SoftBusy,
     /// 5xx, but for 503.
     ServerError,
     /// Another status that brings no page.
@@ -156,6 +160,8 @@ impl Outcome {
                 RedirectFault::OutOfScope => "redirect-out-of-scope",
             },
             Outcome::Missing => "missing",
+            Outcome::SoftMissing => "soft-missing",
+            Outcome::SoftBusy => "soft-busy",
             Outcome::ServerError => "server-error",
             Outcome::HttpError => "http-error",
             Outcome::Throttled { .. } => "throttled",
@@ -178,6 +184,45 @@ impl Outcome {
             },
         }
     }
+
+    /// The outcome that has this name; `to` is where it led. What a name does not tell (how long to stay away) is lost.
+    pub fn from_code(code: &str, to: Option<&str>) -> Option<Outcome> {
+        let moved = || Url::parse(to.unwrap_or_default()).ok();
+        match code {
+            "moved" => Some(Outcome::Redirected { to: moved()?, permanent: true }),
+            "redirected" => Some(Outcome::Redirected { to: moved()?, permanent: false }),
+            _ => Outcome::PLAIN.into_iter().find(|outcome| outcome.code() == code),
+        }
+    }
+
+    /// All but redirects, which say where they lead.
+    const PLAIN: [Outcome; 25] = [
+        Outcome::Fetched,
+        Outcome::NotModified,
+        Outcome::BadRedirect(RedirectFault::BadLocation),
+        Outcome::BadRedirect(RedirectFault::Loop),
+        Outcome::BadRedirect(RedirectFault::TooMany),
+        Outcome::BadRedirect(RedirectFault::OutOfScope),
+        Outcome::Missing,
+        Outcome::SoftMissing,
+        Outcome::SoftBusy,
+        Outcome::ServerError,
+        Outcome::HttpError,
+        Outcome::Throttled { retry_after: None },
+        Outcome::Failed(Failure::Dns),
+        Outcome::Failed(Failure::Connect),
+        Outcome::Failed(Failure::OutOfFiles),
+        Outcome::Failed(Failure::Tls),
+        Outcome::Failed(Failure::NoAnswer),
+        Outcome::Failed(Failure::TooSlow),
+        Outcome::Failed(Failure::HungUp),
+        Outcome::Failed(Failure::CutOff),
+        Outcome::Failed(Failure::Malformed),
+        Outcome::Failed(Failure::Encoding),
+        Outcome::Failed(Failure::TooLarge),
+        Outcome::Refused(Refused::Robots),
+        Outcome::Refused(Refused::Address),
+    ];
 
     /// Did the visit bring the page, or the word that it is unchanged?
     pub fn is_success(&self) -> bool {
@@ -286,6 +331,20 @@ mod tests {
             assert_eq!(reason.name(), name);
         }
         assert_eq!(Waiting::from_name("tea"), None);
+    }
+
+    #[test]
+    fn outcomes_survive_their_names() {
+        for outcome in Outcome::PLAIN {
+            assert_eq!(Outcome::from_code(outcome.code(), None), Some(outcome));
+        }
+        let to = Url::parse("https://example.org/new").expect("a URL");
+        for permanent in [false, true] {
+            let sent = Outcome::Redirected { to: to.clone(), permanent };
+            assert_eq!(Outcome::from_code(sent.code(), Some(to.as_str())), Some(sent));
+        }
+        assert_eq!(Outcome::from_code("moved", None), None);
+        assert_eq!(Outcome::from_code("tea", None), None);
     }
 
     #[test]

@@ -134,6 +134,16 @@ impl Diff {
         hunks.collect()
     }
 
+    /// The lines that were added and those that were removed, in order; a line with changed words is both.
+    pub fn lines(&self) -> (Vec<String>, Vec<String>) {
+        let changes = || self.operations.iter().filter(|operation| operation.tag() != DiffTag::Equal);
+        let text = |line: &Line| line.text.clone();
+        (
+            changes().flat_map(|operation| self.new_lines(operation)).map(text).collect(),
+            changes().flat_map(|operation| self.old_lines(operation)).map(text).collect(),
+        )
+    }
+
     /// Changes that lie near each other, with what is around them.
     fn hunks(&self, context: usize) -> Vec<Vec<DiffOp>> {
         group_diff_ops(self.operations.clone(), context.min(MOST_CONTEXT))

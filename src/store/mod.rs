@@ -12,6 +12,7 @@
 //! Calls block; the crawl makes them from one thread of its own.
 
 pub mod error;
+pub mod fold;
 pub mod sqlite;
 pub mod version;
 
@@ -19,6 +20,11 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::change::ChangeSettings;
+pub use crate::change::VersionId;
+use crate::change::profile::{Measured, Profiles};
+use crate::change::rule::ChangedWhen;
+use crate::change::sketch::Sketch;
 use crate::fetch::visit::{Held, HostReport, Outcome};
 use crate::observation::{Life, Observation};
 use crate::page::{Depth, Fingerprint, Host, HostId, PageId, PageUrl, SeedId};
@@ -80,15 +86,36 @@ pub trait Store: Send {
     /// history of a page is that of its own and of those it lived at before.
     fn spellings(&mut self, of: PageId) -> Result<Vec<Spelling>>;
 
+    /// The page of that fingerprint.
+    fn find_page(&mut self, page: Fingerprint) -> Result<Option<PageRow>>;
+
+    /// A page's observations, in order of time.
+    fn visits(&mut self, page: PageId) -> Result<Vec<VisitRow>>;
+
+    /// The change profiles kept of a page.
+    fn profiles(&mut self, page: PageId) -> Result<Profiles>;
+
+    /// Calls `each` for every change that a visit found at or after `since`, the latest first, until it says no.
+    fn each_change(&mut self, since: Timestamp, each: &mut dyn FnMut(Change) -> bool) -> Result<()>;
+
+    /// Makes again from the log and the versions what is derived from them: the sketches, and what is folded into
+    /// pages. Without `write` it only says what would differ. `progress` is told how much of how much is done.
+    fn rebuild(
+        &mut self,
+        settings: ChangeSettings,
+        write: bool,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Rebuilt>;
+
+    /// What scheduling keeps of the pages, in bytes.
+    fn sizes(&mut self) -> Result<Sizes>;
+
     /// Body and text of a version that a visit left; the content type is the page's own affair.
     fn version(&mut self, version: VersionId) -> Result<Option<StoredContent>>;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CycleId(pub i64);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct VersionId(pub i64);
 
 /// A seed as it is stored.
 #[derive(Clone, Debug)]
@@ -151,6 +178,8 @@ pub struct PlannedVisit {
     pub held: Held,
     /// By which rules its links were taken when it was last read; see [`VisitRecord::rules`].
     pub read_by: Option<u64>,
+    /// Which rules left the text that is held; see [`VisitRecord::text_rules`].
+    pub text_rules: u64,
 }
 
 /// What is committed together.
@@ -167,6 +196,8 @@ pub struct Batch {
     pub refusals: Vec<(Refusal, u64)>,
     pub tally: Tally,
     pub now: Timestamp,
+    /// How changes are measured.
+    pub change: ChangeSettings,
 }
 
 impl Batch {
@@ -206,8 +237,14 @@ pub struct VisitRecord {
     pub etag: Option<String>,
     pub last_modified: Option<String>,
     pub noindex: bool,
+    /// What the host was asked to compare.
+    pub validator: Option<&'static str>,
     /// A hash of what decided which of its links were taken.
     pub rules: u64,
+    /// A hash of the rules that left its text; 0: there were none.
+    pub text_rules: u64,
+    /// What counts as a change of this page.
+    pub changed_when: ChangedWhen,
     /// Pages that were found on it and were not known.
     pub found: Vec<NewPage>,
     /// The page it redirects to.
@@ -233,6 +270,8 @@ pub struct ReadContent {
     pub charset: Option<&'static str>,
     pub body_bytes: usize,
     pub text_bytes: usize,
+    /// What stands for its fragments; `None` if it is nothing that has words.
+    pub sketch: Option<Sketch>,
     /// As [`version::pack`] makes it.
     pub packed: Vec<u8>,
 }
@@ -251,8 +290,27 @@ pub struct Recorded {
 pub struct RecordedVisit {
     /// As it came, unless a redirect turned out to close a circle.
     pub outcome: Outcome,
-    /// Did the page's content differ from the one held? `None`: nothing to compare.
+    /// Did the page change? `None`: nothing to compare.
     pub changed: Option<bool>,
+    /// What is told of it, if it did.
+    pub change: Option<Change>,
+}
+
+/// A change, as a visit found it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    pub page: i64,
+    pub url: String,
+    pub at: Timestamp,
+    /// The visit before that brought or confirmed the earlier content.
+    pub previous_at: Option<Timestamp>,
+    /// From the earlier content; nothing where there are no words to compare.
+    pub divergence: Option<f64>,
+    pub version: i64,
+    pub previous_version: i64,
+    /// An earlier version with the same text.
+    pub returned_to: Option<i64>,
+    pub bytes: u64,
 }
 
 /// A page that was just added.
@@ -262,6 +320,31 @@ pub struct AddedPage {
     pub host: HostId,
     pub url: PageUrl,
     pub state: PageState,
+}
+
+/// What a rebuild found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Rebuilt {
+    pub versions: u64,
+    pub pages: u64,
+    /// Versions whose sketch was not the one that their text gives.
+    pub sketches_differ: u64,
+    /// Pages that were not what their log amounts to.
+    pub pages_differ: u64,
+}
+
+/// Bytes of what scheduling keeps of the pages that were visited and have words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Sizes {
+    pub pages: u64,
+    /// Times and counts: the last visit, when it is due, visits, changes.
+    pub fixed_bytes: u64,
+    /// Change profiles.
+    pub profile_bytes: u64,
+    /// Sketches of the versions that the profiles start from.
+    pub sketch_bytes: u64,
+    /// Of the page that takes most.
+    pub largest_bytes: u64,
 }
 
 /// Counts over the whole store.
@@ -313,6 +396,7 @@ pub struct CycleRow {
 /// Which pages to list.
 #[derive(Clone, Debug, Default)]
 pub struct PageFilter {
+    pub page: Option<Fingerprint>,
     pub life: Option<Life>,
     /// Host name, or origin.
     pub host: Option<String>,
@@ -359,15 +443,30 @@ pub struct Spelling {
 }
 
 /// An observation as it is stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct VisitRow {
     pub page: PageId,
+    pub cycle: CycleId,
     /// When the request was sent.
     pub at: Timestamp,
     /// As [`Outcome::code`] says it.
     pub outcome: String,
+    pub status: Option<u16>,
+    pub changed: Option<bool>,
+    /// From what the visit before found.
+    pub divergence: Option<f64>,
+    /// From each base version that the page had then, oldest first.
+    pub bases: Vec<Measured>,
+    pub bytes: u64,
+    pub took: Duration,
+    /// What the host was asked to compare.
+    pub validator: Option<String>,
     /// What the page held after it, if the visit brought or confirmed anything.
     pub version: Option<VersionId>,
+    /// An earlier version with the same text, if the page changed back to it.
+    pub returned_to: Option<VersionId>,
+    /// Where it led, if it was sent elsewhere.
+    pub redirect: Option<String>,
 }
 
 /// A version, unpacked.

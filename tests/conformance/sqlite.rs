@@ -1,6 +1,7 @@
 //! What only the SQLite store promises: about its file, its lock, and a disk that is full.
 
 use crate::store::{Place, RULES};
+use freshet::change::rule::ChangedWhen;
 use freshet::fetch::visit::Outcome;
 use freshet::observation::Observation;
 use freshet::page::Normaliser;
@@ -85,12 +86,16 @@ fn heavy_visit(store: &mut SqliteStore, number: u64, bytes: usize) -> VisitRecor
             charset: None,
             body_bytes: bytes,
             text_bytes: 0,
+            sketch: None,
             packed: version::pack(&body, "").expect("packing works"),
         })),
         etag: None,
         last_modified: None,
         noindex: false,
+        validator: None,
         rules: RULES,
+        text_rules: 0,
+        changed_when: ChangedWhen::default(),
         found: Vec::new(),
         redirect: None,
         alias: None,

@@ -2,14 +2,16 @@
 //!
 //! Each function takes a [`Place`], empty and its own, and says what must hold there. None knows what the store is.
 
+use freshet::change::rule::ChangedWhen;
+use freshet::change::{self, ChangeSettings};
 use freshet::fetch::visit::{Failure, HostReport, Outcome, Refused, RobotsRecord, Waiting};
 use freshet::observation::{Life, Observation};
 use freshet::page::{Host, Normaliser, PageId, PageUrl, SeedId};
 use freshet::policy::Score;
 use freshet::schedule::{Plan, Planned};
 use freshet::store::{
-    Batch, Content, CycleId, KnownHost, KnownPage, PageFilter, PageRow, PlannedVisit, ReadContent, Recorded,
-    Store, Summary, Tally, VersionId, VisitRecord, version,
+    Batch, Change, Content, CycleId, KnownHost, KnownPage, PageFilter, PageRow, PlannedVisit, ReadContent,
+    Recorded, Store, Summary, Tally, VersionId, VisitRecord, VisitRow, version,
 };
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;
@@ -57,6 +59,19 @@ macro_rules! conformance_of_a_store {
             a_circle_of_redirects_is_a_loop
             hosts_and_their_waits_come_back
             sitemaps_leave_dates_and_the_time_they_were_read
+            a_visit_says_how_far_the_page_moved
+            profiles_are_kept_of_the_last_versions
+            errors_are_no_changes
+            a_text_that_comes_back_is_recognised
+            what_counts_as_a_change_is_the_site_s_own
+            texts_that_other_rules_left_are_not_compared
+            what_has_no_words_differs_as_its_bytes_do
+            fragments_of_another_length_are_made_again
+            changes_are_told_latest_first
+            a_page_is_found_by_its_fingerprint
+            a_rebuild_gives_the_same_to_the_bit
+            a_rebuild_repairs_what_is_derived
+            what_scheduling_keeps_is_small
             refusals_add_up
             counts_of_a_cycle_add_up
             summary_and_list_agree
@@ -115,7 +130,10 @@ fn visit(page: PageId, outcome: Outcome, at: Timestamp) -> VisitRecord {
         etag: None,
         last_modified: None,
         noindex: false,
+        validator: None,
         rules: RULES,
+        text_rules: 0,
+        changed_when: ChangedWhen::default(),
         found: Vec::new(),
         redirect: None,
         alias: None,
@@ -145,6 +163,7 @@ fn content(body: &[u8], text: &str) -> Content {
         charset: Some("UTF-8"),
         body_bytes: body.len(),
         text_bytes: text.len(),
+        sketch: Some(change::sketch(text, ChangeSettings::default())),
         packed: version::pack(body, text).expect("packing works"),
     })
 }
@@ -494,6 +513,7 @@ fn full_batch(begun: &mut Begun, last: VisitRecord) -> Batch {
         refusals: vec![(Refusal::OutOfScope, 3)],
         tally: Tally { requests: 5, bytes: 500, deferred: 1 },
         now: later(1),
+        change: ChangeSettings::default(),
     }
 }
 
@@ -1119,4 +1139,324 @@ pub fn lists_are_filtered_by_everything_asked_for(place: &dyn Place) {
         ..all()
     };
     assert_eq!(paths(both), ["/alive"]);
+}
+
+// --- change ----------------------------------------------------------------------------------------------------
+
+/// Words in a row, `from` the first.
+fn words(from: usize, many: usize) -> String {
+    (from..from + many).map(|number| format!("word{number} ")).collect::<String>().trim_end().to_owned()
+}
+
+/// A visit that brought this text; its body says no more.
+fn read(page: PageId, text: &str, at: Timestamp) -> VisitRecord {
+    fetched(page, text.as_bytes(), text, at)
+}
+
+#[track_caller]
+fn visits(store: &mut dyn Store, page: PageId) -> Vec<VisitRow> {
+    store.visits(page).expect("visits are read")
+}
+
+pub fn a_visit_says_how_far_the_page_moved(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let root = begun.id("/");
+    // 100 words are 97 fragments of four; 50 of them stay.
+    let apart = 1.0 - 47.0 / (97.0 + 97.0 - 47.0);
+    begun.record(vec![read(root, &words(0, 100), later(0))]);
+    let recorded = begun.record(vec![read(root, &words(50, 100), later(10))]);
+    let change = recorded.visits[0].change.clone().expect("a change");
+    assert_eq!((change.url.as_str(), change.previous_at), ("https://example.org/", Some(later(0))));
+    assert!((change.divergence.expect("words") - apart).abs() < 1e-12);
+    begun.record(vec![VisitRecord {
+        validator: Some("etag"),
+        ..visit(root, Outcome::NotModified, later(20))
+    }]);
+    begun.record(vec![VisitRecord {
+        content: Some(Content::Held),
+        ..visit(root, Outcome::Fetched, later(30))
+    }]);
+    begun.record(vec![read(root, &words(0, 100), later(40))]);
+    let seen = visits(&mut *begun.store, root);
+    let changed: Vec<_> = seen.iter().map(|visit| visit.changed).collect();
+    assert_eq!(changed, [None, Some(true), Some(false), Some(false), Some(true)]);
+    let divergences: Vec<_> = seen.iter().map(|visit| visit.divergence).collect();
+    assert_eq!(divergences, [None, Some(apart), Some(0.0), Some(0.0), Some(apart)]);
+    assert_eq!((seen[2].validator.as_deref(), seen[1].validator.as_deref()), (Some("etag"), None));
+    assert_eq!((seen[1].bytes, seen[1].took, seen[1].status), (100, Duration::from_millis(7), Some(200)));
+    // From each base version, the oldest first: at the first visit, the second, and so on.
+    let bases = |at: usize| -> Vec<(Timestamp, f64)> {
+        let rounded = |divergence: f64| (divergence * 1000.0).round() / 1000.0;
+        seen[at].bases.iter().map(|found| (found.base.at, rounded(found.divergence.get()))).collect()
+    };
+    assert_eq!(bases(0), []);
+    assert_eq!(bases(1), [(later(0), 0.68)]);
+    assert_eq!(bases(3), [(later(0), 0.68), (later(10), 0.0), (later(20), 0.0)]);
+    assert_eq!(bases(4), [(later(0), 0.0), (later(10), 0.68), (later(20), 0.68), (later(30), 0.68)]);
+    let row = begun.row("/");
+    assert_eq!((row.visits, row.changes), (5, 2));
+}
+
+pub fn profiles_are_kept_of_the_last_versions(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "/none"]);
+    let (root, none) = (begun.id("/"), begun.id("/none"));
+    for day in 0..9 {
+        begun.record(vec![read(root, &words(day as usize * 10, 100), later(day * DAY))]);
+    }
+    let profiles = begun.store.profiles(root).expect("profiles");
+    let bases: Vec<_> = profiles.iter().map(|profile| profile.base.at).collect();
+    assert_eq!(bases, [4, 5, 6, 7, 8].map(|day| later(day * DAY)));
+    let oldest = profiles.iter().next().expect("a profile");
+    let divergences: Vec<f64> = oldest.points.iter().map(|point| point.divergence.get()).collect();
+    assert!(divergences.is_sorted() && divergences.len() == 4, "{divergences:?}");
+    assert!(begun.store.profiles(none).expect("profiles").is_empty());
+}
+
+pub fn errors_are_no_changes(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "/other"]);
+    let root = begun.id("/");
+    begun.record(vec![read(root, "the page", later(0))]);
+    let errors = [
+        Outcome::Missing,
+        Outcome::SoftMissing,
+        Outcome::SoftBusy,
+        Outcome::ServerError,
+        Outcome::HttpError,
+        Outcome::Throttled { retry_after: None },
+        Outcome::Failed(Failure::CutOff),
+        Outcome::Failed(Failure::NoAnswer),
+        Outcome::Failed(Failure::TooLarge),
+        Outcome::Refused(Refused::Robots),
+    ];
+    let mut at = 0;
+    for error in errors {
+        at += 1;
+        let recorded = begun.record(vec![visit(root, error.clone(), later(at))]);
+        assert_eq!((recorded.visits[0].changed, &recorded.visits[0].change), (None, &None), "{error}");
+    }
+    begun.record(vec![redirected(root, "/other", false, later(at + 1))]);
+    let recorded = begun.record(vec![read(root, "the page", later(at + 2))]);
+    assert_eq!(recorded.visits[0].changed, Some(false), "it is what it was before all that");
+    let seen = visits(&mut *begun.store, root);
+    assert!(
+        seen.iter().rev().skip(1).take(11).all(|visit| visit.divergence.is_none() && visit.bases.is_empty())
+    );
+    assert_eq!(begun.row("/").changes, 0);
+    let profiles = begun.store.profiles(root).expect("profiles");
+    assert_eq!(profiles.iter().map(|profile| profile.points.len()).collect::<Vec<_>>(), [1, 0]);
+}
+
+pub fn a_text_that_comes_back_is_recognised(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let root = begun.id("/");
+    for (second, (body, text)) in
+        [("a1", "a"), ("b1", "b"), ("a2", "a"), ("c1", "c"), ("b1", "b")].iter().enumerate()
+    {
+        begun.record(vec![fetched(root, body.as_bytes(), text, later(second as u64))]);
+    }
+    let seen = visits(&mut *begun.store, root);
+    let returned: Vec<_> = seen.iter().map(|visit| visit.returned_to).collect();
+    assert_eq!(returned, [None, None, seen[0].version, None, seen[1].version]);
+    assert_eq!(seen[1].version, seen[4].version, "the same bytes are the same version");
+    assert_ne!(seen[0].version, seen[2].version);
+}
+
+pub fn what_counts_as_a_change_is_the_site_s_own(place: &dyn Place) {
+    let cases = [
+        (ChangedWhen::Bytes, [true, true, true]),
+        (ChangedWhen::Text, [false, true, true]),
+        (ChangedWhen::Divergence(0.5), [false, false, true]),
+    ];
+    let mut begun = begun(place, &["/0", "/1", "/2"]);
+    for (case, (changed_when, expected)) in cases.into_iter().enumerate() {
+        let page = begun.id(&format!("/{case}"));
+        let bodies = [
+            ("first", words(0, 100)),
+            ("second", words(0, 100)),
+            ("third", words(5, 100)),
+            ("last", words(90, 100)),
+        ];
+        let mut changed = Vec::new();
+        for (second, (body, text)) in bodies.iter().enumerate() {
+            let visit = fetched(page, format!("{body} {case}").as_bytes(), text, later(second as u64));
+            changed.push(begun.record(vec![VisitRecord { changed_when, ..visit }]).visits[0].changed);
+        }
+        assert_eq!(changed[0], None);
+        assert_eq!(changed[1..], expected.map(Some), "{changed_when}");
+    }
+}
+
+pub fn texts_that_other_rules_left_are_not_compared(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let root = begun.id("/");
+    begun.record(vec![read(root, "a page with a clock", later(0))]);
+    begun.record(vec![VisitRecord {
+        text_rules: 7,
+        ..fetched(root, b"a page with a clock", "a page", later(1))
+    }]);
+    begun.record(vec![VisitRecord {
+        text_rules: 7,
+        ..fetched(root, b"a page with time", "a page", later(2))
+    }]);
+    begun.record(vec![visit(root, Outcome::NotModified, later(3))]);
+    let seen = visits(&mut *begun.store, root);
+    let changed: Vec<_> = seen.iter().map(|visit| visit.changed).collect();
+    assert_eq!(changed, [None, None, Some(false), Some(false)]);
+    assert!(seen[1].bases.is_empty() && seen[3].bases.len() == 2, "profiles begin anew");
+    let plan = plan_of(&[&page(&mut *begun.store, "/")]);
+    assert_eq!(begun.store.plan(begun.cycle, &plan).expect("a plan")[0].text_rules, 7);
+}
+
+pub fn what_has_no_words_differs_as_its_bytes_do(place: &dyn Place) {
+    let mut begun = begun(place, &["/picture"]);
+    let picture = begun.id("/picture");
+    for (second, body) in [b"one", b"two", b"two"].iter().enumerate() {
+        let Content::Read(bytes) = content(*body, "") else { unreachable!() };
+        let bytes = Content::Read(ReadContent { sketch: None, ..bytes });
+        begun.record(vec![VisitRecord {
+            content: Some(bytes),
+            ..visit(picture, Outcome::Fetched, later(second as u64))
+        }]);
+    }
+    let seen = visits(&mut *begun.store, picture);
+    assert_eq!(seen.iter().map(|visit| visit.changed).collect::<Vec<_>>(), [None, Some(true), Some(false)]);
+    assert!(seen.iter().all(|visit| visit.divergence.is_none() && visit.bases.is_empty()));
+    assert!(begun.store.profiles(picture).expect("profiles").is_empty());
+}
+
+pub fn fragments_of_another_length_are_made_again(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let root = begun.id("/");
+    begun.record(vec![read(root, "one two three four five six", later(0))]);
+    let change = ChangeSettings { fragment_words: 1, ..ChangeSettings::default() };
+    let text = "one two three four five seven";
+    let Content::Read(content) = content(text.as_bytes(), text) else { unreachable!() };
+    let content = ReadContent { sketch: Some(change::sketch(text, change)), ..content };
+    let visit =
+        VisitRecord { content: Some(Content::Read(content)), ..visit(root, Outcome::Fetched, later(1)) };
+    begun.store.record(begun.cycle, &Batch { change, ..batch(vec![visit]) }).expect("it is taken");
+    let apart = visits(&mut *begun.store, root)[1].divergence.expect("words");
+    assert!((apart - (1.0 - 5.0 / 7.0)).abs() < 1e-12, "{apart}");
+}
+
+pub fn changes_are_told_latest_first(place: &dyn Place) {
+    let mut begun = begun(place, &["/a", "/b"]);
+    let (a, b) = (begun.id("/a"), begun.id("/b"));
+    begun.record(vec![read(a, "one", later(0)), read(b, "one", later(0))]);
+    begun.record(vec![visit(a, Outcome::ServerError, later(1))]);
+    begun.record(vec![read(a, "two", later(2)), read(b, "one", later(2))]);
+    begun.record(vec![read(a, "three", later(4)), read(b, "two", later(3))]);
+    let mut told = |since: u64, most: usize| -> Vec<(String, u64, Option<Timestamp>)> {
+        let mut found = Vec::new();
+        let mut each = |change: Change| {
+            let at = change.at.since(NOW).seconds() as u64;
+            found.push((change.url.replace("https://example.org", ""), at, change.previous_at));
+            found.len() < most
+        };
+        begun.store.each_change(later(since), &mut each).expect("changes are read");
+        found
+    };
+    let all = [
+        ("/a".to_owned(), 4, Some(later(2))),
+        ("/b".to_owned(), 3, Some(later(2))),
+        ("/a".to_owned(), 2, Some(later(0))),
+    ];
+    assert_eq!(told(0, 9), all);
+    assert_eq!(told(3, 9), all[..2]);
+    assert_eq!(told(0, 1), all[..1]);
+    assert_eq!(told(5, 9), []);
+}
+
+pub fn a_page_is_found_by_its_fingerprint(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "/new"]);
+    let root = begun.id("/");
+    begun.record(vec![redirected(root, "/new", true, later(1))]);
+    let found = begun.store.find_page(url("/").fingerprint()).expect("a look").expect("it is there");
+    assert_eq!(
+        (found.url.as_str(), found.alias_of.as_deref()),
+        ("https://example.org/", Some("https://example.org/new"))
+    );
+    assert!(begun.store.find_page(url("/none").fingerprint()).expect("a look").is_none());
+}
+
+/// A history with all there is in it.
+fn eventful(place: &dyn Place) -> Begun {
+    let mut begun = begun(place, &["/", "/b", "/c", "/picture"]);
+    let ids = ["/", "/b", "/c", "/picture"].map(|path| begun.id(path));
+    for day in 0..12u64 {
+        let at = later(day * DAY);
+        let mut batch = vec![read(ids[0], &words(day as usize * 7, 300), at)];
+        batch.push(match day % 5 {
+            0 => visit(ids[1], Outcome::Missing, at),
+            1 => redirected(ids[1], "/c", day == 1, at),
+            2 => visit(ids[1], Outcome::Refused(Refused::Robots), at),
+            _ => VisitRecord { text_rules: day / 6, ..read(ids[1], &words(0, 5 + (day % 2) as usize), at) },
+        });
+        batch.push(match day {
+            0 => read(ids[2], "", at),
+            5 => visit(ids[2], Outcome::Throttled { retry_after: Some(Duration::from_secs(9)) }, at),
+            6 => visit(ids[2], Outcome::Failed(Failure::Dns), at),
+            8 => fetched(ids[2], b"other bytes", "", at),
+            _ => visit(ids[2], Outcome::NotModified, at),
+        });
+        let Content::Read(bytes) = content(&[day as u8 / 2], "") else { unreachable!() };
+        let bytes = Content::Read(ReadContent { sketch: None, ..bytes });
+        batch.push(VisitRecord { content: Some(bytes), ..visit(ids[3], Outcome::Fetched, at) });
+        begun.record(batch);
+        begun.next_cycle();
+    }
+    begun
+}
+
+/// All that is seen of a store, its change profiles included.
+fn derived(store: &mut dyn Store) -> String {
+    let profiles: Vec<_> =
+        pages(store).iter().map(|page| store.profiles(page.id).expect("profiles").to_bytes()).collect();
+    format!("{}\n{profiles:?}", everything(store))
+}
+
+pub fn a_rebuild_gives_the_same_to_the_bit(place: &dyn Place) {
+    let mut begun = eventful(place);
+    let before = derived(&mut *begun.store);
+    let mut told = Vec::new();
+    for write in [false, true] {
+        let rebuilt =
+            begun.store.rebuild(ChangeSettings::default(), write, &mut |done, all| told.push((done, all)));
+        let rebuilt = rebuilt.expect("a rebuild");
+        assert_eq!((rebuilt.pages, rebuilt.pages_differ, rebuilt.sketches_differ), (4, 0, 0), "{rebuilt:?}");
+        assert_eq!(derived(&mut *begun.store), before);
+    }
+    assert!(told.last().is_some_and(|(done, all)| done == all));
+}
+
+pub fn a_rebuild_repairs_what_is_derived(place: &dyn Place) {
+    let mut begun = eventful(place);
+    let before = derived(&mut *begun.store);
+    let other = ChangeSettings { fragment_words: 1, sketch: Some(8), profiles: 2 };
+    let looked = begun.store.rebuild(other, false, &mut |_, _| ()).expect("a look");
+    assert!(looked.pages_differ > 0 && looked.sketches_differ > 0, "{looked:?}");
+    assert_eq!(derived(&mut *begun.store), before, "a look changes nothing");
+    begun.store.rebuild(other, true, &mut |_, _| ()).expect("a rebuild");
+    let measured = derived(&mut *begun.store);
+    assert_ne!(measured, before);
+    let again = begun.store.rebuild(other, true, &mut |_, _| ()).expect("a rebuild");
+    assert_eq!((again.pages_differ, again.sketches_differ), (0, 0));
+    begun.store.rebuild(ChangeSettings::default(), true, &mut |_, _| ()).expect("a rebuild");
+    assert_eq!(derived(&mut *begun.store), before, "the log and the versions have it all");
+}
+
+pub fn what_scheduling_keeps_is_small(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let root = begun.id("/");
+    let change = ChangeSettings { sketch: Some(8), profiles: 1, ..ChangeSettings::default() };
+    for day in 0..30 {
+        let text = words(day as usize * 20, 400);
+        let Content::Read(content) = content(text.as_bytes(), &text) else { unreachable!() };
+        let content = Content::Read(ReadContent { sketch: Some(change::sketch(&text, change)), ..content });
+        let visit = VisitRecord { content: Some(content), ..visit(root, Outcome::Fetched, later(day * DAY)) };
+        begun.store.record(begun.cycle, &Batch { change, ..batch(vec![visit]) }).expect("it is taken");
+        let sizes = begun.store.sizes().expect("sizes");
+        assert_eq!(sizes.pages, 1);
+        assert!(sizes.largest_bytes <= 128, "{sizes:?}");
+    }
 }

@@ -44,7 +44,7 @@ pub(super) fn open(
 
 /// All that [`planned`] reads; what follows says which pages.
 const SELECT_PLANNED: &str = "SELECT page.id, page.host_id, page.seed_id, page.url, page.depth, page.hops,
-            page.etag, page.last_modified, version.body_hash, page.read_by_rules
+            page.etag, page.last_modified, version.body_hash, page.read_by_rules, page.text_rules
      FROM page LEFT JOIN version ON version.id = page.version_id";
 
 fn planned(row: &Row<'_>) -> rusqlite::Result<PlannedVisit> {
@@ -58,6 +58,7 @@ fn planned(row: &Row<'_>) -> rusqlite::Result<PlannedVisit> {
         hops: row.get(5)?,
         held: Held { etag: row.get(6)?, last_modified: row.get(7)?, body: body.map(u128::from_be_bytes) },
         read_by: row.get::<_, Option<i64>>(9)?.map(i64::cast_unsigned),
+        text_rules: row.get::<_, Option<i64>>(10)?.unwrap_or(0).cast_unsigned(),
     })
 }
 

@@ -1,12 +1,17 @@
 //! What people look at: counts and lists.
 
 use std::path::Path;
+use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, params_from_iter, types::Value};
+use rusqlite::{Connection, OptionalExtension, Row, params_from_iter, types::Value};
 
-use super::{Result, count, moment};
-use crate::page::PageId;
-use crate::store::{PageFilter, PageRow, Spelling, StoredContent, Summary, VersionId, VisitRow, version};
+use super::{Result, StoreError, count, moment};
+use crate::change::profile::{Measured, Profiles};
+use crate::page::{Fingerprint, PageId};
+use crate::store::{
+    Change, CycleId, PageFilter, PageRow, Sizes, Spelling, StoredContent, Summary, VersionId, VisitRow,
+    version,
+};
 use crate::time::Timestamp;
 
 pub(super) fn summary(connection: &Connection, path: &Path) -> Result<Summary> {
@@ -63,6 +68,9 @@ pub(super) fn pages(
         conditions.push(sql.to_owned());
         values.push(value);
     };
+    if let Some(page) = filter.page {
+        condition("page.fingerprint = ?", Value::from(page.to_bytes().to_vec()));
+    }
     if let Some(life) = filter.life {
         condition("page.state = ?", Value::from(life.name().to_owned()));
     }
@@ -149,17 +157,45 @@ pub(super) fn content(connection: &Connection, page: PageId) -> Result<Option<St
     Ok(Some(StoredContent { body, text, content_type }))
 }
 
+pub(super) fn find_page(connection: &Connection, page: Fingerprint) -> Result<Option<PageRow>> {
+    let filter = PageFilter { page: Some(page), aliases: true, ..PageFilter::default() };
+    let mut found = None;
+    pages(connection, &filter, &mut |row| found = Some(row))?;
+    Ok(found)
+}
+
+/// All that [`visit`] reads; what follows says which.
+const SELECT_VISITS: &str =
+    "SELECT page_id, cycle_id, at, outcome, status, changed, divergence, bases, bytes, took_ms,
+        validator, version_id, returned_to, detail
+     FROM observation";
+
+fn visit(row: &Row<'_>) -> rusqlite::Result<VisitRow> {
+    let at = Timestamp::from_millis(row.get(2)?);
+    let bases: Option<Vec<u8>> = row.get(7)?;
+    Ok(VisitRow {
+        page: PageId(row.get(0)?),
+        cycle: CycleId(row.get(1)?),
+        at,
+        outcome: row.get(3)?,
+        status: row.get(4)?,
+        changed: row.get(5)?,
+        divergence: row.get(6)?,
+        bases: bases.and_then(|bytes| Measured::from_bytes(&bytes, at)).unwrap_or_default(),
+        bytes: count(row.get(8)?),
+        took: Duration::from_millis(count(row.get(9)?)),
+        validator: row.get(10)?,
+        version: row.get::<_, Option<i64>>(11)?.map(VersionId),
+        returned_to: row.get::<_, Option<i64>>(12)?.map(VersionId),
+        redirect: row.get(13)?,
+    })
+}
+
 pub(super) fn visits(connection: &Connection, each: &mut dyn FnMut(VisitRow)) -> Result<()> {
-    let mut statement = connection
-        .prepare("SELECT page_id, at, outcome, version_id FROM observation ORDER BY page_id, at, id")?;
+    let mut statement = connection.prepare(&format!("{SELECT_VISITS} ORDER BY page_id, at, id"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        each(VisitRow {
-            page: PageId(row.get(0)?),
-            at: Timestamp::from_millis(row.get(1)?),
-            outcome: row.get(2)?,
-            version: row.get::<_, Option<i64>>(3)?.map(VersionId),
-        });
+        each(visit(row)?);
     }
     Ok(())
 }
@@ -177,6 +213,83 @@ pub(super) fn spellings(connection: &Connection, of: PageId) -> Result<Vec<Spell
         Ok(Spelling { page: PageId(row.get(0)?), url: row.get(1)?, moved: row.get(2)? })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+pub(super) fn visits_of(connection: &Connection, page: PageId) -> Result<Vec<VisitRow>> {
+    let mut statement =
+        connection.prepare_cached(&format!("{SELECT_VISITS} WHERE page_id = ?1 ORDER BY at, id"))?;
+    let rows = statement.query_map([page.0], visit)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+pub(super) fn profiles(connection: &Connection, page: PageId) -> Result<Profiles> {
+    let bytes: Option<Vec<u8>> = connection
+        .prepare_cached("SELECT profiles FROM page WHERE id = ?1")?
+        .query_row([page.0], |row| row.get(0))
+        .optional()?
+        .flatten();
+    Profiles::from_bytes(&bytes.unwrap_or_default())
+        .ok_or_else(|| StoreError::BadValue(format!("change profiles of page {page} that are none")))
+}
+
+pub(super) fn changes(
+    connection: &Connection,
+    since: Timestamp,
+    each: &mut dyn FnMut(Change) -> bool,
+) -> Result<()> {
+    let mut statement = connection.prepare(
+        "SELECT page.url, now.at, before.at, now.divergence, now.version_id, before.version_id, now.returned_to, now.bytes,
+                now.page_id
+         FROM observation AS now JOIN page ON page.id = now.page_id
+              JOIN observation AS before ON before.id =
+                (SELECT max(id) FROM observation WHERE page_id = now.page_id AND id < now.id AND version_id IS NOT NULL)
+         WHERE now.changed = 1 AND now.at >= ?1 ORDER BY now.at DESC, now.id DESC",
+    )?;
+    let mut rows = statement.query([since.millis()])?;
+    while let Some(row) = rows.next()? {
+        let wanted = each(Change {
+            page: row.get(8)?,
+            url: row.get(0)?,
+            at: Timestamp::from_millis(row.get(1)?),
+            previous_at: moment(row.get(2)?),
+            divergence: row.get(3)?,
+            version: row.get(4)?,
+            previous_version: row.get(5)?,
+            returned_to: row.get(6)?,
+            bytes: count(row.get(7)?),
+        });
+        if !wanted {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of the last visit and the time it is due (8 each), of visits and changes (4 each).
+const FIXED_BYTES: u64 = 24;
+
+pub(super) fn sizes(connection: &Connection) -> Result<Sizes> {
+    let mut sizes = Sizes::default();
+    let mut statement = connection.prepare("SELECT profiles FROM page WHERE profiles IS NOT NULL")?;
+    let mut sketch = connection.prepare("SELECT length(hashes) FROM sketch WHERE version_id = ?1")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let bytes: Vec<u8> = row.get(0)?;
+        let Some(profiles) = Profiles::from_bytes(&bytes) else { continue };
+        let mut bases: Vec<i64> = profiles.iter().map(|profile| profile.base.version.0).collect();
+        bases.sort_unstable();
+        bases.dedup();
+        let mut sketches = 0;
+        for base in bases {
+            sketches += sketch.query_row([base], |row| row.get(0)).optional()?.map_or(0, count);
+        }
+        sizes.pages += 1;
+        sizes.fixed_bytes += FIXED_BYTES;
+        sizes.profile_bytes += bytes.len() as u64;
+        sizes.sketch_bytes += sketches;
+        sizes.largest_bytes = sizes.largest_bytes.max(FIXED_BYTES + bytes.len() as u64 + sketches);
+    }
+    Ok(sizes)
 }
 
 pub(super) fn version(connection: &Connection, version: VersionId) -> Result<Option<StoredContent>> {

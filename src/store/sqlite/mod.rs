@@ -4,10 +4,12 @@
 //! a crawl is using it; readers don't take it.
 
 mod cycles;
+mod folding;
 mod hosts;
 mod look;
 mod observations;
 mod pages;
+mod versions;
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -17,9 +19,12 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use super::{
-    Batch, CycleId, CycleRow, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageRow, PlannedVisit,
-    Recorded, Result, Spelling, Store, StoreError, StoredContent, Summary, VersionId, VisitRow,
+    Batch, Change, CycleId, CycleRow, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageRow,
+    PlannedVisit, Rebuilt, Recorded, Result, Sizes, Spelling, Store, StoreError, StoredContent, Summary,
+    VersionId, VisitRow,
 };
+use crate::change::ChangeSettings;
+use crate::change::profile::Profiles;
 use crate::page::{Fingerprint, HostId, PageId, PageUrl, SeedId};
 use crate::schedule::Plan;
 use crate::time::Timestamp;
@@ -50,10 +55,13 @@ impl SqliteStore {
         Ok(store)
     }
 
-    /// Opens the store to look at it: nothing is changed, a crawl may be going on.
+    /// Opens the store to look at it: nothing is changed, a crawl may be going on. One that an earlier release made is
+    /// brought up to date first.
     pub fn open_to_look(path: &Path) -> Result<Self> {
-        if !check_file(path)? {
-            return Err(StoreError::Missing(path.to_owned()));
+        match check_file(path)? {
+            None => return Err(StoreError::Missing(path.to_owned())),
+            Some(schema) if schema < newest_schema() => drop(Self::open(path)?),
+            Some(_) => {}
         }
         let connection = reader(path)?;
         Ok(Self { connection, host_ids: HashMap::new(), path: path.to_owned(), _lock: None })
@@ -94,17 +102,18 @@ impl SqliteStore {
 /// How long a write waits for a reader's checkpoint, or a reader for a writer.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Looks at the file without changing it: is it ours, and do we understand it? `false`: there is nothing in it yet.
-fn check_file(path: &Path) -> Result<bool> {
+/// Looks at the file without changing it: is it ours, and do we understand it? Says which schema it has; `None`: there
+/// is nothing in it yet.
+fn check_file(path: &Path) -> Result<Option<i64>> {
     match std::fs::metadata(path) {
-        Err(_) => return Ok(false),
+        Err(_) => return Ok(None),
         Ok(found) if found.is_dir() => {
             return Err(StoreError::CannotOpen {
                 path: path.to_owned(),
                 reason: "it is a folder".to_owned(),
             });
         }
-        Ok(found) if found.len() == 0 => return Ok(false),
+        Ok(found) if found.len() == 0 => return Ok(None),
         Ok(_) => {}
     }
     let connection = reader(path)?;
@@ -119,18 +128,22 @@ fn check_file(path: &Path) -> Result<bool> {
         one("SELECT count(*) FROM sqlite_master WHERE name = 'refinery_schema_history'")?.unwrap_or(0);
     match (tables, history, ours) {
         // Killed while it was being made: the next run makes it.
-        (0, ..) | (1, 1, 0) => return Ok(false),
+        (0, ..) | (1, 1, 0) => return Ok(None),
         (_, 1, 1) => {}
         _ => return Err(StoreError::Foreign(path.to_owned())),
     }
-    let found = one("SELECT max(version) FROM refinery_schema_history")?;
-    let runner = embedded::migrations::runner();
-    let known =
-        runner.get_migrations().iter().map(|migration| i64::from(migration.version())).max().unwrap_or(0);
-    match found {
-        Some(found) if found > known => Err(StoreError::Newer { path: path.to_owned(), found, known }),
-        _ => Ok(true),
+    let found = one("SELECT max(version) FROM refinery_schema_history")?.unwrap_or(0);
+    let known = newest_schema();
+    if found > known {
+        return Err(StoreError::Newer { path: path.to_owned(), found, known });
     }
+    Ok(Some(found))
+}
+
+/// The schema that this release writes.
+fn newest_schema() -> i64 {
+    let runner = embedded::migrations::runner();
+    runner.get_migrations().iter().map(|migration| i64::from(migration.version())).max().unwrap_or(0)
 }
 
 /// A connection that only looks. After a crash there may be a journal to roll back first, which only a connection
@@ -262,6 +275,35 @@ impl Store for SqliteStore {
 
     fn spellings(&mut self, of: PageId) -> Result<Vec<Spelling>> {
         look::spellings(&self.connection, of)
+    }
+
+    fn find_page(&mut self, page: Fingerprint) -> Result<Option<PageRow>> {
+        look::find_page(&self.connection, page)
+    }
+
+    fn visits(&mut self, page: PageId) -> Result<Vec<VisitRow>> {
+        look::visits_of(&self.connection, page)
+    }
+
+    fn profiles(&mut self, page: PageId) -> Result<Profiles> {
+        look::profiles(&self.connection, page)
+    }
+
+    fn each_change(&mut self, since: Timestamp, each: &mut dyn FnMut(Change) -> bool) -> Result<()> {
+        look::changes(&self.connection, since, each)
+    }
+
+    fn rebuild(
+        &mut self,
+        settings: ChangeSettings,
+        write: bool,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Rebuilt> {
+        folding::rebuild(self, settings, write, progress)
+    }
+
+    fn sizes(&mut self) -> Result<Sizes> {
+        look::sizes(&self.connection)
     }
 
     fn version(&mut self, version: VersionId) -> Result<Option<StoredContent>> {

@@ -2,12 +2,19 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::folding::{FOLDED, FOLDED_COLUMNS, folded, save};
+use super::versions::{Sketches, differ, has_words, seen_before, version_id};
 use super::{Result, SqliteStore, StoreError, hosts, pages, signed};
+use crate::change::ChangeSettings;
+use crate::change::divergence::Divergence;
+use crate::change::profile::Measured;
 use crate::fetch::visit::{Outcome, RedirectFault};
 use crate::observation::{Life, Standing};
 use crate::page::{Fingerprint, PageId};
-use crate::store::{Batch, Content, CycleId, ReadContent, Recorded, RecordedVisit, VisitRecord, millis};
-use crate::time::Timestamp;
+use crate::store::fold::{Fact, Folded, Found};
+use crate::store::{
+    Batch, Change, Content, CycleId, Recorded, RecordedVisit, VersionId, VisitRecord, millis,
+};
 
 pub(super) fn record(store: &mut SqliteStore, cycle: CycleId, batch: &Batch) -> Result<Recorded> {
     let mut host_ids = std::mem::take(&mut store.host_ids);
@@ -28,7 +35,7 @@ pub(super) fn record(store: &mut SqliteStore, cycle: CycleId, batch: &Batch) -> 
         for page in &visit.found {
             recorded.new.extend(pages::add(&transaction, &mut host_ids, page, hops, 1.0, batch.now)?);
         }
-        let taken = record_visit(&transaction, cycle, visit, &row)?;
+        let taken = record_visit(&transaction, cycle, visit, &row, batch.change)?;
         counts.add(&taken);
         recorded.visits.push(taken);
     }
@@ -78,7 +85,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn add(&mut self, RecordedVisit { outcome, changed }: &RecordedVisit) {
+    fn add(&mut self, RecordedVisit { outcome, changed, .. }: &RecordedVisit) {
         match (outcome.is_success(), *changed) {
             (true, Some(false)) => self.unchanged += 1,
             (true, Some(true)) => self.changed += 1,
@@ -96,30 +103,30 @@ fn is_failure(outcome: &Outcome) -> bool {
 
 /// What the page's row says before the visit is taken in.
 struct PageNow {
-    standing: Standing,
-    version: Option<i64>,
+    folded: Folded,
     hops: u32,
 }
 
 impl PageNow {
     fn load(connection: &Connection, page: PageId) -> Result<Self> {
         let found = connection
-            .prepare_cached("SELECT state, failures, due_at, version_id, hops FROM page WHERE id = ?1")?
-            .query_row([page.0], |row| {
-                let name: String = row.get(0)?;
-                Ok(PageNow {
-                    standing: Standing {
-                        life: Life::from_name(&name).unwrap_or_default(),
-                        failures: row.get(1)?,
-                        due_at: Timestamp::from_millis(row.get(2)?),
-                    },
-                    version: row.get(3)?,
-                    hops: row.get(4)?,
-                })
-            })
+            .prepare_cached(&format!("SELECT {FOLDED}, hops FROM page WHERE id = ?1"))?
+            .query_row([page.0], |row| Ok((folded(row)?, row.get(FOLDED_COLUMNS)?)))
             .optional()?;
-        found.ok_or_else(|| StoreError::BadValue(format!("a visit of page {page}, which is not there")))
+        let Some((folded, hops)) = found else {
+            return Err(StoreError::BadValue(format!("a visit of page {page}, which is not there")));
+        };
+        Ok(PageNow { folded, hops })
     }
+}
+
+/// What the visit brought, held against what there was.
+#[derive(Default)]
+struct Compared {
+    found: Option<Found>,
+    changed: Option<bool>,
+    divergence: Option<Divergence>,
+    returned_to: Option<VersionId>,
 }
 
 /// Appends the observation and folds it into the page.
@@ -128,6 +135,7 @@ fn record_visit(
     cycle: CycleId,
     visit: &VisitRecord,
     before: &PageNow,
+    settings: ChangeSettings,
 ) -> Result<RecordedVisit> {
     let seen = &visit.observation;
     let target = visit.redirect.map(|to| target_id(connection, to)).transpose()?.flatten();
@@ -137,16 +145,17 @@ fn record_visit(
         }
         _ => seen.outcome.clone(),
     };
-    let version = match &visit.content {
-        Some(Content::Held) => before.version,
-        Some(Content::Read(content)) => Some(version_id(connection, content, seen.at)?),
-        None if seen.outcome == Outcome::NotModified => before.version,
-        None => None,
-    };
-    let changed = match (version, before.version) {
-        (Some(now), Some(before)) => Some(now != before),
+    let read = match &visit.content {
+        Some(Content::Read(read)) => Some(read),
         _ => None,
     };
+    let mut sketches = Sketches::new(connection, settings, read.and_then(|read| read.sketch.as_ref()));
+    let Compared { found, changed, divergence, returned_to } =
+        compare(connection, visit, &before.folded, &mut sketches)?;
+    let mut folded = before.folded.clone();
+    let fact = Fact { cycle, at: seen.at, outcome: &outcome, changed, found };
+    let bases = folded
+        .take(&fact, settings.profiles, |base| sketches.divergence(found.map(|found| found.version), base))?;
     let redirects_to = target.filter(|_| matches!(outcome, Outcome::Redirected { .. }));
     let detail = match &outcome {
         Outcome::Redirected { to, .. } => Some(to.as_str()),
@@ -154,8 +163,9 @@ fn record_visit(
     };
     connection
         .prepare_cached(
-            "INSERT INTO observation (page_id, cycle_id, at, outcome, status, changed, bytes, took_ms, version_id, detail)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            "INSERT INTO observation (page_id, cycle_id, at, outcome, status, changed, bytes, took_ms, version_id, detail,
+                divergence, bases, returned_to, validator, text_rules)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
         )?
         .execute(params![
             visit.page.0,
@@ -166,41 +176,29 @@ fn record_visit(
             changed,
             signed(seen.bytes),
             millis(seen.took),
-            version,
+            found.map(|found| found.version.0),
             detail,
+            divergence.map(Divergence::get),
+            (!bases.is_empty()).then(|| Measured::to_bytes(&bases, seen.at)),
+            returned_to.map(|version| version.0),
+            visit.validator,
+            found.map(|found| found.text_rules.cast_signed()),
         ])?;
-    let after = before.standing.after(&outcome, seen.at);
-    let read = match &visit.content {
-        Some(Content::Read(read)) => Some(read),
-        _ => None,
-    };
+    save(connection, visit.page, &folded)?;
     connection
         .prepare_cached(
-            "UPDATE page SET state = ?2, failures = ?3, due_at = ?4, last_outcome = ?5, last_cycle_id = ?6,
-                visits = visits + ?7, changes = changes + ?8,
-                last_visit_at = CASE WHEN ?7 THEN ?9 ELSE last_visit_at END,
-                version_id = coalesce(?10, version_id),
-                etag = CASE WHEN ?11 THEN ?12 ELSE etag END,
-                last_modified = CASE WHEN ?11 THEN ?13 ELSE last_modified END,
-                noindex = CASE WHEN ?16 THEN ?14 ELSE max(noindex, ?14) END,
-                redirects_to = ?15,
-                content_type = CASE WHEN ?16 THEN ?17 ELSE content_type END,
-                charset = CASE WHEN ?16 THEN ?18 ELSE charset END,
-                read_by_rules = CASE WHEN ?16 THEN ?19 ELSE read_by_rules END
+            "UPDATE page SET
+                etag = CASE WHEN ?2 THEN ?3 ELSE etag END,
+                last_modified = CASE WHEN ?2 THEN ?4 ELSE last_modified END,
+                noindex = CASE WHEN ?7 THEN ?5 ELSE max(noindex, ?5) END,
+                redirects_to = ?6,
+                content_type = CASE WHEN ?7 THEN ?8 ELSE content_type END,
+                charset = CASE WHEN ?7 THEN ?9 ELSE charset END,
+                read_by_rules = CASE WHEN ?7 THEN ?10 ELSE read_by_rules END
              WHERE id = ?1",
         )?
         .execute(params![
             visit.page.0,
-            after.life.name(),
-            after.failures,
-            after.due_at.millis(),
-            outcome.code(),
-            cycle.0,
-            // What we did not ask for was no visit.
-            !matches!(outcome, Outcome::Refused(_)),
-            changed == Some(true),
-            seen.at.millis(),
-            version,
             visit.content.is_some(),
             visit.etag,
             visit.last_modified,
@@ -213,13 +211,78 @@ fn record_visit(
         ])?;
     connection.prepare_cached("DELETE FROM plan WHERE page_id = ?1")?.execute([visit.page.0])?;
     let alias = visit.alias.filter(|_| !matches!(outcome, Outcome::BadRedirect(_)));
-    if !can_stand_for_others(after) {
+    if !can_stand_for_others(folded.standing) {
         free_aliases(connection, visit.page, alias)?;
     }
     if let Some(alias) = alias {
         set_alias(connection, visit.page, alias)?;
     }
-    Ok(RecordedVisit { outcome, changed })
+    let change = match (changed, found, before.folded.version) {
+        (Some(true), Some(found), Some(previous)) => Some(Change {
+            page: visit.page.0,
+            url: connection
+                .prepare_cached("SELECT url FROM page WHERE id = ?1")?
+                .query_row([visit.page.0], |row| row.get(0))?,
+            at: seen.at,
+            previous_at: before.folded.last_visit_at,
+            divergence: divergence.map(Divergence::get),
+            version: found.version.0,
+            previous_version: previous.0,
+            returned_to: returned_to.map(|version| version.0),
+            bytes: seen.bytes,
+        }),
+        _ => None,
+    };
+    Ok(RecordedVisit { outcome, changed, change })
+}
+
+/// What a visit found, and how it differs from what the page held.
+fn compare(
+    connection: &Connection,
+    visit: &VisitRecord,
+    before: &Folded,
+    sketches: &mut Sketches<'_>,
+) -> Result<Compared> {
+    let (version, text_rules) = match &visit.content {
+        Some(Content::Read(content)) => {
+            let version = version_id(connection, content, visit.observation.at)?;
+            if let Some(sketch) = &content.sketch {
+                sketches.keep(version, sketch)?;
+            }
+            (version, visit.text_rules)
+        }
+        // What is held was read by the rules that hold now, or the host would not have been asked to compare.
+        Some(Content::Held) => match before.version {
+            Some(version) => (version, before.text_rules),
+            None => return Ok(Compared::default()),
+        },
+        None => match before.version.filter(|_| visit.observation.outcome == Outcome::NotModified) {
+            Some(version) => (version, before.text_rules),
+            None => return Ok(Compared::default()),
+        },
+    };
+    let has_words = has_words(connection, version)?;
+    let Some(previous) = before.version.filter(|_| text_rules == before.text_rules) else {
+        let found = Found { version, text_rules, same_text: false, has_words };
+        return Ok(Compared { found: Some(found), ..Compared::default() });
+    };
+    let (bytes_differ, text_differs) = differ(connection, version, previous, has_words)?;
+    let divergence = match (has_words, text_differs) {
+        (false, _) => None,
+        (true, false) => Some(Divergence::NONE),
+        (true, true) => Some(sketches.divergence(Some(version), previous)?),
+    };
+    let returned_to = if text_differs { seen_before(connection, visit.page, version)? } else { None };
+    Ok(Compared {
+        found: Some(Found { version, text_rules, same_text: !text_differs, has_words }),
+        changed: Some(visit.changed_when.changed(
+            bytes_differ,
+            text_differs,
+            divergence.map(Divergence::get),
+        )),
+        divergence,
+        returned_to,
+    })
 }
 
 fn target_id(connection: &Connection, of: Fingerprint) -> Result<Option<i64>> {
@@ -288,28 +351,4 @@ fn set_alias(connection: &Connection, page: PageId, of: Fingerprint) -> Result<(
         .prepare_cached("UPDATE page SET alias_of = ?2 WHERE id = ?1 OR alias_of = ?1")?
         .execute(params![page.0, target])?;
     Ok(())
-}
-
-fn version_id(connection: &Connection, content: &ReadContent, seen: Timestamp) -> Result<i64> {
-    let (body_hash, text_hash) = (content.body_hash.to_be_bytes(), content.text_hash.to_be_bytes());
-    let inserted = connection
-        .prepare_cached(
-            "INSERT OR IGNORE INTO version (body_hash, text_hash, first_seen, body_bytes, text_bytes, content)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?
-        .execute(params![
-            body_hash,
-            text_hash,
-            seen.millis(),
-            signed(content.body_bytes as u64),
-            signed(content.text_bytes as u64),
-            content.packed,
-        ])?;
-    if inserted > 0 {
-        return Ok(connection.last_insert_rowid());
-    }
-    let id = connection
-        .prepare_cached("SELECT id FROM version WHERE body_hash = ?1 AND text_hash = ?2")?
-        .query_row([body_hash, text_hash], |row| row.get(0))?;
-    Ok(id)
 }

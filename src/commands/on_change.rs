@@ -1,0 +1,100 @@
+//! `--on-change CMD`: a command for every page that changed, with the change as JSON on its standard input.
+//!
+//! The crawl never waits for it: changes queue up here, a few commands run at a time, each within its time. One that
+//! fails or takes too long is reported.
+
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::{Child, Command};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinSet;
+
+use freshet::store::Change;
+
+use super::talk::Talk;
+
+/// Commands that run at the same time.
+const AT_ONCE: usize = 4;
+
+/// What is run for each change.
+#[derive(Clone, Debug)]
+pub struct Hook {
+    pub command: String,
+    pub timeout: Duration,
+    /// Told to the command, so that it can ask for more.
+    pub store: PathBuf,
+}
+
+/// How the commands fared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ran {
+    pub well: u64,
+    pub failed: u64,
+}
+
+impl Hook {
+    /// Runs the command for every change that comes, until no more can come and all have ended.
+    pub async fn serve(self, mut changes: UnboundedReceiver<Change>, talk: Talk) -> Ran {
+        let mut running = JoinSet::new();
+        let mut ran = Ran::default();
+        let mut open = true;
+        while open || !running.is_empty() {
+            tokio::select! {
+                change = changes.recv(), if open && running.len() < AT_ONCE => match change {
+                    Some(change) => {
+                        let hook = self.clone();
+                        running.spawn(async move {
+                            let done = hook.run(&change).await;
+                            done.map_err(|why| format!("--on-change for {}: {why}", change.url))
+                        });
+                    }
+                    None => open = false,
+                },
+                Some(done) = running.join_next() => match done {
+                    Ok(Ok(())) => ran.well += 1,
+                    Ok(Err(why)) => {
+                        ran.failed += 1;
+                        talk.say(&format!("warning: {why}"));
+                    }
+                    Err(_) => ran.failed += 1,
+                },
+            }
+        }
+        ran
+    }
+
+    async fn run(&self, change: &Change) -> Result<(), String> {
+        let mut told = json!(change);
+        if let Some(fields) = told.as_object_mut() {
+            fields.insert("store".to_owned(), json!(self.store));
+        }
+        let mut child = Command::new("sh")
+            .arg("-c")
+            .arg(&self.command)
+            .stdin(Stdio::piped())
+            // What it prints is not ours: our standard output is for facts.
+            .stdout(Stdio::null())
+            .stderr(Stdio::inherit())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| format!("`{}` can't be started: {error}", self.command))?;
+        match tokio::time::timeout(self.timeout, feed(&mut child, format!("{told}\n"))).await {
+            Ok(Ok(status)) if status.success() => Ok(()),
+            Ok(Ok(status)) => Err(format!("`{}` ended with {status}", self.command)),
+            Ok(Err(error)) => Err(format!("`{}` can't be waited for: {error}", self.command)),
+            Err(_) => Err(format!("`{}` took longer than {:?} and was ended", self.command, self.timeout)),
+        }
+    }
+}
+
+/// A command that does not read what it is told, or not all of it, is none the worse for it.
+async fn feed(child: &mut Child, told: String) -> std::io::Result<ExitStatus> {
+    if let Some(mut input) = child.stdin.take() {
+        let _ = input.write_all(told.as_bytes()).await;
+    }
+    child.wait().await
+}

@@ -1,0 +1,79 @@
+//! What a page's observations amount to: folded one at a time, by the same function live and on a rebuild.
+
+use super::{CycleId, VersionId};
+use crate::change::divergence::Divergence;
+use crate::change::profile::{BaseVersion, Measured, Profiles};
+use crate::fetch::visit::Outcome;
+use crate::observation::Standing;
+use crate::time::Timestamp;
+
+/// All of a page's row that follows from its observations and the versions they left.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Folded {
+    pub standing: Standing,
+    pub last_outcome: Option<String>,
+    pub visits: u64,
+    pub changes: u64,
+    pub last_visit_at: Option<Timestamp>,
+    pub last_cycle: Option<CycleId>,
+    pub version: Option<VersionId>,
+    /// Which rules left the text of that version.
+    pub text_rules: u64,
+    pub profiles: Profiles,
+}
+
+/// One observation, as far as folding goes.
+#[derive(Clone, Debug)]
+pub struct Fact<'a> {
+    pub cycle: CycleId,
+    pub at: Timestamp,
+    pub outcome: &'a Outcome,
+    pub changed: Option<bool>,
+    pub found: Option<Found>,
+}
+
+/// What a visit brought or confirmed.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    pub version: VersionId,
+    pub text_rules: u64,
+    /// Its text is that of the version held before.
+    pub same_text: bool,
+    /// It is something that has words.
+    pub has_words: bool,
+}
+
+impl Folded {
+    /// Takes in one more observation, and says how far the page is from each base there was. `divergence_from`
+    /// measures what was found from another version; at most `most` profiles are kept.
+    pub fn take<E>(
+        &mut self,
+        fact: &Fact<'_>,
+        most: usize,
+        divergence_from: impl FnMut(VersionId) -> Result<Divergence, E>,
+    ) -> Result<Vec<Measured>, E> {
+        let mut measured = Vec::new();
+        if let Some(found) = fact.found {
+            // Texts that other rules left can't be held against each other.
+            if found.text_rules != self.text_rules || !found.has_words {
+                self.profiles = Profiles::default();
+            }
+            if found.has_words {
+                let base = BaseVersion { at: fact.at, version: found.version };
+                measured = self.profiles.extend(base, found.same_text, most, divergence_from)?;
+            }
+            self.version = Some(found.version);
+            self.text_rules = found.text_rules;
+        }
+        self.standing = self.standing.after(fact.outcome, fact.at);
+        self.last_outcome = Some(fact.outcome.code().to_owned());
+        self.last_cycle = Some(fact.cycle);
+        self.changes += u64::from(fact.changed == Some(true));
+        // What we did not ask for was no visit.
+        if !matches!(fact.outcome, Outcome::Refused(_)) {
+            self.visits += 1;
+            self.last_visit_at = Some(fact.at);
+        }
+        Ok(measured)
+    }
+}
