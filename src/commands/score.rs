@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 
-use freshet::evolving_web::ask::{self, AskError};
-use freshet::evolving_web::judge::{Witness, judge};
+use freshet::evolving_web::ask::{AskError, Asker};
+use freshet::evolving_web::judge::{Ask, Source, Witness, judge};
 use freshet::evolving_web::remember;
 use freshet::evolving_web::score::{Figures, Group, MOMENTS, Scores};
 use freshet::report::{Align, Table, number, span};
@@ -25,7 +25,8 @@ pub fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<ExitCode> {
         .enable_all()
         .build()
         .context("the asynchronous runtime could not be started")?;
-    let web = runtime.block_on(ask::web(&arguments.truth)).map_err(|error| match error {
+    let asker = Asker::new()?;
+    let web = runtime.block_on(asker.web(&arguments.truth)).map_err(|error| match error {
         AskError::Url { .. } => Usage(error.to_string()).into(),
         failed => anyhow::Error::new(failed),
     })?;
@@ -39,8 +40,17 @@ pub fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<ExitCode> {
             arguments.truth
         );
     };
-    let mut read = |version| remember::held_text(&mut store, version);
-    let scores = judge(&web, &pasts, since, now, &mut read)?;
+    let is_recorded = web.iter().any(|witness| matches!(witness.source, Source::Recording(_)));
+    let mut ask = Ask {
+        // A recorded page has no noise of ours to be cut out.
+        held: &mut |version| {
+            let read = if is_recorded { remember::text } else { remember::held_text };
+            Ok::<_, anyhow::Error>(read(&mut store, version)?)
+        },
+        history: &mut |witness, path| Ok(runtime.block_on(asker.history(witness, path, now))?),
+        text: &mut |witness, path, at| Ok(runtime.block_on(asker.text(witness, path, at))?),
+    };
+    let scores = judge(&web, &pasts, since, now, &mut ask)?;
     let text =
         if global.json { as_json(&scores, &web, since, now)? } else { as_text(&scores, &web, since, now) };
     std::io::stdout().write_all(text.as_bytes())?;

@@ -156,11 +156,7 @@ impl Observer {
             return;
         }
         let content_type = answer.header("content-type");
-        let mut document = match extract::media_kind(content_type, &answer.body) {
-            MediaKind::Html => Some(extract::html(&answer.body, content_type, self.links_per_page)),
-            MediaKind::Text => Some(extract::plain_text(&answer.body, content_type)),
-            MediaKind::Sitemap | MediaKind::Other => None,
-        };
+        let mut document = extract::document(&answer.body, content_type, self.links_per_page);
         if let Some(document) = &document
             && let Some(error) = soft_error(document.title.as_deref(), &document.text)
         {

@@ -1,15 +1,18 @@
 //! Asks a web that is up what it is: the URL of one host → what every host follows from.
 //!
 //! A version is a function of spec, host, page and time, so one answer a host is the whole truth, past and future. That
-//! both sides mean the same web is checked: the pages and dates that the host tells must be the ones made here.
+//! both sides mean the same web is checked: the pages and dates that the host tells must be the ones made here. A
+//! recorded host is asked for the histories and texts of its pages too, one page at a time.
 
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use url::{Host, Url};
 
 use super::clock::Clock;
-use super::judge::Witness;
+use super::history::History;
+use super::judge::{Source, Witness};
 use super::server::{MOST_HOSTS, address};
 use super::site::Site;
 use super::spec::Spec;
@@ -43,7 +46,7 @@ pub enum AskError {
     Client(#[source] reqwest::Error),
 }
 
-/// What a host tells of itself.
+/// What a host tells of itself: a spec if its pages are made, a group if they are recorded.
 #[derive(Debug, Deserialize)]
 struct Told {
     origin: String,
@@ -51,8 +54,12 @@ struct Told {
     at: f64,
     start: f64,
     day_seconds: f64,
-    spec: Spec,
+    spec: Option<Spec>,
+    group: Option<String>,
     pages: Vec<ToldPage>,
+    /// Recorded pages that were removed.
+    #[serde(default)]
+    dead: Vec<ToldPath>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -61,72 +68,130 @@ struct ToldPage {
     last_change: f64,
 }
 
-/// All hosts of the web that the URL is one of: those on its port, in the order in which they are numbered.
-pub async fn web(url: &str) -> Result<Vec<Witness>, AskError> {
-    let wrong = |why: &str| AskError::Url { url: url.to_owned(), why: why.to_owned() };
-    let parsed = Url::parse(url).map_err(|error| wrong(&error.to_string()))?;
-    if parsed.scheme() != "http" {
-        return Err(wrong("it must begin with http://"));
-    }
-    // A second installation is refused, which is as good: a provider is there.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .no_proxy()
-        .connect_timeout(CONNECT_LIMIT)
-        .timeout(TIME_LIMIT)
-        .build()
-        .map_err(AskError::Client)?;
-    let named = ask(&client, &parsed).await?;
-    if parsed.host() != Some(Host::Ipv4(address(named.host))) {
-        return Ok(vec![named]);
-    }
-    let mut web = Vec::new();
-    for host in 0..MOST_HOSTS {
-        if host == named.host {
-            web.push(named.clone());
-            continue;
-        }
-        let mut other = parsed.clone();
-        if other.set_ip_host(address(host).into()).is_err() {
-            break;
-        }
-        match ask(&client, &other).await {
-            Ok(found) if found.host == host && found.spec == named.spec && found.clock == named.clock => {
-                web.push(found);
-            }
-            Err(AskError::Differs { origin }) => return Err(AskError::Differs { origin }),
-            // Hosts are numbered without gaps: there is none after the first that is not there.
-            _ if host > named.host => break,
-            _ => {}
-        }
-    }
-    Ok(web)
+#[derive(Debug, Deserialize)]
+struct ToldPath {
+    path: String,
 }
 
-async fn ask(client: &reqwest::Client, host: &Url) -> Result<Witness, AskError> {
-    let mut url = host.clone();
-    url.set_path(&format!("{PREFIX}site"));
-    url.set_query(None);
-    url.set_fragment(None);
-    let no_truth = |why: String| AskError::NoTruth { url: url.to_string(), why };
-    let nobody = |source| AskError::Nobody { url: url.to_string(), source };
-    let mut answer = client.get(url.clone()).send().await.map_err(nobody)?;
-    if answer.status() != reqwest::StatusCode::OK {
-        return Err(no_truth(format!("it answers {}", answer.status())));
+#[derive(Debug, Deserialize)]
+struct ToldHistory {
+    turns: History,
+}
+
+#[derive(Debug, Deserialize)]
+struct ToldText {
+    text: String,
+}
+
+/// Puts questions to a web.
+#[derive(Clone, Debug)]
+pub struct Asker {
+    client: reqwest::Client,
+}
+
+impl Asker {
+    pub fn new() -> Result<Self, AskError> {
+        // A second installation is refused, which is as good: a provider is there.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .connect_timeout(CONNECT_LIMIT)
+            .timeout(TIME_LIMIT)
+            .build()
+            .map_err(AskError::Client)?;
+        Ok(Self { client })
     }
-    let mut body = Vec::new();
-    while let Some(piece) = answer.chunk().await.map_err(nobody)? {
-        if body.len() + piece.len() > MOST_BYTES {
-            return Err(no_truth(format!("it says more than {MOST_BYTES} bytes")));
+
+    /// All hosts of the web that the URL is one of: those on its port, in the order in which they are numbered.
+    pub async fn web(&self, url: &str) -> Result<Vec<Witness>, AskError> {
+        let wrong = |why: &str| AskError::Url { url: url.to_owned(), why: why.to_owned() };
+        let parsed = Url::parse(url).map_err(|error| wrong(&error.to_string()))?;
+        if parsed.scheme() != "http" {
+            return Err(wrong("it must begin with http://"));
         }
-        body.extend_from_slice(&piece);
+        let named = self.host(&parsed).await?;
+        if parsed.host() != Some(Host::Ipv4(address(named.host))) {
+            return Ok(vec![named]);
+        }
+        let mut web = Vec::new();
+        for host in 0..MOST_HOSTS {
+            if host == named.host {
+                web.push(named.clone());
+                continue;
+            }
+            let mut other = parsed.clone();
+            if other.set_ip_host(address(host).into()).is_err() {
+                break;
+            }
+            match self.host(&other).await {
+                Ok(found) if found.host == host && is_same_web(&found, &named) => web.push(found),
+                Err(AskError::Differs { origin }) => return Err(AskError::Differs { origin }),
+                // Hosts are numbered without gaps: there is none after the first that is not there.
+                _ if host > named.host => break,
+                _ => {}
+            }
+        }
+        Ok(web)
     }
-    let told: Told = serde_json::from_slice(&body).map_err(|error| no_truth(error.to_string()))?;
-    believe(told).map_err(|wrong| match wrong {
-        Wrong::Said(why) => no_truth(why),
-        Wrong::Differs(origin) => AskError::Differs { origin },
-    })
+
+    /// The history of a page of a recorded host, up to a moment in seconds since 1970.
+    pub async fn history(&self, of: &Witness, path: &str, at: f64) -> Result<History, AskError> {
+        let told: ToldHistory = self.ask(&question(of, "history", path, at)?).await?;
+        Ok(told.turns)
+    }
+
+    /// The text of a page of a recorded host at a moment.
+    pub async fn text(&self, of: &Witness, path: &str, at: f64) -> Result<String, AskError> {
+        let told: ToldText = self.ask(&question(of, "text", path, at)?).await?;
+        Ok(told.text)
+    }
+
+    async fn host(&self, host: &Url) -> Result<Witness, AskError> {
+        let mut url = host.clone();
+        url.set_path(&format!("{PREFIX}site"));
+        url.set_query(None);
+        url.set_fragment(None);
+        believe(self.ask(&url).await?).map_err(|wrong| match wrong {
+            Wrong::Said(why) => AskError::NoTruth { url: url.to_string(), why },
+            Wrong::Differs(origin) => AskError::Differs { origin },
+        })
+    }
+
+    async fn ask<T: DeserializeOwned>(&self, url: &Url) -> Result<T, AskError> {
+        let no_truth = |why: String| AskError::NoTruth { url: url.to_string(), why };
+        let nobody = |source| AskError::Nobody { url: url.to_string(), source };
+        let mut answer = self.client.get(url.clone()).send().await.map_err(nobody)?;
+        if answer.status() != reqwest::StatusCode::OK {
+            return Err(no_truth(format!("it answers {}", answer.status())));
+        }
+        let mut body = Vec::new();
+        while let Some(piece) = answer.chunk().await.map_err(nobody)? {
+            if body.len() + piece.len() > MOST_BYTES {
+                return Err(no_truth(format!("it says more than {MOST_BYTES} bytes")));
+            }
+            body.extend_from_slice(&piece);
+        }
+        serde_json::from_slice(&body).map_err(|error| no_truth(error.to_string()))
+    }
+}
+
+fn question(of: &Witness, what: &str, path: &str, at: f64) -> Result<Url, AskError> {
+    let url = format!("{}{PREFIX}{what}", of.origin);
+    let wrong = |error: url::ParseError| AskError::Url { url: url.clone(), why: error.to_string() };
+    let mut question = Url::parse(&url).map_err(wrong)?;
+    question.query_pairs_mut().append_pair("path", path).append_pair("at", &at.to_string());
+    Ok(question)
+}
+
+/// Two hosts that are up together: of one spec, or both of a recording, and by one clock.
+fn is_same_web(one: &Witness, other: &Witness) -> bool {
+    let same_source = match (&one.source, &other.source) {
+        (Source::Model(one), Source::Model(other)) => one == other,
+        (Source::Recording(_), Source::Recording(_)) => true,
+        _ => false,
+    };
+    same_source && one.clock == other.clock
 }
 
 /// What is wrong with what a host told.
@@ -138,23 +203,37 @@ enum Wrong {
 
 fn believe(told: Told) -> Result<Witness, Wrong> {
     let said = |why: String| Wrong::Said(why);
-    told.spec.check().map_err(|error| said(error.to_string()))?;
     let day = Duration::try_from_secs_f64(told.day_seconds).ok().filter(|day| !day.is_zero());
     let Some(day) = day else { return Err(said(format!("its day lasts `{}` seconds", told.day_seconds))) };
     if !told.start.is_finite() || !told.at.is_finite() {
         return Err(said("it does not know the time".to_owned()));
     }
     let clock = Clock { start: Timestamp::from_millis((told.start * 1000.0).round() as i64), day };
-    let (site, now) = (Site::new(&told.spec, told.host), clock.day_at_seconds(told.at));
-    let same = told.pages.len() == told.spec.pages as usize
-        && site.living(now).zip(&told.pages).all(|(page, told)| {
+    let source = match (told.spec, told.group) {
+        (Some(spec), _) => {
+            spec.check().map_err(|error| said(error.to_string()))?;
+            if !is_made_of(&spec, told.host, &clock, told.at, &told.pages) {
+                return Err(Wrong::Differs(told.origin));
+            }
+            Source::Model(spec)
+        }
+        (None, Some(_)) => {
+            let living = told.pages.into_iter().map(|page| page.path);
+            Source::Recording(living.chain(told.dead.into_iter().map(|page| page.path)).collect())
+        }
+        (None, None) => return Err(said("it has neither a spec nor a group".to_owned())),
+    };
+    Ok(Witness { origin: told.origin, host: told.host, clock, source })
+}
+
+/// Are these the pages that follow from a spec?
+fn is_made_of(spec: &Spec, host: u32, clock: &Clock, at: f64, pages: &[ToldPage]) -> bool {
+    let (site, now) = (Site::new(spec, host), clock.day_at_seconds(at));
+    pages.len() == spec.pages as usize
+        && site.living(now).zip(pages).all(|(page, told)| {
             let changed = clock.seconds_at(site.last_change(&page, now));
             site.path(&page) == told.path && (changed - told.last_change).abs() < SLACK
-        });
-    if !same {
-        return Err(Wrong::Differs(told.origin));
-    }
-    Ok(Witness { origin: told.origin, host: told.host, clock, spec: told.spec })
+        })
 }
 
 #[cfg(test)]
@@ -182,7 +261,8 @@ mod tests {
         let witness = told(|_| ()).expect("it is believed");
         assert_eq!((witness.host, witness.origin.as_str()), (2, "http://127.0.1.3:1"));
         assert_eq!(witness.clock.start, Timestamp::from_millis(1_800_000_000_123));
-        assert_eq!((witness.spec.pages, witness.spec.static_share), (80, 0.123_456_789));
+        let Source::Model(spec) = witness.source else { panic!("it is made, not recorded") };
+        assert_eq!((spec.pages, spec.static_share), (80, 0.123_456_789));
     }
 
     #[test]
@@ -190,7 +270,8 @@ mod tests {
         let differs = Wrong::Differs("http://127.0.1.3:1".to_owned());
         assert_eq!(told(|told| told["spec"]["seed"] = json!(2)).err(), Some(differs));
         assert!(told(|told| told["pages"] = json!([])).is_err());
-        let wrong: [fn(&mut Value); 5] = [
+        let wrong: [fn(&mut Value); 6] = [
+            |told| told["spec"] = Value::Null,
             |told| told["spec"]["pages"] = json!(0),
             |told| told["spec"]["something"] = json!("new"),
             |told| told["day_seconds"] = json!(-1),

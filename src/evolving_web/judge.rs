@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use super::clock::Clock;
 use super::content::{Kind, Mix};
+use super::history::{History, Stand, TextHash};
 use super::life::{Fate, Tenant};
 use super::score::{Board, Compared, Held, Past, Point, Scores, Sight, age};
 use super::site::Site;
@@ -21,15 +22,34 @@ use crate::store::VersionId;
 pub struct Witness {
     pub origin: String,
     pub host: u32,
-    pub spec: Spec,
     pub clock: Clock,
+    pub source: Source,
+}
+
+/// What a host's truth comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// It is made again from this.
+    Model(Spec),
+    /// The paths of a recording, of all pages that are or were; the rest is asked for, page by page.
+    Recording(Vec<String>),
 }
 
 /// What a store remembers of pages, by their URLs.
 pub type Pasts = HashMap<String, Past>;
 
-/// Gives the text of a version as the truth would tell it; see [`truth::held_text`].
-pub type Read<'a, E> = dyn FnMut(VersionId) -> Result<String, E> + 'a;
+/// What is asked for on the way, one page at a time.
+pub struct Ask<'a, E> {
+    /// The text of a version that is held, as the truth would tell it; see [`truth::held_text`].
+    pub held: &'a mut dyn FnMut(VersionId) -> Result<String, E>,
+    /// The history of a path of a recorded host.
+    pub history: &'a mut dyn FnMut(&Witness, &str) -> Result<History, E>,
+    /// The text of a path of a recorded host at a moment.
+    pub text: &'a mut dyn FnMut(&Witness, &str, f64) -> Result<String, E>,
+}
+
+/// How pages of a recording behave: nobody knows.
+const RECORDED: &str = "recorded";
 
 /// Looks at every page that lives, or was held, at moments from `since` to `now`, in seconds since 1970.
 pub fn judge<E>(
@@ -37,10 +57,10 @@ pub fn judge<E>(
     pasts: &Pasts,
     since: f64,
     now: f64,
-    read: &mut Read<'_, E>,
+    ask: &mut Ask<'_, E>,
 ) -> Result<Scores, E> {
     let mut board = Board::new(since, now);
-    look(web, pasts, since, &mut board, read)?;
+    look(web, pasts, since, &mut board, ask)?;
     Ok(board.scores())
 }
 
@@ -50,10 +70,10 @@ pub fn judge_at<E>(
     pasts: &Pasts,
     since: f64,
     moments: Vec<f64>,
-    read: &mut Read<'_, E>,
+    ask: &mut Ask<'_, E>,
 ) -> Result<Vec<Point>, E> {
     let mut board = Board::at(moments);
-    look(web, pasts, since, &mut board, read)?;
+    look(web, pasts, since, &mut board, ask)?;
     Ok(board.scores().curve)
 }
 
@@ -61,7 +81,8 @@ pub fn judge_at<E>(
 pub fn behaviour_of(web: &[Witness], url: &str, at: f64) -> Option<&'static str> {
     web.iter().find_map(|witness| {
         let path = url.strip_prefix(&witness.origin)?;
-        let site = Site::new(&witness.spec, witness.host);
+        let Source::Model(spec) = &witness.source else { return Some(RECORDED) };
+        let site = Site::new(spec, witness.host);
         match site.fate(path, witness.clock.day_at_seconds(at)) {
             Fate::Lives(page) => Some(behaviour(&site.content(&page).mix)),
             _ => None,
@@ -74,21 +95,88 @@ fn look<E>(
     pasts: &Pasts,
     since: f64,
     board: &mut Board,
-    read: &mut Read<'_, E>,
+    ask: &mut Ask<'_, E>,
 ) -> Result<(), E> {
     for witness in web {
-        let site = Site::new(&witness.spec, witness.host);
-        for place in 0..witness.spec.pages {
-            let mut look = Look { witness, site: &site, texts: Texts::default() };
-            look.living(place, pasts, since, board, read)?;
-        }
-        let prefix = format!("{}/", witness.origin);
-        for (url, past) in pasts.iter().filter(|(url, _)| url.starts_with(&prefix)) {
-            let path = url.strip_prefix(&witness.origin).unwrap_or("/");
-            dead(witness, &site, path, past, board);
+        match &witness.source {
+            Source::Model(spec) => made(witness, spec, pasts, since, board, ask)?,
+            Source::Recording(paths) => {
+                for path in paths {
+                    let past = pasts.get(&format!("{}{path}", witness.origin));
+                    recorded(witness, path, past, since, board, ask)?;
+                }
+            }
         }
     }
     Ok(())
+}
+
+fn made<E>(
+    witness: &Witness,
+    spec: &Spec,
+    pasts: &Pasts,
+    since: f64,
+    board: &mut Board,
+    ask: &mut Ask<'_, E>,
+) -> Result<(), E> {
+    let site = Site::new(spec, witness.host);
+    for place in 0..spec.pages {
+        let mut look = Look { witness, site: &site, texts: Texts::default() };
+        look.living(place, pasts, since, board, ask)?;
+    }
+    let prefix = format!("{}/", witness.origin);
+    for (url, past) in pasts.iter().filter(|(url, _)| url.starts_with(&prefix)) {
+        let path = url.strip_prefix(&witness.origin).unwrap_or("/");
+        dead(witness, &site, path, past, board);
+    }
+    Ok(())
+}
+
+/// A page of a recording, from moment to moment. Its text is asked for only where it is not the one that is held.
+fn recorded<E>(
+    witness: &Witness,
+    path: &str,
+    past: Option<&Past>,
+    since: f64,
+    board: &mut Board,
+    ask: &mut Ask<'_, E>,
+) -> Result<(), E> {
+    let history = (ask.history)(witness, path)?;
+    let mut texts = Texts::default();
+    for (moment, at) in board.times().to_vec().into_iter().enumerate() {
+        let known = past.filter(|past| past.found_at <= at);
+        let sight = match history.at(at) {
+            Stand::NotYet => continue,
+            Stand::Removed => match known.filter(|past| past.was_held(at)) {
+                Some(past) => Sight::Dead { held: past.held(at).is_some() },
+                None => continue,
+            },
+            Stand::Shows { text, born } => {
+                let held = match known.and_then(|past| past.held(at)) {
+                    Some(held) => {
+                        let same = |words: &str| TextHash::of(words) == text;
+                        let tell = || (ask.text)(witness, path, at);
+                        let (fresh, divergence) =
+                            texts.compare(held.version, text.0, &mut *ask.held, same, tell)?;
+                        let changes = history.changes(held.read_at, at);
+                        let age = if fresh { 0.0 } else { age(&changes, held.read_at, at) };
+                        Some(Compared { fresh, divergence, age })
+                    }
+                    None => None,
+                };
+                living(known, Some(born), since, held)
+            }
+        };
+        board.add(moment, &witness.origin, RECORDED, &sight);
+    }
+    Ok(())
+}
+
+/// A living page as the store has it, by when it was born.
+fn living(known: Option<&Past>, born: Option<f64>, since: f64, held: Option<Compared>) -> Sight {
+    let delay = known.zip(born.filter(|born| *born > since));
+    let delay = delay.map(|(past, born)| (past.found_at - born).max(0.0));
+    Sight::Living { known: known.is_some(), delay, held }
 }
 
 /// How a page behaves: by the kinds of its own regions.
@@ -117,7 +205,7 @@ impl Look<'_> {
         pasts: &Pasts,
         since: f64,
         board: &mut Board,
-        read: &mut Read<'_, E>,
+        ask: &mut Ask<'_, E>,
     ) -> Result<(), E> {
         let (site, clock) = (self.site, self.witness.clock);
         let mut before: Option<(Tenant, Option<&Past>, &'static str)> = None;
@@ -134,14 +222,11 @@ impl Look<'_> {
             before = Some((page, past, kind));
             let known = past.filter(|past| past.found_at <= at);
             let held = match known.and_then(|past| past.held(at)) {
-                Some(held) => Some(self.compare(&page, held, at, read)?),
+                Some(held) => Some(self.compare(&page, held, at, ask)?),
                 None => None,
             };
             let born = site.moves(&page, day).last().copied().or(page.born).map(|day| clock.seconds_at(day));
-            let delay = known.zip(born.filter(|born| *born > since));
-            let delay = delay.map(|(past, born)| (past.found_at - born).max(0.0));
-            let sight = Sight::Living { known: known.is_some(), delay, held };
-            board.add(moment, &self.witness.origin, kind, &sight);
+            board.add(moment, &self.witness.origin, kind, &living(known, born, since, held));
         }
         Ok(())
     }
@@ -151,13 +236,14 @@ impl Look<'_> {
         page: &Tenant,
         held: Held,
         at: f64,
-        read: &mut Read<'_, E>,
+        ask: &mut Ask<'_, E>,
     ) -> Result<Compared, E> {
         let clock = self.witness.clock;
         let day = clock.day_at_seconds(at);
         let version = self.site.version(page, day);
+        let tell = || Ok(truth::text(self.site, page, day));
         let (fresh, divergence) =
-            self.texts.compare(held.version, version, read, || truth::text(self.site, page, day))?;
+            self.texts.compare(held.version, version, &mut *ask.held, |_| false, tell)?;
         let age = if fresh {
             0.0
         } else {
@@ -189,13 +275,15 @@ impl Text {
 }
 
 impl Texts {
-    /// Whether the two are the same, and how far apart they are.
+    /// Whether the two are the same, and how far apart they are. `same` may know that of the words that are held: then
+    /// nobody has to tell the truth.
     fn compare<E>(
         &mut self,
         held: VersionId,
         version: u64,
-        read: &mut Read<'_, E>,
-        tell: impl FnOnce() -> String,
+        read: &mut dyn FnMut(VersionId) -> Result<String, E>,
+        same: impl FnOnce(&str) -> bool,
+        tell: impl FnOnce() -> Result<String, E>,
     ) -> Result<(bool, f64), E> {
         if let Some((_, result)) = self.compared.filter(|(pair, _)| *pair == (held, version)) {
             return Ok(result);
@@ -204,14 +292,19 @@ impl Texts {
             Some((_, text)) => text,
             None => Text::new(read(held)?),
         };
-        let theirs = match self.truth.take().filter(|(id, _)| *id == version) {
-            Some((_, text)) => text,
-            None => Text::new(tell()),
+        let result = if same(&ours.words) {
+            (true, 0.0)
+        } else {
+            let theirs = match self.truth.take().filter(|(id, _)| *id == version) {
+                Some((_, text)) => text,
+                None => Text::new(tell()?),
+            };
+            let same = ours.words == theirs.words;
+            let divergence = if same { 0.0 } else { exact(&ours.fragments, &theirs.fragments).get() };
+            self.truth = Some((version, theirs));
+            (same, divergence)
         };
-        let same = ours.words == theirs.words;
-        let result = (same, if same { 0.0 } else { exact(&ours.fragments, &theirs.fragments).get() });
         self.held = Some((held, ours));
-        self.truth = Some((version, theirs));
         self.compared = Some(((held, version), result));
         Ok(result)
     }
@@ -242,6 +335,7 @@ fn dead(witness: &Witness, site: &Site<'_>, path: &str, past: &Past, board: &mut
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evolving_web::history::Turn;
     use crate::evolving_web::score::{Seen, What};
     use crate::time::Timestamp;
     use std::convert::Infallible;
@@ -287,8 +381,13 @@ mod tests {
             let page = site.tenant(version.0 as u32, 0.0);
             Ok::<_, Infallible>(truth::text(&site, &page, 0.0))
         };
-        let web = [Witness { origin, host: 0, spec: spec.clone(), clock }];
-        let scores = judge(&web, &pasts, START, START + 2.0 * DAY, &mut read).expect("texts are read");
+        let web = [Witness { origin, host: 0, clock, source: Source::Model(spec.clone()) }];
+        let ask = &mut Ask {
+            held: &mut read,
+            history: &mut |_, _| panic!("nothing is recorded"),
+            text: &mut |_, _, _| panic!("nothing is recorded"),
+        };
+        let scores = judge(&web, &pasts, START, START + 2.0 * DAY, ask).expect("texts are read");
         let now = &scores.all.now;
         let near = |ours: Option<f64>, theirs: f64| ours.is_some_and(|ours| (ours - theirs).abs() < 1e-9);
         assert!(near(now.coverage, held / 90.0) && near(now.freshness, fresh / 90.0), "{now:?}");
@@ -302,5 +401,47 @@ mod tests {
         assert!(first.freshness > now.freshness && first.staleness < now.staleness);
         let shares: f64 = scores.behaviours.iter().map(|group| group.now.living).sum();
         assert_eq!(shares, 90.0);
+    }
+
+    /// Two pages of a recording, read once at the start: one changes and is removed, the other is born on the way.
+    #[test]
+    fn a_store_is_judged_by_a_recording() {
+        let clock = Clock { start: Timestamp::from_seconds(1000), day: Duration::from_secs(10) };
+        let origin = "http://127.0.1.1:1".to_owned();
+        let text = |text: &str| Some(TextHash::of(text));
+        let turn = |at: f64, text| Turn { at: START + at, text };
+        let histories = HashMap::from([
+            ("/a", vec![turn(-9.0, text("a b c d e")), turn(30.0, text("a b c d f")), turn(60.0, None)]),
+            ("/b", vec![turn(20.0, text("b"))]),
+            ("/c", vec![turn(-9.0, text("c"))]),
+        ]);
+        let read = |at: f64, version| Seen { at: START + at, what: What::Read(VersionId(version)) };
+        let pasts = Pasts::from([
+            (origin.clone() + "/a", Past { found_at: START, visits: vec![read(0.0, 1)] }),
+            (origin.clone() + "/b", Past { found_at: START + 25.0, visits: vec![read(25.0, 2)] }),
+        ]);
+        let paths = ["/a", "/b", "/c"].map(str::to_owned).to_vec();
+        let web = [Witness { origin, host: 0, clock, source: Source::Recording(paths) }];
+        let score = |now: f64| {
+            let ask = &mut Ask {
+                held: &mut |version| {
+                    Ok::<_, Infallible>(["", "a b c d e", "b"][version.0 as usize].to_owned())
+                },
+                history: &mut |_, path| Ok(History::new(histories[path].clone())),
+                text: &mut |_, path, at| {
+                    assert!(path == "/a" && at >= START + 30.0, "asked for only where it is another");
+                    Ok("a b c d f".to_owned())
+                },
+            };
+            judge(&web, &pasts, START, START + now, ask).expect("texts are read").all.now
+        };
+        let third = |of: f64| Some(of / 3.0);
+        let now = score(40.0);
+        assert_eq!((now.living, now.coverage, now.freshness), (3.0, third(2.0), third(1.0)));
+        assert_eq!(now.staleness, third(1.0 - 1.0 / 3.0 + 1.0), "and one is not held");
+        assert_eq!((now.age_seconds, now.missed, now.discovery_seconds), (Some(5.0), 1.0, Some(5.0)));
+        let later = score(70.0);
+        assert_eq!((later.living, later.freshness), (2.0, Some(0.5)));
+        assert_eq!((later.dead, later.dead_held), (1.0, Some(1.0)));
     }
 }

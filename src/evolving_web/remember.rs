@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::judge::{Pasts, Witness};
 use super::score::{Past, Seen, What};
 use super::truth;
-use crate::store::{PageFilter, Store, StoreError, VersionId, VisitRow};
+use crate::store::{PageFilter, Store, StoreError, StoredContent, VersionId, VisitRow};
 
 /// The past of every page of the web that the store knows, other spellings included.
 pub fn pasts(store: &mut dyn Store, web: &[Witness]) -> Result<Pasts, StoreError> {
@@ -36,10 +36,18 @@ fn what(row: &VisitRow) -> Option<What> {
     }
 }
 
-/// The text of a version as the truth would tell it: without noise.
+/// The text of a version as the truth of a made page would tell it: without noise.
 pub fn held_text(store: &mut dyn Store, version: VersionId) -> Result<String, StoreError> {
-    let found = store.version(version)?;
-    let found =
-        found.ok_or_else(|| StoreError::BadValue(format!("version {}, which is not there", version.0)))?;
+    let found = content(store, version)?;
     Ok(truth::held_text(&found.body, found.text))
+}
+
+/// The text of a version as it was read.
+pub fn text(store: &mut dyn Store, version: VersionId) -> Result<String, StoreError> {
+    Ok(content(store, version)?.text)
+}
+
+fn content(store: &mut dyn Store, version: VersionId) -> Result<StoredContent, StoreError> {
+    let found = store.version(version)?;
+    found.ok_or_else(|| StoreError::BadValue(format!("version {}, which is not there", version.0)))
 }

@@ -2,16 +2,24 @@
 //!
 //! Comes in: a folder with `manifest.jsonl` (a page a line: group, path, media type, dated versions) and `blobs.sqlite`
 //! (contents, zstd-compressed in packs). Each group is a host. The day-0 of a group is the opening of its window, so all
-//! groups begin together. Only the manifest is held in memory.
+//! groups begin together. The manifest is held in memory, and of the contents what was asked for lately.
 
 use std::collections::{BTreeMap, HashSet};
-use std::io::{self, Read as _};
+use std::io::{self, BufReader, Read as _};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use rusqlite::{Connection, OpenFlags};
 use serde::Deserialize;
 use url::Url;
+use zstd::stream::read::Decoder;
+
+use super::kept::Kept;
+use crate::extract;
+
+/// Contents asked for lately are kept up to so many bytes in all: a state of a thousand pages or so.
+const KEPT_BYTES: usize = 64 << 20;
 
 /// Why a recording can't be played.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +41,7 @@ pub enum ReplayError {
 pub struct Recording {
     pub groups: Vec<Group>,
     blobs: Mutex<Connection>,
+    kept: Mutex<Kept>,
     blobs_path: String,
 }
 
@@ -126,31 +135,120 @@ impl Recording {
         if groups.is_empty() {
             return Err(ReplayError::Empty(path));
         }
-        Ok(Self { groups, blobs: Mutex::new(blobs), blobs_path })
+        let kept = Mutex::new(Kept::new(KEPT_BYTES));
+        Ok(Self { groups, blobs: Mutex::new(blobs), kept, blobs_path })
     }
 
-    /// A content, as it was recorded. Takes time: a pack is unpacked up to where it is. Memory: the packed pack.
-    pub fn content(&self, blob: &str) -> Result<Vec<u8>, ReplayError> {
-        let (packed, offset, length) = self.packed(blob)?;
-        let failed = |error| ReplayError::Unpack(blob.to_owned(), error);
-        let mut unpacked = zstd::stream::read::Decoder::new(packed.as_slice()).map_err(failed)?;
-        io::copy(&mut unpacked.by_ref().take(offset), &mut io::sink()).map_err(failed)?;
-        let mut content = Vec::new();
-        unpacked.take(length).read_to_end(&mut content).map_err(failed)?;
-        if content.len() as u64 != length {
-            return Err(failed(io::ErrorKind::UnexpectedEof.into()));
+    /// A content, as it was recorded. Takes time where it has not been asked for lately: its pack is unpacked up to where
+    /// it is. Memory: the packed pack, and what is kept of contents asked for lately.
+    pub fn content(&self, blob: &str) -> Result<Bytes, ReplayError> {
+        if let Some(content) = self.lately(blob) {
+            return Ok(content);
         }
+        let place = self.place(blob)?;
+        let packed = self.pack(place.pack)?;
+        let failed = |error| ReplayError::Unpack(blob.to_owned(), error);
+        let content = Bytes::from(Unpacked::new(&packed).read(&place).map_err(failed)?);
+        self.kept().put(blob, content.clone());
         Ok(content)
     }
 
-    fn packed(&self, blob: &str) -> Result<(Vec<u8>, u64, u64), ReplayError> {
+    /// A content that is at hand.
+    pub fn lately(&self, blob: &str) -> Option<Bytes> {
+        self.kept().get(blob)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Calls `each` with the place of a content in the list and its bytes, one content at a time, in the order of the
+    /// packs: a pack is unpacked once. Memory: a packed pack and a content.
+    pub fn each_content(
+        &self,
+        blobs: &[&str],
+        each: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), ReplayError> {
+        let mut places = Vec::with_capacity(blobs.len());
+        for (index, blob) in blobs.iter().enumerate() {
+            places.push((self.place(blob)?, index));
+        }
+        places.sort_unstable();
+        for of_pack in places.chunk_by(|(a, _), (b, _)| a.pack == b.pack) {
+            let Some((first, _)) = of_pack.first() else { continue };
+            let packed = self.pack(first.pack)?;
+            let mut unpacked = Unpacked::new(&packed);
+            for (place, index) in of_pack {
+                let name = || blobs.get(*index).copied().unwrap_or_default().to_owned();
+                let content = unpacked.read(place).map_err(|error| ReplayError::Unpack(name(), error))?;
+                each(*index, &content);
+            }
+        }
+        Ok(())
+    }
+
+    fn place(&self, blob: &str) -> Result<Place, ReplayError> {
+        let place = "SELECT pack, off, len FROM blob WHERE sha = ?1";
+        self.ask(place, blob, |row| {
+            let (offset, length) = (row.get::<_, u32>(1)?.into(), row.get::<_, u32>(2)?.into());
+            Ok(Place { pack: row.get(0)?, offset, length })
+        })
+    }
+
+    fn pack(&self, id: i64) -> Result<Vec<u8>, ReplayError> {
+        self.ask("SELECT zstd FROM pack WHERE id = ?1", id, |row| row.get(0))
+    }
+
+    fn ask<T>(
+        &self,
+        query: &str,
+        of: impl rusqlite::ToSql,
+        read: impl FnOnce(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, ReplayError> {
         let blobs = self.blobs.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = blobs.query_row(
-            "SELECT pack.zstd, blob.off, blob.len FROM blob JOIN pack ON pack.id = blob.pack WHERE blob.sha = ?1",
-            [blob],
-            |row| Ok((row.get(0)?, row.get::<_, u32>(1)?.into(), row.get::<_, u32>(2)?.into())),
-        );
+        let found = blobs.prepare_cached(query).and_then(|mut query| query.query_row([of], read));
         found.map_err(|source| ReplayError::Blobs { path: self.blobs_path.clone(), source })
+    }
+}
+
+/// Where a content is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    pack: i64,
+    offset: u64,
+    length: u64,
+}
+
+/// A pack that is read from its beginning to its end.
+struct Unpacked<'a> {
+    packed: &'a [u8],
+    reader: Option<Decoder<'a, BufReader<&'a [u8]>>>,
+    position: u64,
+}
+
+impl<'a> Unpacked<'a> {
+    fn new(packed: &'a [u8]) -> Self {
+        Self { packed, reader: None, position: 0 }
+    }
+
+    /// The content of a place. One before the last place that was read costs another unpacking from the beginning.
+    fn read(&mut self, place: &Place) -> io::Result<Vec<u8>> {
+        let mut reader = match self.reader.take().filter(|_| self.position <= place.offset) {
+            Some(reader) => reader,
+            None => {
+                self.position = 0;
+                Decoder::new(self.packed)?
+            }
+        };
+        io::copy(&mut reader.by_ref().take(place.offset - self.position), &mut io::sink())?;
+        let mut content = Vec::new();
+        reader.by_ref().take(place.length).read_to_end(&mut content)?;
+        if content.len() as u64 != place.length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.position = place.offset + place.length;
+        self.reader = Some(reader);
+        Ok(content)
     }
 }
 
@@ -164,8 +262,7 @@ impl Group {
 impl Recorded {
     /// What the page is at a moment of the recording, in seconds since 1970.
     pub fn at(&self, moment: f64) -> State<'_> {
-        let count = self.versions.partition_point(|(at, _)| *at <= moment);
-        let past = &self.versions[..count];
+        let past = self.until(moment);
         let Some((_, last)) = past.last() else { return State::NotYet };
         // Polled and found the same is no change.
         let same = past.iter().rev().take_while(|(_, blob)| blob == last);
@@ -174,6 +271,16 @@ impl Recorded {
             Some(blob) => State::Shows { blob, since },
             None => State::Removed { since },
         }
+    }
+
+    /// Its versions up to and including a moment.
+    pub fn until(&self, moment: f64) -> &[(f64, Option<String>)] {
+        self.versions.split_at(self.versions.partition_point(|(at, _)| *at <= moment)).0
+    }
+
+    /// The words that a reader of one of its contents sees, as a crawler reads them.
+    pub fn text(&self, content: &[u8]) -> String {
+        extract::document(content, Some(&self.media), 0).map_or_else(String::new, |document| document.text)
     }
 }
 
@@ -244,7 +351,12 @@ pub(super) mod tests {
         assert_eq!(at(1.0), State::Shows { blob: "aa", since: group.opens - 2.0 * day });
         assert_eq!(at(2.0), State::Shows { blob: "bb", since: group.opens + 2.0 * day });
         assert_eq!(at(9.0), State::Removed { since: group.opens + 4.0 * day });
-        assert_eq!(recording.content("bb").expect("a content"), b"<p>new words here</p>");
+        assert_eq!(recording.content("bb").expect("a content"), b"<p>new words here</p>".as_slice());
+        assert_eq!((recording.lately("bb").is_some(), recording.lately("cc")), (true, None));
+        let mut read = Vec::new();
+        let mut each = |place: usize, content: &[u8]| read.push((place, content.len()));
+        recording.each_content(&["cc", "aa", "cc"], &mut each).expect("contents");
+        assert_eq!(read, [(1, 21), (0, 17), (2, 17)], "by where they are in the pack");
         assert_eq!(recording.content("cc").expect("a content"), "<p>caf\u{e9} else</p>".as_bytes());
         assert!(recording.content("dd").is_err());
     }

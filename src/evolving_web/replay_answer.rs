@@ -1,5 +1,6 @@
 //! A request → the answer of a recorded host: its pages as they were, an index of them, and the truth.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,21 +12,30 @@ use url::form_urlencoded;
 use super::announce;
 use super::answer::{self, Answer, HTML, JSON, TEXT, XML};
 use super::clock::Clock;
+use super::history::{History, TextHash, Turn};
 use super::replay::{Group, Recorded, Recording, ReplayError, State};
 use super::truth::FRAGMENT_WORDS;
-use super::truth_json::PREFIX;
+use super::truth_json::{self, PREFIX};
 use crate::change::fragment::Fragments;
-use crate::extract;
 use crate::time::Timestamp;
 
 /// A day of the recording, in seconds.
 const DAY_SECONDS: f64 = 86_400.0;
+
+/// How much of a page is told.
+#[derive(Clone, Copy, PartialEq)]
+enum Telling {
+    All,
+    Text,
+}
 
 /// A recorded host on its address, at its time.
 #[derive(Debug)]
 pub struct RecordedDesk<'a> {
     pub recording: &'a Recording,
     pub group: &'a Group,
+    /// The group's number.
+    pub host: u32,
     pub clock: Clock,
     pub origin: &'a str,
     pub now: Timestamp,
@@ -42,7 +52,7 @@ impl RecordedDesk<'_> {
             "/" => answer::typed(HTML, self.index(moment)),
             "/robots.txt" => answer::typed(TEXT, announce::robots_txt(self.origin)),
             "/sitemap.xml" => answer::typed(XML, self.sitemap(moment)),
-            path if path.starts_with(PREFIX) => match self.truth(uri, moment) {
+            path if path.starts_with(PREFIX) => match self.truth(uri) {
                 Ok(truth) => answer::typed(JSON, truth.to_string()),
                 Err(wrong) => answer::plain(StatusCode::BAD_REQUEST, &format!("{wrong}\n")),
             },
@@ -112,44 +122,57 @@ impl RecordedDesk<'_> {
         })
     }
 
-    /// `/.truth/site?at=` and `/.truth/page?path=&at=`, in real seconds since 1970.
-    fn truth(&self, uri: &Uri, now: f64) -> Result<Value, String> {
-        let (mut path, mut moment) = (None, now);
+    /// What is true at a moment, in real seconds since 1970: `/.truth/site?at=`, and of a page `/.truth/page?path=&at=`,
+    /// `/.truth/text?path=&at=` (the text alone) and `/.truth/history?path=&at=` (all its texts up to then).
+    fn truth(&self, uri: &Uri) -> Result<Value, String> {
+        let (mut path, mut day) = (None, self.clock.day_at(self.now));
         for (name, value) in form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
             match name.as_ref() {
                 "path" => path = Some(value.into_owned()),
-                "at" => {
-                    let at: f64 =
-                        value.parse().map_err(|_| format!("`{value}` is no time in seconds since 1970"))?;
-                    moment = self.moment(self.clock.day_at_seconds(at));
-                }
+                "at" => day = truth_json::day(&self.clock, &value)?,
                 other => return Err(format!("there is no parameter `{other}`; there are path, at")),
             }
         }
-        match (uri.path().strip_prefix(PREFIX), path) {
-            (Some("site"), None) => Ok(self.site_truth(moment)),
-            (Some("page"), Some(path)) => self.page_truth(&path, moment),
-            _ => Err("there are /.truth/site?at= and /.truth/page?path=&at=".to_owned()),
-        }
+        let moment = self.moment(day);
+        let told = match (uri.path().strip_prefix(PREFIX), path) {
+            (Some("site"), None) => return Ok(self.site_truth(moment)),
+            (Some("page"), Some(path)) => self.page_truth(&path, moment, Telling::All),
+            (Some("text"), Some(path)) => self.page_truth(&path, moment, Telling::Text),
+            (Some("history"), Some(path)) => self.history(&path, moment),
+            _ => {
+                return Err(
+                    "there are /.truth/site?at=, and page, text and history with ?path=&at=".to_owned()
+                );
+            }
+        };
+        told.map_err(|error| error.to_string())
     }
 
     fn site_truth(&self, moment: f64) -> Value {
-        let pages: Vec<Value> = self
-            .living(moment)
-            .map(|(path, since)| json!({ "path": path, "last_change": self.real(since) }))
-            .collect();
+        let (mut living, mut dead) = (Vec::new(), Vec::new());
+        for (path, page) in &self.group.pages {
+            match page.at(moment) {
+                State::NotYet => {}
+                State::Shows { since, .. } => {
+                    living.push(json!({ "path": path, "last_change": self.real(since) }));
+                }
+                State::Removed { since } => dead.push(json!({ "path": path, "died": self.real(since) })),
+            }
+        }
         json!({
             "origin": self.origin,
+            "host": self.host,
             "group": self.group.name,
             "at": self.real(moment),
             "recorded_at": moment,
             "start": self.clock.seconds_at(0.0),
             "day_seconds": self.clock.day.as_secs_f64(),
-            "pages": pages,
+            "pages": living,
+            "dead": dead,
         })
     }
 
-    fn page_truth(&self, path: &str, moment: f64) -> Result<Value, String> {
+    fn page_truth(&self, path: &str, moment: f64, telling: Telling) -> Result<Value, ReplayError> {
         let mut told = json!({ "path": path, "at": self.real(moment), "recorded_at": moment });
         let Some(page) = self.group.page(path) else {
             told["fate"] = json!("unknown");
@@ -166,18 +189,36 @@ impl RecordedDesk<'_> {
                 told["died"] = json!(self.real(since));
             }
             State::Shows { blob, since } => {
-                let body = self.recording.content(blob).map_err(|error| error.to_string())?;
-                let text = extract::html(&body, Some(&page.media), 0).text;
-                let fragments = Fragments::of(&text, FRAGMENT_WORDS);
+                let text = page.text(&self.recording.content(blob)?);
                 told["fate"] = json!("lives");
                 told["version"] = json!(blob);
                 told["last_change"] = json!(self.real(since));
-                told["fragments"] =
-                    json!(fragments.iter().map(|hash| format!("{hash:016x}")).collect::<Vec<_>>());
+                if telling == Telling::All {
+                    let fragments = Fragments::of(&text, FRAGMENT_WORDS);
+                    told["fragments"] =
+                        json!(fragments.iter().map(|hash| format!("{hash:016x}")).collect::<Vec<_>>());
+                }
                 told["text"] = json!(text);
             }
         }
         Ok(told)
+    }
+
+    /// The texts of a page up to a moment, by their hashes. Takes time: each of its contents is read.
+    fn history(&self, path: &str, moment: f64) -> Result<Value, ReplayError> {
+        let page = self.group.page(path);
+        let versions = page.map_or(&[][..], |page| page.until(moment));
+        let mut texts: BTreeMap<&str, TextHash> = BTreeMap::new();
+        if let Some(page) = page {
+            let blobs: BTreeSet<&str> = versions.iter().filter_map(|(_, blob)| blob.as_deref()).collect();
+            let blobs: Vec<&str> = blobs.into_iter().collect();
+            self.recording.each_content(&blobs, &mut |place, content| {
+                texts.extend(blobs.get(place).map(|blob| (*blob, TextHash::of(&page.text(content)))));
+            })?;
+        }
+        let text = |blob: &Option<String>| blob.as_deref().and_then(|blob| texts.get(blob).copied());
+        let turns = versions.iter().map(|(at, blob)| Turn { at: self.real(*at), text: text(blob) });
+        Ok(json!({ "path": path, "at": self.real(moment), "turns": History::new(turns) }))
     }
 
     /// The moment of the recording at a day since the start.
@@ -221,7 +262,7 @@ mod tests {
         let ask = |seconds: i64, path: &str, headers: &[(hyper::header::HeaderName, &str)]| {
             let now = Timestamp::from_seconds(1_000_000 + seconds);
             let (group, origin) = (&recording.groups[0], "http://127.0.1.1:1");
-            let desk = RecordedDesk { recording: &recording, group, clock, origin, now };
+            let desk = RecordedDesk { recording: &recording, group, host: 0, clock, origin, now };
             let headers = headers.iter().map(|(name, value)| (name.clone(), value.parse().expect("a value")));
             desk.answer(&Method::GET, &path.parse().expect("a path"), &headers.collect())
         };
@@ -240,12 +281,18 @@ mod tests {
         for (path, code) in [("/", 200), ("/sitemap.xml", 200), ("/robots.txt", 200), ("/none", 404)] {
             assert_eq!(ask(150, path, &[]).status(), code, "{path}");
         }
-        for question in
-            ["/.truth/site", "/.truth/page?path=/a%2520b.html", "/.truth/page?path=/a%20b.html&at=1000210"]
-        {
+        for question in [
+            "/.truth/site",
+            "/.truth/page?path=/a%2520b.html",
+            "/.truth/page?path=/a%20b.html&at=1000210",
+            "/.truth/text?path=/a%20b.html",
+            "/.truth/history?path=/a%20b.html",
+        ] {
             assert_eq!(ask(150, question, &[]).status(), 200, "{question}");
         }
-        for question in ["/.truth/", "/.truth/page", "/.truth/site?at=x", "/.truth/site?when=1"] {
+        for question in
+            ["/.truth/", "/.truth/page", "/.truth/site?at=x", "/.truth/site?at=nan", "/.truth/site?when=1"]
+        {
             assert_eq!(ask(150, question, &[]).status(), 400, "{question}");
         }
     }

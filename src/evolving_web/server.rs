@@ -199,7 +199,8 @@ impl Door {
         let Some(group) = recording.groups.get(self.host as usize) else {
             return answer::missing(StatusCode::NOT_FOUND);
         };
-        let desk = RecordedDesk { recording, group, clock: self.clock, origin: &self.origin, now };
+        let (clock, origin) = (self.clock, &*self.origin);
+        let desk = RecordedDesk { recording, group, host: self.host, clock, origin, now };
         desk.answer(&head.method, &head.uri, &head.headers)
     }
 }

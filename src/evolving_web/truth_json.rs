@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use url::form_urlencoded;
 
 use super::answer::Desk;
+use super::clock::Clock;
 use super::life::{Fate, Tenant};
 use super::truth;
 use crate::change::fragment::Fragments;
@@ -24,8 +25,8 @@ pub fn answer(desk: &Desk<'_>, uri: &Uri) -> Result<Value, String> {
     for (name, value) in form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
         match name.as_ref() {
             "path" => path = Some(value.into_owned()),
-            "at" => at = Some(day(desk, &value)?),
-            "from" => from = Some(day(desk, &value)?),
+            "at" => at = Some(day(&desk.clock, &value)?),
+            "from" => from = Some(day(&desk.clock, &value)?),
             other => return Err(format!("there is no parameter `{other}`; there are path, at, from")),
         }
     }
@@ -39,9 +40,10 @@ pub fn answer(desk: &Desk<'_>, uri: &Uri) -> Result<Value, String> {
     }
 }
 
-fn day(desk: &Desk<'_>, value: &str) -> Result<f64, String> {
+/// A moment in seconds since 1970, as a day of the web.
+pub(super) fn day(clock: &Clock, value: &str) -> Result<f64, String> {
     let seconds: f64 = value.parse().map_err(|_| format!("`{value}` is no time in seconds since 1970"))?;
-    let day = desk.clock.day_at_seconds(seconds);
+    let day = clock.day_at_seconds(seconds);
     // Written so that what is no number is refused as well.
     if day.abs() <= MOST_DAYS { Ok(day) } else { Err(format!("`{value}` is more than 100000 days away")) }
 }
@@ -115,7 +117,6 @@ fn describe(desk: &Desk<'_>, page: &Tenant, at: f64, from: f64, into: &mut Value
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evolving_web::clock::Clock;
     use crate::evolving_web::site::Site;
     use crate::evolving_web::spec::Spec;
     use crate::time::Timestamp;

@@ -51,6 +51,15 @@ pub struct Document {
     pub links_dropped: usize,
 }
 
+/// What a body of any kind says; `None` if it is of one that is not read. Links beyond `max_links` are counted, not kept.
+pub fn document(body: &[u8], content_type: Option<&str>, max_links: usize) -> Option<Document> {
+    match media_kind(content_type, body) {
+        MediaKind::Html => Some(html(body, content_type, max_links)),
+        MediaKind::Text => Some(plain_text(body, content_type)),
+        MediaKind::Sitemap | MediaKind::Other => None,
+    }
+}
+
 /// What an HTML or XHTML page says. Links beyond `max_links` are counted, not kept.
 pub fn html(body: &[u8], content_type: Option<&str>, max_links: usize) -> Document {
     let (page, charset) = charset::decode(body, content_type);

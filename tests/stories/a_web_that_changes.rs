@@ -333,9 +333,14 @@ fn a_web_that_can_t_be_is_refused_with_the_reason() {
     }
 }
 
-/// A recording of one group of two pages: one changes on its third day, the other is removed.
-fn recording(freshet: &Freshet) {
-    let contents = ["<p>Old words.</p><a href=\"b.html\">b</a>", "<p>New words.</p>", "<p>caf\u{e9}</p>"];
+/// A recording of one group of three pages: on the third day one changes, one is removed, and a text stays as it is.
+pub fn recording(freshet: &Freshet) {
+    let contents = [
+        "<p>Old words.</p><a href=\"b.html\">b</a>",
+        "<p>New words.</p>",
+        "<p>caf\u{e9}</p>",
+        "# Notes\n\n1 <b> 2, caf\u{e9} &amp; more",
+    ];
     // As old pages are: one byte a letter, and nothing says so.
     let latin: Vec<Vec<u8>> =
         contents.iter().map(|text| text.chars().map(|letter| letter as u8).collect()).collect();
@@ -348,14 +353,15 @@ fn recording(freshet: &Freshet) {
     let packed = zstd::encode_all(latin.concat().as_slice(), 1).expect("memory");
     blobs.execute("INSERT INTO pack VALUES (1, 0, ?1)", [packed]).expect("a pack");
     let mut offset = 0;
-    for (name, content) in ["aa", "bb", "cc"].iter().zip(&latin) {
+    for (name, content) in ["aa", "bb", "cc", "dd"].iter().zip(&latin) {
         let length = content.len() as i64;
         blobs.execute("INSERT INTO blob VALUES (?1, 1, ?2, ?3)", (name, offset, length)).expect("a blob");
         offset += length;
     }
     let line = |path: &str, versions: Value| {
         let window = ["2020-01-01T00:00:00Z", "2020-02-01T00:00:00Z"];
-        json!({ "group": "old", "path": path, "media": "text/html", "window": window, "versions": versions })
+        let media = if path.ends_with(".md") { "text/markdown" } else { "text/html" };
+        json!({ "group": "old", "path": path, "media": media, "window": window, "versions": versions })
     };
     let a = line(
         "a page.html",
@@ -365,30 +371,37 @@ fn recording(freshet: &Freshet) {
         "b.html",
         json!([{ "t": "2019-12-01T00:00:00Z", "b": "cc" }, { "t": "2020-01-04T00:00:00Z", "b": null }]),
     );
-    freshet.write("tape/manifest.jsonl", format!("{a}\n{b}\n"));
+    let notes = line("notes.md", json!([{ "t": "2019-12-01T00:00:00Z", "b": "dd" }]));
+    freshet.write("tape/manifest.jsonl", format!("{a}\n{b}\n{notes}\n"));
+}
+
+/// The recording, put up as it is on a day of it.
+#[track_caller]
+pub fn played(freshet: &Freshet, day: f64, port: u16) -> Web {
+    let (start, port) = ((now() - day * DAY_SECONDS).to_string(), port.to_string());
+    Web::start(freshet, &["web", "--replay", "tape", "--day", DAY, "--start", &start, "--port", &port])
 }
 
 #[test]
 fn a_recording_is_played_back_on_the_same_sockets() {
     let freshet = Freshet::new();
     recording(&freshet);
-    let play = |day: f64, port: u16| {
-        let (start, port) = ((now() - day * DAY_SECONDS).to_string(), port.to_string());
-        Web::start(&freshet, &["web", "--replay", "tape", "--day", DAY, "--start", &start, "--port", &port])
-    };
-    let web = play(1.0, 0);
+    let web = played(&freshet, 1.0, 0);
     let url = |path: &str| format!("{}{path}", web.seeds[0]);
-    let (a, b, front) = (url("a%20page.html"), url("b.html"), url(""));
+    let (a, b, notes, front) = (url("a%20page.html"), url("b.html"), url("notes.md"), url(""));
     first(&freshet, &web);
-    assert_eq!(alive(&rows(&freshet)), BTreeSet::from([front.clone(), a.clone(), b.clone()]));
+    assert_eq!(alive(&rows(&freshet)), BTreeSet::from([front.clone(), a.clone(), b.clone(), notes.clone()]));
     let told = truth(&url(".truth/page?path=/b.html"));
     assert_eq!((&told["fate"], &told["text"]), (&json!("lives"), &json!("caf\u{e9}")));
+    let told = truth(&url(".truth/text?path=/notes.md"));
+    assert_eq!(told["text"], "# Notes\n1 <b> 2, caf\u{e9} &amp; more", "as a crawler reads it");
     let port = web.port();
     web.stop();
 
-    let web = play(5.0, port);
+    let web = played(&freshet, 5.0, port);
     let summary = again(&freshet);
     let held = rows(&freshet);
+    assert_eq!(held[&notes]["changes"], 0);
     assert_eq!((&held[&a]["changes"], &held[&b]["state"]), (&json!(1), &json!("missing")));
     assert_eq!(summary["changed"], 2, "and the list of pages: {summary}");
     web.stop();

@@ -1,6 +1,6 @@
 //! A crawl, held against the truth of the web it crawled.
 
-use crate::a_web_that_changes::{DAY_SECONDS, Web, again, first, now};
+use crate::a_web_that_changes::{DAY_SECONDS, Web, again, first, now, played, recording};
 use crate::support::{Freshet, Reply, Site};
 use serde_json::Value;
 use std::time::Duration;
@@ -93,6 +93,38 @@ fn the_past_is_seen_while_the_web_moves_on() {
     assert!(figure(&after, "now", "age_seconds") > 0.2, "{after}");
     assert!(figure(&after, "past", "freshness") > figure(&after, "now", "freshness"), "it was better once");
     assert!(figure(&after, "past", "age_seconds") < figure(&after, "now", "age_seconds"));
+}
+
+#[test]
+fn a_crawl_of_a_recording_is_held_against_what_was_recorded() {
+    let freshet = Freshet::new();
+    recording(&freshet);
+    let web = played(&freshet, 1.0, 0);
+    first(&freshet, &web);
+    // Old encodings and texts that are no HTML included; the list of pages that is put before them is none of them.
+    let fresh = score(&freshet, &web);
+    for (name, expected) in
+        [("living", 3.0), ("coverage", 1.0), ("freshness", 1.0), ("staleness", 0.0), ("missed", 0.0)]
+    {
+        assert_eq!(figure(&fresh, "now", name), expected, "{name}");
+    }
+    let group = &fresh["behaviours"][0];
+    assert_eq!((&group["name"], &group["now"]["living"]), (&Value::from("recorded"), &Value::from(3.0)));
+    let port = web.port();
+    web.stop();
+
+    let web = played(&freshet, 5.0, port);
+    let stale = score(&freshet, &web);
+    for (name, expected) in [("living", 2.0), ("freshness", 0.5), ("staleness", 0.5), ("dead_held", 1.0)] {
+        assert_eq!(figure(&stale, "now", name), expected, "{name}");
+    }
+    again(&freshet);
+    let young = score(&freshet, &web);
+    for (name, expected) in [("living", 2.0), ("freshness", 1.0), ("dead", 1.0), ("dead_held", 0.0)] {
+        assert_eq!(figure(&young, "now", name), expected, "{name}");
+    }
+    let shown = freshet.run(&["score", "--truth", &web.seeds[0]]);
+    assert!(shown.stdout.contains("recorded"), "{}", shown.output());
 }
 
 #[test]
