@@ -5,6 +5,9 @@
 
 use crate::first_crawl::FAST;
 use crate::support::{Freshet, Ran, Running};
+use freshet::page::PageId;
+use freshet::store::Store as _;
+use freshet::store::sqlite::SqliteStore;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
@@ -77,7 +80,7 @@ impl Web {
     }
 
     /// The truth of each page that lives on any host, by its URL.
-    fn living(&self) -> BTreeMap<String, Value> {
+    pub fn living(&self) -> BTreeMap<String, Value> {
         let mut living = BTreeMap::new();
         for seed in &self.seeds {
             for page in truth(&format!("{seed}.truth/site"))["pages"].as_array().expect("a list") {
@@ -119,6 +122,16 @@ fn truth(url: &str) -> Value {
     let answer = get(url);
     let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
     serde_json::from_str(body).unwrap_or_else(|error| panic!("no truth at `{url}`: {error}: {answer}"))
+}
+
+/// What a page says, as it was `days` ago; none if it does not live then.
+pub fn text_then(url: &str, days: f64) -> Option<String> {
+    let (host, path) = split(url);
+    let at = now() - days * DAY_SECONDS;
+    truth(&format!("http://{host}/.truth/page?path={path}&at={at}"))
+        .as_object_mut()
+        .filter(|told| told["fate"] == "lives")
+        .and_then(|told| told["text"].as_str().map(str::to_owned))
 }
 
 /// What was true of a page `days` ago and since: its fate now, and its changes in between.
@@ -271,6 +284,61 @@ fn pages_that_died_are_missing_then_gone_and_pages_that_moved_are_aliases() {
     for url in died {
         assert_eq!(held[url]["state"], "gone", "{url}");
     }
+}
+
+/// The visits of a page in the store, with what it says they left, in order of time.
+fn visits(store: &mut SqliteStore, page: PageId) -> Vec<(String, Option<String>)> {
+    let mut visits = Vec::new();
+    store
+        .each_visit(&mut |visit| {
+            if visit.page == page {
+                visits.push(visit);
+            }
+        })
+        .expect("visits");
+    let mut text = |version| store.version(version).expect("a version").expect("it is there").text;
+    visits.into_iter().map(|visit| (visit.outcome, visit.version.map(&mut text))).collect()
+}
+
+#[test]
+fn a_page_that_moved_keeps_its_history() {
+    let freshet = Freshet::new();
+    let flags = ["--hosts", "1", "--pages", "120", "--turnover", "0.1", "--move-share", "1"];
+    let web = Web::on_day(&freshet, 3.0, 0, &flags);
+    first(&freshet, &web);
+    let before = web.living();
+    let port = web.port();
+    web.stop();
+
+    let web = Web::on_day(&freshet, 6.0, port, &flags);
+    again(&freshet);
+    let held = rows(&freshet);
+    let origin = web.seeds[0].trim_end_matches('/');
+    let mut store = SqliteStore::open_to_look(&freshet.path("freshet.db")).expect("the store");
+    let id = |url: &str| PageId(held[url]["id"].as_i64().expect("an id"));
+    let mut moved = 0;
+    for url in before.keys() {
+        let truth = truth_since(url, 3.0);
+        if truth["fate"] != "moved" {
+            assert_eq!(truth["fate"], "lives");
+            continue;
+        }
+        let to = origin.to_owned() + truth["moved_to"].as_str().expect("a path");
+        // The old spelling stands for the new one, with all that was seen there.
+        let spellings = store.spellings(id(&to)).expect("spellings");
+        let old = spellings.iter().find(|spelling| spelling.url == *url).expect("it is remembered");
+        assert!(old.moved && old.page == id(url), "{old:?}");
+        let past = visits(&mut store, old.page);
+        let outcomes: Vec<&str> = past.iter().map(|(outcome, _)| outcome.as_str()).collect();
+        assert_eq!(outcomes, ["fetched", "moved"], "{url}");
+        assert_eq!(past[0].1, text_then(url, 3.0), "{url}");
+        // And the page goes on where it lives.
+        let now = visits(&mut store, id(&to));
+        assert_eq!(now.len(), 1, "{to}");
+        assert_eq!((now[0].0.as_str(), now[0].1.as_deref()), ("fetched", truth["text"].as_str()));
+        moved += 1;
+    }
+    assert!(moved > 10, "{moved}");
 }
 
 #[test]

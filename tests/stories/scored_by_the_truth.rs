@@ -1,6 +1,6 @@
 //! A crawl, held against the truth of the web it crawled.
 
-use crate::a_web_that_changes::{DAY_SECONDS, Web, again, first, now, played, recording};
+use crate::a_web_that_changes::{DAY_SECONDS, Web, again, first, now, played, recording, text_then};
 use crate::support::{Freshet, Reply, Site};
 use serde_json::Value;
 use std::time::Duration;
@@ -93,6 +93,45 @@ fn the_past_is_seen_while_the_web_moves_on() {
     assert!(figure(&after, "now", "age_seconds") > 0.2, "{after}");
     assert!(figure(&after, "past", "freshness") > figure(&after, "now", "freshness"), "it was better once");
     assert!(figure(&after, "past", "age_seconds") < figure(&after, "now", "age_seconds"));
+}
+
+#[test]
+fn pages_that_died_are_never_fresh_and_only_what_says_the_same_is() {
+    let freshet = Freshet::new();
+    let flags =
+        ["--hosts", "1", "--pages", "100", "--turnover", "0.15", "--move-share", "0.3", "--seed", "5"];
+    let web = Web::on_day(&freshet, 4.0, 0, &flags);
+    first(&freshet, &web);
+    let before = web.living();
+    let port = web.port();
+    web.stop();
+
+    let web = Web::on_day(&freshet, 6.0, port, &flags);
+    let living = web.living();
+    let stays: Vec<&String> = before.keys().filter(|url| living.contains_key(*url)).collect();
+    let same = stays.iter().filter(|url| text_then(url, 2.0) == text_then(url, 0.0)).count();
+    assert!(same > 20 && same < stays.len() && stays.len() < 100, "{same} {}", stays.len());
+    let expected = [
+        ("living", 100.0),
+        ("coverage", stays.len() as f64 / 100.0),
+        ("freshness", same as f64 / 100.0),
+        ("dead", (100 - stays.len()) as f64),
+        ("dead_held", 1.0),
+    ];
+    let stale = score(&freshet, &web);
+    for (name, expected) in expected {
+        assert_eq!(figure(&stale, "now", name), expected, "{name}");
+    }
+    // Missed once, then gone: what is held of the dead counts for nothing, neither at the first look nor at the second.
+    for _ in 0..2 {
+        again(&freshet);
+        let score = score(&freshet, &web);
+        for (name, expected) in [("living", 100.0), ("coverage", 1.0), ("freshness", 1.0), ("dead_held", 0.0)]
+        {
+            assert_eq!(figure(&score, "now", name), expected, "{name}");
+        }
+        assert_eq!(figure(&score, "now", "dead"), (100 - stays.len()) as f64);
+    }
 }
 
 #[test]
