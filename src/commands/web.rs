@@ -18,6 +18,8 @@ use crate::cli::{Global, WebArgs};
 use crate::settings::Usage;
 
 pub fn run(global: &Global, arguments: &WebArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+    // A descriptor a host, and one a connection; where no more can be had, binding says so.
+    let _ = rlimit::increase_nofile_limit(u64::MAX);
     let clock = Clock { start: start(arguments.start)?, day: day(&arguments.day)? };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

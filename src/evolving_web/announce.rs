@@ -60,10 +60,18 @@ pub fn feed(site: &Site<'_>, day: f64) -> Vec<Announced> {
                 }
             }
         }
+        // As many pages as there are, no more than a feed's worth is kept.
+        if entries.len() > 50 * FEED_ENTRIES {
+            keep_newest(&mut entries);
+        }
     }
+    keep_newest(&mut entries);
+    entries
+}
+
+fn keep_newest(entries: &mut Vec<Announced>) {
     entries.sort_by(|a, b| b.at.total_cmp(&a.at).then(a.page.place.cmp(&b.page.place)));
     entries.truncate(FEED_ENTRIES);
-    entries
 }
 
 /// A sitemap as XML. `origin` is the host's, `date` writes a day as RFC 3339.

@@ -49,7 +49,7 @@ impl Desk<'_> {
             "/sitemap.xml" => typed(XML, announce::sitemap_xml(&self.site, day, self.origin, &date)),
             "/feed.atom" => typed(ATOM, announce::feed_xml(&self.site, day, self.origin, &date)),
             path if path.starts_with(truth_json::PREFIX) => match truth_json::answer(self, uri) {
-                Ok(truth) => typed(JSON, truth.to_string()),
+                Ok(truth) => typed(JSON, truth),
                 Err(wrong) => plain(StatusCode::BAD_REQUEST, &format!("{wrong}\n")),
             },
             // Queries mean nothing here: a page with one would be a second name of the page.
@@ -103,14 +103,25 @@ impl Desk<'_> {
 
 /// Whether the client holds this version, by what it says (RFC 9110, §13.1: an entity tag counts before a date).
 pub(super) fn is_held(headers: &HeaderMap, etag: Option<&str>, modified: Option<SystemTime>) -> bool {
-    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    if let Some(tags) = text(IF_NONE_MATCH) {
-        let bare = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-        return tags.trim() == "*"
-            || etag.is_some_and(|etag| tags.split(',').any(|tag| bare(tag) == bare(etag)));
+    if headers.contains_key(IF_NONE_MATCH) {
+        let lines = headers.get_all(IF_NONE_MATCH).iter().filter_map(|line| line.to_str().ok());
+        // Compared weakly (RFC 9110, §8.8.3.2), as it is to be for this header.
+        let bare = |tag: &str| {
+            let tag = tag.trim();
+            tag.strip_prefix("W/").unwrap_or(tag).to_owned()
+        };
+        return lines
+            .flat_map(|line| line.split(','))
+            .any(|tag| tag.trim() == "*" || etag.is_some_and(|etag| bare(tag) == bare(etag)));
     }
-    let since = text(IF_MODIFIED_SINCE).and_then(|date| httpdate::parse_http_date(date).ok());
+    let since = headers.get(IF_MODIFIED_SINCE).and_then(|date| date.to_str().ok());
+    let since = since.and_then(|date| httpdate::parse_http_date(date).ok());
     matches!((modified, since), (Some(modified), Some(since)) if modified <= since)
+}
+
+/// Whether an answer takes long enough to hold up others: it is about all pages.
+pub(super) fn is_long(path: &str) -> bool {
+    matches!(path, "/sitemap.xml" | "/feed.atom") || path.starts_with(truth_json::PREFIX)
 }
 
 pub(super) fn other_method() -> Answer {
@@ -213,6 +224,31 @@ mod tests {
         for path in ["/robots.txt", "/sitemap.xml", "/feed.atom", "/"] {
             assert_eq!(ask(&spec, 1.0, path, &[]).status(), StatusCode::OK, "{path}");
         }
+    }
+
+    #[test]
+    fn a_version_is_held_if_any_of_the_tags_is_its_own() {
+        let now = UNIX_EPOCH + Duration::from_secs(1_000_000);
+        let late = httpdate::fmt_http_date(now + Duration::from_secs(9));
+        let held = |lines: &[(HeaderName, &str)], etag: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in lines {
+                headers.append(name, value.parse().expect("a value"));
+            }
+            is_held(&headers, etag, Some(now))
+        };
+        let tag = Some("W/\"a\"");
+        assert!(held(&[(IF_NONE_MATCH, "\"x\", \"a\"")], tag));
+        assert!(held(&[(IF_NONE_MATCH, "W/\"a\"")], Some("\"a\"")));
+        assert!(held(&[(IF_NONE_MATCH, "\"x\""), (IF_NONE_MATCH, "\"a\"")], tag), "a list on two lines");
+        assert!(held(&[(IF_NONE_MATCH, "*")], None));
+        assert!(
+            !held(&[(IF_NONE_MATCH, "\"x\""), (IF_MODIFIED_SINCE, &late)], tag),
+            "a tag counts before a date"
+        );
+        assert!(!held(&[(IF_NONE_MATCH, "\"a\""), (IF_MODIFIED_SINCE, &late)], None));
+        assert!(held(&[(IF_MODIFIED_SINCE, &late)], tag));
+        assert!(!held(&[(IF_MODIFIED_SINCE, "yesterday")], tag));
     }
 
     #[test]

@@ -27,6 +27,9 @@ const MOST_BYTES: usize = 256 << 20;
 /// Dates may differ by the digits that JSON loses, in seconds.
 const SLACK: f64 = 0.001;
 
+/// No web is older, in days: a day has 10 ms at least.
+const MOST_DAYS: f64 = 1e14;
+
 /// Why the truth is not known.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
@@ -209,6 +212,10 @@ fn believe(told: Told) -> Result<Witness, Wrong> {
         return Err(said("it does not know the time".to_owned()));
     }
     let clock = Clock { start: Timestamp::from_millis((told.start * 1000.0).round() as i64), day };
+    // Written so that what is no number is refused as well.
+    if !matches!(clock.day_at_seconds(told.at).abs(), days if days <= MOST_DAYS) {
+        return Err(said(format!("it is at `{}`, which is too many of its days from its start", told.at)));
+    }
     let source = match (told.spec, told.group) {
         (Some(spec), _) => {
             spec.check().map_err(|error| said(error.to_string()))?;
@@ -250,7 +257,8 @@ mod tests {
         let (site, now) = (Site::new(&spec, 2), Timestamp::from_millis(1_800_000_060_007));
         let desk = Desk { site, clock, origin: "http://127.0.1.3:1", now };
         let uri = "/.truth/site".parse().expect("a path");
-        let mut told = truth_json::answer(&desk, &uri).expect("the truth");
+        let told = truth_json::answer(&desk, &uri).expect("the truth");
+        let mut told: Value = serde_json::from_str(&told).expect("JSON");
         change(&mut told);
         let text = told.to_string();
         believe(serde_json::from_str(&text).map_err(|error| Wrong::Said(error.to_string()))?)
@@ -270,7 +278,9 @@ mod tests {
         let differs = Wrong::Differs("http://127.0.1.3:1".to_owned());
         assert_eq!(told(|told| told["spec"]["seed"] = json!(2)).err(), Some(differs));
         assert!(told(|told| told["pages"] = json!([])).is_err());
-        let wrong: [fn(&mut Value); 6] = [
+        let wrong: [fn(&mut Value); 8] = [
+            |told| told["at"] = json!(-1e300),
+            |told| told["at"] = json!(1e300),
             |told| told["spec"] = Value::Null,
             |told| told["spec"]["pages"] = json!(0),
             |told| told["spec"]["something"] = json!("new"),

@@ -225,7 +225,7 @@ impl Look<'_> {
                 Some(held) => Some(self.compare(&page, held, at, ask)?),
                 None => None,
             };
-            let born = site.moves(&page, day).last().copied().or(page.born).map(|day| clock.seconds_at(day));
+            let born = site.arrived(&page).map(|day| clock.seconds_at(day));
             board.add(moment, &self.witness.origin, kind, &living(known, born, since, held));
         }
         Ok(())
@@ -370,7 +370,7 @@ mod tests {
             } else {
                 divergence += 1.0;
                 if page.place % 2 == 0 {
-                    let born = site.moves(&page, 2.0).last().copied().or(page.born).expect("born on the way");
+                    let born = site.arrived(&page).expect("born on the way");
                     let found_at = START + (born + 0.5) * DAY;
                     found += f64::from(found_at <= START + 2.0 * DAY);
                     pasts.insert(url, Past { found_at, visits: Vec::new() });

@@ -68,6 +68,9 @@ impl<'a> Places<'a> {
         let Some(latest) = process.latest(day).filter(|event| event.at > 0.0) else {
             return self.first(place);
         };
+        if self.spec.move_share >= 1.0 {
+            return Tenant { moved_by: latest.id, ..self.first(place) };
+        }
         let mut event = latest;
         while self.is_move(place, event.id) {
             match process.latest(just_before(event.at)).filter(|event| event.at > 0.0) {
@@ -89,9 +92,9 @@ impl<'a> Places<'a> {
         self.turnover(place)?.latest(day).filter(|event| event.at > 0.0)
     }
 
-    /// The moves of a page up to `day`, in order.
-    pub fn moves(&self, tenant: &Tenant, day: f64) -> Vec<f64> {
-        let turns = self.turns(tenant.place, tenant.born.unwrap_or(0.0), day);
+    /// The moves of a page after `from` up to and including `day`, in order.
+    pub fn moves(&self, tenant: &Tenant, from: f64, day: f64) -> Vec<f64> {
+        let turns = self.turns(tenant.place, tenant.born.unwrap_or(0.0).max(from), day);
         turns.iter().take_while(|turn| self.is_move(tenant.place, turn.id)).map(|turn| turn.at).collect()
     }
 
@@ -111,16 +114,27 @@ impl<'a> Places<'a> {
         if self.path(&self.tenant(place, since)) != path {
             return Fate::Unknown;
         }
-        let turns = self.turns(place, since, day);
-        if let Some(death) = turns.iter().find(|turn| !self.is_move(place, turn.id)) {
+        // Not all turns up to this day, which may be many: those up to its death, if it dies at all.
+        let turns = || {
+            let turns = self.turnover(place).map(|process| process.after(since));
+            turns.into_iter().flatten().take_while(|turn| turn.at <= day)
+        };
+        let may_die = self.spec.move_share < 1.0;
+        let death = if may_die { turns().find(|turn| !self.is_move(place, turn.id)) } else { None };
+        if let Some(death) = death {
             let told = unit(sub_seed(self.turn_seed(place, death.id), 1)) < self.spec.gone_share;
             return Fate::Died { at: death.at, told };
         }
         let tenant = self.tenant(place, day);
-        match turns.first() {
+        match turns().next() {
             Some(turn) => Fate::Moved { tenant, at: turn.at },
             None => Fate::Lives(tenant),
         }
+    }
+
+    /// When a page came to its present path, by birth or by a move; `None` if it was there before day 0.
+    pub fn arrived(&self, tenant: &Tenant) -> Option<f64> {
+        Some(self.turnover(tenant.place)?.event(tenant.moved_by)?.at)
     }
 
     /// Where a page lives: a section, two words of its own, its place, and what brought it there.
@@ -209,7 +223,8 @@ mod tests {
                     assert_eq!((tenant.seed, tenant.born), (then.seed, then.born), "the same page");
                     assert_ne!(places.path(&tenant), path);
                     assert!(at > 3.0 && at <= 6.0);
-                    assert!(places.moves(&now, 6.0).contains(&at));
+                    assert!(places.moves(&now, 0.0, 6.0).contains(&at));
+                    assert_eq!(places.arrived(&now), places.moves(&now, 0.0, 6.0).last().copied());
                     moved += 1;
                 }
                 Fate::Died { at, told: said } => {
@@ -238,6 +253,26 @@ mod tests {
             assert!(path == known || places.fate(path, 1.0) == Fate::Unknown, "{path}");
         }
         assert_eq!(places.fate(&format!("{known}_1"), 1e-9), Fate::Unknown);
+    }
+
+    #[test]
+    fn a_web_that_is_very_old_is_told_as_fast_as_a_young_one() {
+        for move_share in [0.0, 0.9, 1.0] {
+            let spec = Spec { pages: 60, turnover: 100.0, move_share, ..Spec::default() };
+            let places = Places::new(&spec, 0);
+            let old = 2e11;
+            for place in [0, 30, 59] {
+                let first = places.path(&places.tenant(place, 0.0));
+                let now = places.tenant(place, old);
+                assert_eq!(places.fate(&places.path(&now), old), Fate::Lives(now));
+                match places.fate(&first, old) {
+                    Fate::Lives(page) => assert_eq!((place, page), (0, now)),
+                    Fate::Moved { tenant, .. } => assert_eq!((move_share, tenant), (1.0, now)),
+                    fate => assert!(matches!(fate, Fate::Died { at, .. } if at < 10.0 && move_share < 1.0)),
+                }
+                assert_eq!(places.arrived(&now).is_some(), place > 0);
+            }
+        }
     }
 
     #[test]

@@ -76,6 +76,14 @@ impl Process {
         blocks.flat_map(|block| self.block(block).as_slice().to_vec()).filter(inside).collect()
     }
 
+    /// The events after `from`, one by one, without end: whoever asks stops. None if nothing ever happens.
+    pub fn after(&self, from: f64) -> impl Iterator<Item = Event> + use<> {
+        let (process, first) = (*self, self.block_at(from));
+        let blocks = if self.rate > 0.0 { first..i64::MAX } else { 0..0 };
+        let events = blocks.flat_map(move |block| process.block(block).as_slice().to_vec());
+        events.filter(move |event| event.at > from)
+    }
+
     /// The event of that id, if there is one.
     pub fn event(&self, id: i64) -> Option<Event> {
         if self.rate <= 0.0 {
@@ -151,6 +159,7 @@ mod tests {
             let newest_first: Vec<Event> = all.iter().rev().take(30).copied().collect();
             assert_eq!(process.last(30, 40.0), newest_first);
             assert_eq!(process.latest(40.0), all.last().copied());
+            assert_eq!(process.after(-20.0).take(all.len()).collect::<Vec<_>>(), all);
             for event in &all {
                 assert_eq!(process.event(event.id), Some(*event));
                 assert_eq!(process.latest(event.at), Some(*event), "an event has happened when it happens");
@@ -165,6 +174,7 @@ mod tests {
         assert_eq!(never.latest(10.0), None);
         assert_eq!(never.between(-10.0, 10.0), []);
         assert_eq!(never.event(1), None);
+        assert_eq!(never.after(0.0).next(), None);
         assert_eq!(process(1, 1.0).event(31), None);
     }
 

@@ -16,6 +16,7 @@ use url::Url;
 use zstd::stream::read::Decoder;
 
 use super::kept::Kept;
+use super::truth_json::PREFIX;
 use crate::extract;
 
 /// Contents asked for lately are kept up to so many bytes in all: a state of a thousand pages or so.
@@ -42,6 +43,7 @@ pub struct Recording {
     pub groups: Vec<Group>,
     blobs: Mutex<Connection>,
     kept: Mutex<Kept>,
+    unpacking: Mutex<()>,
     blobs_path: String,
 }
 
@@ -123,7 +125,17 @@ impl Recording {
             let opens = seconds(line.window.0);
             let versions = line.versions.into_iter().map(|version| (seconds(version.t), version.b)).collect();
             let page = Recorded { media: line.media, versions };
+            if is_ours(&page_path) {
+                tracing::warn!(
+                    path = page_path,
+                    "this recorded page is left out: the web answers there itself"
+                );
+                continue;
+            }
             match groups.iter_mut().find(|group| group.name == line.group) {
+                Some(group) if group.pages.contains_key(&page_path) => {
+                    return Err(wrong(format!("`{}` is there twice", line.path)));
+                }
                 Some(group) => {
                     group.pages.insert(page_path, page);
                 }
@@ -136,12 +148,17 @@ impl Recording {
             return Err(ReplayError::Empty(path));
         }
         let kept = Mutex::new(Kept::new(KEPT_BYTES));
-        Ok(Self { groups, blobs: Mutex::new(blobs), kept, blobs_path })
+        Ok(Self { groups, blobs: Mutex::new(blobs), kept, unpacking: Mutex::new(()), blobs_path })
     }
 
     /// A content, as it was recorded. Takes time where it has not been asked for lately: its pack is unpacked up to where
     /// it is. Memory: the packed pack, and what is kept of contents asked for lately.
     pub fn content(&self, blob: &str) -> Result<Bytes, ReplayError> {
+        if let Some(content) = self.lately(blob) {
+            return Ok(content);
+        }
+        // One at a time: an unpacking takes megabytes for its window alone. Who had to wait may find it done.
+        let _turn = self.unpacking.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(content) = self.lately(blob) {
             return Ok(content);
         }
@@ -154,7 +171,7 @@ impl Recording {
     }
 
     /// A content that is at hand.
-    pub fn lately(&self, blob: &str) -> Option<Bytes> {
+    fn lately(&self, blob: &str) -> Option<Bytes> {
         self.kept().get(blob)
     }
 
@@ -284,6 +301,11 @@ impl Recorded {
     }
 }
 
+/// Paths that a recorded host answers by itself.
+fn is_ours(path: &str) -> bool {
+    matches!(path, "/robots.txt" | "/sitemap.xml") || path.starts_with(PREFIX)
+}
+
 fn held(blobs: &Connection) -> rusqlite::Result<HashSet<String>> {
     blobs.prepare("SELECT sha FROM blob")?.query_map([], |row| row.get(0))?.collect()
 }
@@ -372,6 +394,14 @@ pub(super) mod tests {
         for (text, reason) in [
             (good.replace("\"bb\"", "\"zz\""), ":1: `zz` is not in"),
             (good.replace("x/y.html", "/"), ":2: `/` is no path"),
+            (
+                good.replace("\"two\"", "\"one\"").replace("x/y.html", "/a b.html"),
+                ":2: `/a b.html` is there twice",
+            ),
+            (
+                good.lines().skip(1).map(|line| line.replace("x/y.html", "robots.txt")).collect(),
+                "names no page",
+            ),
             (good.replace("2020-01-03", "2019-01-03"), ":1: the versions"),
             (good.replace("\"media\"", "\"medium\""), ":1: missing field"),
             (String::new(), "names no page"),

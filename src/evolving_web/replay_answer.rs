@@ -49,14 +49,15 @@ impl RecordedDesk<'_> {
         }
         let moment = self.moment(self.clock.day_at(self.now));
         match uri.path() {
-            "/" => answer::typed(HTML, self.index(moment)),
+            "/" if uri.query().is_none() => answer::typed(HTML, self.index(moment)),
             "/robots.txt" => answer::typed(TEXT, announce::robots_txt(self.origin)),
             "/sitemap.xml" => answer::typed(XML, self.sitemap(moment)),
             path if path.starts_with(PREFIX) => match self.truth(uri) {
                 Ok(truth) => answer::typed(JSON, truth.to_string()),
                 Err(wrong) => answer::plain(StatusCode::BAD_REQUEST, &format!("{wrong}\n")),
             },
-            path => match self.group.pages.get(path) {
+            // Queries mean nothing here: a page with one would be a second name of the page.
+            path => match self.group.pages.get(path).filter(|_| uri.query().is_none()) {
                 Some(page) => self.page(page, moment, headers).unwrap_or_else(|error| {
                     tracing::error!(%error, path, "a recorded page can't be served");
                     answer::plain(StatusCode::INTERNAL_SERVER_ERROR, &format!("{error}\n"))
@@ -278,7 +279,14 @@ mod tests {
             assert_eq!(ask(seconds, page, &[(IF_NONE_MATCH, "\"aa\"")]).status(), code, "{seconds}");
             assert_eq!(ask(seconds, page, &[(IF_MODIFIED_SINCE, &date)]).status(), code, "{seconds}");
         }
-        for (path, code) in [("/", 200), ("/sitemap.xml", 200), ("/robots.txt", 200), ("/none", 404)] {
+        for (path, code) in [
+            ("/", 200),
+            ("/sitemap.xml", 200),
+            ("/robots.txt", 200),
+            ("/none", 404),
+            ("/?a=1", 404),
+            ("/a%20b.html?a=1", 404),
+        ] {
             assert_eq!(ask(150, path, &[]).status(), code, "{path}");
         }
         for question in [

@@ -14,7 +14,7 @@ use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, StatusCode, header};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -34,6 +34,8 @@ const HOSTS_PER_RANGE: u32 = 250;
 const TRIES: u32 = 5;
 /// After a failed accept (no file descriptor left, most likely), wait for connections to end.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
+/// A connection on which nothing is asked for so long is closed. Longer than any crawler's delay is likely to be.
+const IDLE: Duration = Duration::from_secs(600);
 /// How long open connections may take to end once the web is to stop.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -165,7 +167,9 @@ impl Door {
         // Small answers must not wait for each other; where that can't be set, they do.
         let _ = stream.set_nodelay(true);
         let service = service_fn(|request| self.answer(request));
-        let mut connection = pin!(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(IDLE);
+        let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
         tokio::select! {
             // A client that breaks off or talks nonsense ends its own connection and nothing else.
             _ = connection.as_mut() => return,
@@ -177,31 +181,38 @@ impl Door {
     async fn answer(&self, request: Request<Incoming>) -> Result<Answer, Infallible> {
         let (head, _) = request.into_parts();
         let now = Timestamp::now();
-        let mut answer = match &self.source {
-            Source::Model(spec) => {
-                let site = Site::new(spec, self.host);
-                let desk = Desk { site, clock: self.clock, origin: &self.origin, now };
-                desk.answer(&head.method, &head.uri, &head.headers)
-            }
-            Source::Recording(recording) => {
-                let (recording, door) = (Arc::clone(recording), self.clone());
-                // Contents come from a file and have to be unpacked: not where others wait for their answers.
-                let answered =
-                    tokio::task::spawn_blocking(move || door.recorded(&recording, &head, now)).await;
-                answered.unwrap_or_else(|_| answer::missing(StatusCode::INTERNAL_SERVER_ERROR))
-            }
+        let is_long = match &self.source {
+            Source::Model(_) => answer::is_long(head.uri.path()),
+            // Contents come from a file and have to be unpacked.
+            Source::Recording(_) => true,
+        };
+        let mut answer = if is_long {
+            // Not where others wait for their answers.
+            let door = self.clone();
+            let answered = tokio::task::spawn_blocking(move || door.answer_at(&head, now)).await;
+            answered.unwrap_or_else(|_| answer::missing(StatusCode::INTERNAL_SERVER_ERROR))
+        } else {
+            self.answer_at(&head, now)
         };
         answer.headers_mut().insert(header::SERVER, header::HeaderValue::from_static("freshet-web"));
         Ok(answer)
     }
 
-    fn recorded(&self, recording: &Recording, head: &Parts, now: Timestamp) -> Answer {
-        let Some(group) = recording.groups.get(self.host as usize) else {
-            return answer::missing(StatusCode::NOT_FOUND);
-        };
+    fn answer_at(&self, head: &Parts, now: Timestamp) -> Answer {
         let (clock, origin) = (self.clock, &*self.origin);
-        let desk = RecordedDesk { recording, group, host: self.host, clock, origin, now };
-        desk.answer(&head.method, &head.uri, &head.headers)
+        match &self.source {
+            Source::Model(spec) => {
+                let desk = Desk { site: Site::new(spec, self.host), clock, origin, now };
+                desk.answer(&head.method, &head.uri, &head.headers)
+            }
+            Source::Recording(recording) => match recording.groups.get(self.host as usize) {
+                Some(group) => {
+                    let desk = RecordedDesk { recording, group, host: self.host, clock, origin, now };
+                    desk.answer(&head.method, &head.uri, &head.headers)
+                }
+                None => answer::missing(StatusCode::NOT_FOUND),
+            },
+        }
     }
 }
 

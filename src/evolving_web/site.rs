@@ -55,9 +55,20 @@ impl<'a> Site<'a> {
         self.places.tenant(place, day)
     }
 
-    /// When a page moved, in order.
-    pub fn moves(&self, page: &Tenant, day: f64) -> Vec<f64> {
-        self.places.moves(page, day)
+    /// When a page moved, after `from` up to and including `to`, in order.
+    pub fn moves(&self, page: &Tenant, from: f64, to: f64) -> Vec<f64> {
+        self.places.moves(page, from, to)
+    }
+
+    /// When a page came to its present path; `None` if it was there before day 0.
+    pub fn arrived(&self, page: &Tenant) -> Option<f64> {
+        self.places.arrived(page)
+    }
+
+    /// How often a page changes, a day, on average.
+    pub fn rate(&self, page: &Tenant) -> f64 {
+        let own: f64 = self.content(page).mix.regions.iter().map(|region| region.rate).sum();
+        own + self.places.below(page.place).len() as f64 * self.spec.turnover
     }
 
     /// What a page says of its own.

@@ -4,12 +4,14 @@
 //! too. A `null` birth is before day 0.
 
 use hyper::Uri;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
 use super::answer::Desk;
 use super::clock::Clock;
 use super::life::{Fate, Tenant};
+use super::spec::Spec;
 use super::truth;
 use crate::change::fragment::Fragments;
 
@@ -19,8 +21,11 @@ pub const PREFIX: &str = "/.truth/";
 /// A moment is at most so many days from the start: what is drawn for it stays exact, and lists stay finite.
 const MOST_DAYS: f64 = 100_000.0;
 
+/// Changes of a page that are told in one answer, about.
+const MOST_CHANGES: u32 = 100_000;
+
 /// `/.truth/site?at=` or `/.truth/page?path=&at=&from=`; an error says what is wrong with the question.
-pub fn answer(desk: &Desk<'_>, uri: &Uri) -> Result<Value, String> {
+pub fn answer(desk: &Desk<'_>, uri: &Uri) -> Result<String, String> {
     let (mut path, mut at, mut from) = (None, None, None);
     for (name, value) in form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
         match name.as_ref() {
@@ -32,9 +37,9 @@ pub fn answer(desk: &Desk<'_>, uri: &Uri) -> Result<Value, String> {
     }
     let at = at.unwrap_or_else(|| desk.clock.day_at(desk.now));
     match (uri.path().strip_prefix(PREFIX), path) {
-        (Some("site"), None) => Ok(site(desk, at)),
+        (Some("site"), None) => site(desk, at).map_err(|error| error.to_string()),
         (Some("site"), Some(_)) => Err("`site` takes no path".to_owned()),
-        (Some("page"), Some(path)) => Ok(page(desk, &path, at, from.unwrap_or(0.0))),
+        (Some("page"), Some(path)) => Ok(page(desk, &path, at, from.unwrap_or(0.0))?.to_string()),
         (Some("page"), None) => Err("`page` needs a path: /.truth/page?path=/".to_owned()),
         _ => Err("there are /.truth/site?at= and /.truth/page?path=&at=&from=".to_owned()),
     }
@@ -48,31 +53,51 @@ pub(super) fn day(clock: &Clock, value: &str) -> Result<f64, String> {
     if day.abs() <= MOST_DAYS { Ok(day) } else { Err(format!("`{value}` is more than 100000 days away")) }
 }
 
-fn site(desk: &Desk<'_>, at: f64) -> Value {
-    let pages: Vec<Value> = desk
-        .site
-        .living(at)
-        .map(|page| {
+/// A host, and what lives there.
+#[derive(Serialize)]
+struct SiteTruth<'a> {
+    origin: &'a str,
+    host: u32,
+    at: f64,
+    start: f64,
+    day_seconds: f64,
+    spec: &'a Spec,
+    pages: Living<'a>,
+}
+
+/// The pages that live at a moment, written one by one: a million of them are never all in memory.
+struct Living<'a> {
+    desk: &'a Desk<'a>,
+    at: f64,
+}
+
+impl Serialize for Living<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { desk: Desk { site, clock, .. }, at } = self;
+        serializer.collect_seq(site.living(*at).map(|page| {
             json!({
-                "path": desk.site.path(&page),
-                "behaviour": desk.site.content(&page).mix.behaviour(),
-                "born": page.born.map(|born| desk.clock.seconds_at(born)),
-                "last_change": desk.clock.seconds_at(desk.site.last_change(&page, at)),
+                "path": site.path(&page),
+                "behaviour": site.content(&page).mix.behaviour(),
+                "born": page.born.map(|born| clock.seconds_at(born)),
+                "last_change": clock.seconds_at(site.last_change(&page, *at)),
             })
-        })
-        .collect();
-    json!({
-        "origin": desk.origin,
-        "host": desk.site.host,
-        "at": desk.clock.seconds_at(at),
-        "start": desk.clock.seconds_at(0.0),
-        "day_seconds": desk.clock.day.as_secs_f64(),
-        "spec": desk.site.spec,
-        "pages": pages,
+        }))
+    }
+}
+
+fn site(desk: &Desk<'_>, at: f64) -> serde_json::Result<String> {
+    serde_json::to_string(&SiteTruth {
+        origin: desk.origin,
+        host: desk.site.host,
+        at: desk.clock.seconds_at(at),
+        start: desk.clock.seconds_at(0.0),
+        day_seconds: desk.clock.day.as_secs_f64(),
+        spec: desk.site.spec,
+        pages: Living { desk, at },
     })
 }
 
-fn page(desk: &Desk<'_>, path: &str, at: f64, from: f64) -> Value {
+fn page(desk: &Desk<'_>, path: &str, at: f64, from: f64) -> Result<Value, String> {
     let seconds = |day: f64| desk.clock.seconds_at(day);
     let mut truth = json!({ "path": path, "at": seconds(at) });
     let (fate, page) = match desk.site.fate(path, at) {
@@ -91,9 +116,13 @@ fn page(desk: &Desk<'_>, path: &str, at: f64, from: f64) -> Value {
     };
     truth["fate"] = json!(fate);
     if let Some(page) = page {
+        let most = MOST_CHANGES as f64;
+        if (at - from) * (desk.site.rate(&page) + desk.site.spec.turnover) > most {
+            return Err(format!("that is more than {MOST_CHANGES} changes; ask for fewer days with from="));
+        }
         describe(desk, &page, at, from, &mut truth);
     }
-    truth
+    Ok(truth)
 }
 
 fn describe(desk: &Desk<'_>, page: &Tenant, at: f64, from: f64, into: &mut Value) {
@@ -103,7 +132,7 @@ fn describe(desk: &Desk<'_>, page: &Tenant, at: f64, from: f64, into: &mut Value
     let text = truth::text(site, page, at);
     let fragments = Fragments::of(&text, truth::FRAGMENT_WORDS);
     into["born"] = json!(page.born.map(seconds));
-    into["moves"] = json!(site.moves(page, at).into_iter().map(seconds).collect::<Vec<_>>());
+    into["moves"] = json!(site.moves(page, from, at).into_iter().map(seconds).collect::<Vec<_>>());
     into["behaviour"] = json!(content.mix.behaviour());
     into["mix"] = json!(content.mix);
     into["version"] = json!(format!("{:016x}", site.version(page, at)));
@@ -118,7 +147,6 @@ fn describe(desk: &Desk<'_>, page: &Tenant, at: f64, from: f64, into: &mut Value
 mod tests {
     use super::*;
     use crate::evolving_web::site::Site;
-    use crate::evolving_web::spec::Spec;
     use crate::time::Timestamp;
     use std::time::Duration;
 
@@ -128,6 +156,7 @@ mod tests {
         let site = Site::new(&spec, 0);
         let desk = Desk { site, clock, origin: "http://127.0.1.1:1", now: Timestamp::from_seconds(5050) };
         answer(&desk, &question.parse().expect("a path"))
+            .map(|told| serde_json::from_str(&told).expect("it is JSON"))
     }
 
     #[test]
@@ -159,6 +188,7 @@ mod tests {
             "/.truth/site?at=nan",
             "/.truth/site?at=1e300",
             "/.truth/site?when=3",
+            "/.truth/page?path=/&at=500000",
         ];
         for question in wrong {
             assert!(ask(question).is_err(), "{question}");

@@ -384,9 +384,61 @@ fn the_web_speaks_http_keeps_connections_and_stops_when_told() {
 }
 
 #[test]
+fn webs_at_the_edge_of_what_can_be_asked_for_answer_as_others_do() {
+    let freshet = Freshet::new();
+    let edges: [&[&str]; 4] = [
+        // Billions of days old, a hundred turns a day.
+        &["--day", "10ms", "--start", "0", "--turnover", "100", "--move-share", "1", "--pages", "60"],
+        &["--day", "10ms", "--start", "0", "--turnover", "100", "--move-share", "0", "--rhythm"],
+        // It has not begun, and will not for thousands of years.
+        &["--day", "1000d", "--start", "253402300799", "--pages", "1"],
+        &["--static-share", "0", "--scroll-share", "1", "--gone-share", "1", "--sitemap-recall", "0"],
+    ];
+    for flags in edges {
+        let web = Web::start(&freshet, &[&["web", "--port", "0", "--hosts", "1"], flags].concat());
+        let (host, front) = (split(&web.seeds[0]).0, get(&web.seeds[0]));
+        assert!(front.starts_with("HTTP/1.1 200"), "{flags:?} {front}");
+        let links = front.split("href=\"").skip(1).filter_map(|link| link.split('"').next());
+        let own = ["/robots.txt", "/sitemap.xml", "/feed.atom", "/.truth/site"];
+        for path in links.take(30).chain(own) {
+            let answer = get(&format!("http://{host}{path}"));
+            let code = answer.split(' ').nth(1).unwrap_or_default();
+            assert!(["200", "301", "404", "410"].contains(&code), "{flags:?} {path} {answer}");
+        }
+        assert_eq!(web.stop().code, Some(0));
+    }
+}
+
+#[test]
+fn what_is_no_good_request_ends_its_own_connection_and_nothing_else() {
+    let freshet = Freshet::new();
+    let web = Web::on_day(&freshet, 1.0, 0, &["--hosts", "1", "--pages", "3"]);
+    let (host, _) = split(&web.seeds[0]);
+    let code = |request: &str| {
+        let answer = ask(host, &[request.to_owned()]);
+        answer.split(' ').nth(1).unwrap_or_default().to_owned()
+    };
+    let close = "Connection: close\r\n\r\n";
+    for method in ["PUT", "DELETE", "OPTIONS", "BREW"] {
+        assert_eq!(code(&format!("{method} / HTTP/1.1\r\nHost: {host}\r\n{close}")), "405", "{method}");
+    }
+    let ranged = format!("GET / HTTP/1.1\r\nHost: {host}\r\nRange: bytes=0-3\r\n{close}");
+    assert_eq!(code(&ranged), "200", "no ranges here");
+    assert_eq!(code("what is this\r\n\r\n"), "400");
+    let many: String = (0..300).map(|place| format!("X-{place}: x\r\n")).collect();
+    assert_eq!(code(&format!("GET / HTTP/1.1\r\nHost: {host}\r\n{many}{close}")), "431");
+    assert_eq!(code(&format!("GET /{} HTTP/1.1\r\nHost: {host}\r\n{close}", "a".repeat(60_000))), "404");
+    assert!(get(&web.seeds[0]).starts_with("HTTP/1.1 200"));
+    web.stop();
+}
+
+#[test]
 fn a_web_that_can_t_be_is_refused_with_the_reason() {
     let freshet = Freshet::new();
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 9] = [
+        (&["--pages", "10000000"], "1000000"),
+        (&["--static-share", "nan"], "static pages"),
+        (&["--start", "nan"], "1970"),
         (&["--day", "10"], "`10`"),
         (&["--day", "0s"], "10ms"),
         (&["--hosts", "0"], "hosts"),
