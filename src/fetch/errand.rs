@@ -53,10 +53,6 @@ pub(super) struct Done<T> {
     pub home: Home<T>,
 }
 
-#[expect(
-    clippy::large_enum_variant,
-    reason = "the large ones are the common ones: a box each would cost more"
-)]
 pub(super) enum Home<T> {
     /// Ended for good, and digested.
     Visited(T),
@@ -73,6 +69,13 @@ pub(super) enum Home<T> {
         answer: Result<Answer, NoAnswer>,
     },
     Resolved(Result<IpAddr, NoAnswer>),
+    /// Nothing was sent, for want of a file descriptor.
+    Unsent(Job),
+}
+
+/// Could nothing be sent, for want of a file descriptor?
+fn is_unsent<T>(answer: &Result<T, NoAnswer>) -> bool {
+    matches!(answer, Err(NoAnswer::Failed(Failure::OutOfFiles)))
 }
 
 /// How an errand is run.
@@ -95,9 +98,20 @@ where
     let Orders { web, digest, host, job, attempts, patience, body_bytes } = orders;
     let started = Instant::now();
     let first_try = job.attempt == 1;
+    let unsent = |job: Job| Done {
+        host,
+        took: Duration::ZERO,
+        sign: Sign::Well,
+        first_try,
+        bytes: 0,
+        home: Home::Unsent(job),
+    };
     match job.errand {
         Errand::Resolve => {
             let resolved = web.resolve(&job.url).await;
+            if is_unsent(&resolved) {
+                return unsent(job);
+            }
             let sign =
                 if matches!(resolved, Err(NoAnswer::Failed(_))) { Sign::Unreachable } else { Sign::Well };
             Done { host, took: Duration::ZERO, sign, first_try, bytes: 0, home: Home::Resolved(resolved) }
@@ -111,6 +125,9 @@ where
                 wants_beginning: true,
             };
             let answer = web.answer(ask).await;
+            if is_unsent(&answer) {
+                return unsent(job);
+            }
             let outcome = read_answer(&answer, &job.url);
             let bytes = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);
             Done {
@@ -131,6 +148,9 @@ where
                 wants_beginning: false,
             };
             let answer = web.answer(ask).await;
+            if is_unsent(&answer) {
+                return unsent(Job { errand: Errand::Visit(request), ..job });
+            }
             let took = started.elapsed();
             let outcome = match &answer {
                 Ok(answer) if answer.cut => Outcome::Failed(Failure::TooLarge),

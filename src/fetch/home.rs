@@ -1,6 +1,7 @@
 //! What comes home: an ended request, what it says of its host, and what is done about it.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use tokio::time::Instant;
 use url::Url;
@@ -14,6 +15,19 @@ use super::web::{NoAnswer, Web};
 use super::{Event, Fetcher, read_robots, unasked};
 use crate::page::{Host, has_user_info};
 use crate::time::Timestamp;
+
+/// How long is waited for a file descriptor the first time; the pauses grow with each time in a row.
+const UNSENT_PAUSE: Duration = Duration::from_millis(100);
+/// A pause is so many of the first one at the most: two seconds.
+const LONGEST_UNSENT_PAUSES: u32 = 20;
+/// Times in a row that a host is tried without a file descriptor: about two minutes, longer than idle connections are
+/// kept.
+const MOST_UNSENT: u32 = 70;
+
+/// Is a host put off for a reason that is none of its own?
+fn is_ours(why: Waiting) -> bool {
+    matches!(why, Waiting::Stopped | Waiting::Budget | Waiting::OutOfFiles)
+}
 
 impl<W, T, D> Fetcher<W, T, D>
 where
@@ -35,6 +49,16 @@ where
         let now = Instant::now();
         self.hosts[at].in_flight -= 1;
         self.traffic.bytes += bytes;
+        let home = match home {
+            Home::Unsent(job) => {
+                self.unsent(at, job, now);
+                return self.schedule(at);
+            }
+            home => {
+                self.hosts[at].unsent = 0;
+                home
+            }
+        };
         let verdict = match &home {
             // A look-up that went well is no request: the host owes no pause for it.
             Home::Resolved(Ok(_) | Err(NoAnswer::Refused(_))) => Verdict::GoOn,
@@ -55,8 +79,34 @@ where
                 self.robots_home(of, hops, attempt, &url, answer)
             }
             Home::Resolved(resolved) => self.resolved(at, resolved),
+            Home::Unsent(_) => {}
         }
         self.schedule(at);
+    }
+
+    /// Nothing left this machine, for want of a file descriptor: it is no request, and says nothing of the host. It is
+    /// tried again a little later, when others have ended; if that never helps, the host is left alone in this cycle.
+    fn unsent(&mut self, at: usize, job: Job, now: Instant) {
+        let is_request = !matches!(job.errand, Errand::Resolve);
+        if is_request {
+            self.uncounted += 1;
+            for left in [&mut self.left, &mut self.hosts[at].left].into_iter().flatten() {
+                *left += 1;
+            }
+        }
+        let host = &mut self.hosts[at];
+        host.unsent += 1;
+        if host.unsent >= MOST_UNSENT {
+            tracing::warn!(host = %host.host, "no file descriptor is to be had: the host is left for a later cycle");
+            host.resting = Some(Waiting::OutOfFiles);
+            self.defer(job, Waiting::OutOfFiles);
+            return self.defer_all(at, Waiting::OutOfFiles);
+        }
+        let until = now + UNSENT_PAUSE.saturating_mul(host.unsent.min(LONGEST_UNSENT_PAUSES));
+        host.pace.hold(until);
+        if is_request {
+            self.enqueue(at, Job { not_before: until, ..job });
+        }
     }
 
     /// Notes a host's wait, or gives the host up for the cycle.
@@ -236,7 +286,7 @@ where
             (Errand::Visit(_), Some(visit)) => self.events.push_back(Event::Visited((self.digest)(*visit))),
             (Errand::Visit(request), None) => self.events.push_back(Event::Deferred { request, why }),
             // Nobody is to blame for these: robots.txt is asked for again when there is reason to.
-            (Errand::Robots { of, .. }, _) if matches!(why, Waiting::Stopped | Waiting::Budget) => {
+            (Errand::Robots { of, .. }, _) if is_ours(why) => {
                 self.hosts[of].robots = RobotsState::Unknown;
             }
             (Errand::Robots { of, .. }, _) => self.robots_unavailable(of, u32::MAX),

@@ -26,6 +26,8 @@ pub(super) struct HostQueue {
     pub robots: RobotsState,
     /// Tries of robots.txt that brought nothing.
     pub robots_attempts: u32,
+    /// Times in a row that nothing could be sent to it, for want of a file descriptor.
+    pub unsent: u32,
     /// When its turn is, if it has one.
     pub turn: Option<Instant>,
     /// What it waits for at the moment, as a person is told.
@@ -61,6 +63,7 @@ impl HostQueue {
             granted: false,
             robots: RobotsState::Unknown,
             robots_attempts: 0,
+            unsent: 0,
             turn: None,
             wait: None,
             resting: None,

@@ -117,6 +117,8 @@ pub struct Fetcher<W, T, D> {
     stopped: bool,
     queued: usize,
     traffic: Traffic,
+    /// Requests that were counted and could not be sent.
+    uncounted: u64,
     random: Pcg64,
     clock: DefaultClock,
 }
@@ -145,6 +147,7 @@ where
             stopped: false,
             queued: 0,
             traffic: Traffic::default(),
+            uncounted: 0,
             // Making one reads the processor's identity: once, not once a request.
             clock: DefaultClock::default(),
             random: Pcg64::seed_from_u64(Timestamp::now().millis() as u64),

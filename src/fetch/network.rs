@@ -288,6 +288,10 @@ impl Phase {
 const TOO_MANY_FILES: i32 = 24;
 const TOO_MANY_FILES_IN_ALL: i32 = 23;
 
+fn is_out_of_files(error: &std::io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(TOO_MANY_FILES | TOO_MANY_FILES_IN_ALL))
+}
+
 /// Puts the HTTP client's error into our words, by what lies at its root.
 fn classify(error: &reqwest::Error, phase: Phase) -> NoAnswer {
     let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
@@ -310,7 +314,7 @@ fn classify(error: &reqwest::Error, phase: Phase) -> NoAnswer {
                     failure = Some(Failure::Tls);
                 }
             }
-            if matches!(io.raw_os_error(), Some(TOO_MANY_FILES | TOO_MANY_FILES_IN_ALL)) {
+            if is_out_of_files(io) {
                 return NoAnswer::Failed(Failure::OutOfFiles);
             }
             failure = failure.or(match io.kind() {
@@ -357,6 +361,8 @@ enum LookUpError {
     Unknown,
     #[error("the name points at an address that may not be reached")]
     Refused,
+    #[error("no file descriptor is left to look the name up with")]
+    OutOfFiles,
 }
 
 impl LookUpError {
@@ -364,6 +370,7 @@ impl LookUpError {
         match self {
             LookUpError::Unknown => NoAnswer::Failed(Failure::Dns),
             LookUpError::Refused => NoAnswer::Refused(Refused::Address),
+            LookUpError::OutOfFiles => NoAnswer::Failed(Failure::OutOfFiles),
         }
     }
 }
@@ -394,7 +401,9 @@ impl GuardedResolver {
                 return Ok(addresses.clone());
             }
         }
-        let answers = tokio::net::lookup_host((name, 0)).await.map_err(|_| LookUpError::Unknown)?;
+        let answers = tokio::net::lookup_host((name, 0)).await.map_err(|error| {
+            if is_out_of_files(&error) { LookUpError::OutOfFiles } else { LookUpError::Unknown }
+        })?;
         let addresses: Vec<IpAddr> = answers.map(|answer| answer.ip()).collect();
         if addresses.is_empty() {
             return Err(LookUpError::Unknown);

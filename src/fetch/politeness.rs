@@ -226,6 +226,11 @@ impl Pace {
         verdict
     }
 
+    /// Nothing is sent before that moment, for a reason that is none of the host's.
+    pub fn hold(&mut self, until: Instant) {
+        self.next_allowed = self.next_allowed.max(until);
+    }
+
     /// Robots.txt could not be had: the host rests, everything on it is forbidden meanwhile.
     pub fn rest(&mut self, why: Waiting) -> Verdict {
         let span = FIRST_REST.saturating_mul(1 << self.rests.min(12)).min(LONGEST_REST);

@@ -113,7 +113,11 @@ where
         for left in [&mut self.left, &mut self.hosts[at].left].into_iter().flatten() {
             *left = left.saturating_sub(1);
         }
-        self.traffic.requests += 1;
+        // One that was counted and never sent stands for this one: the count never falls.
+        match self.uncounted.checked_sub(1) {
+            Some(rest) => self.uncounted = rest,
+            None => self.traffic.requests += 1,
+        }
         self.granted = false;
         self.hosts[at].granted = false;
         self.hosts[at].pace.started(now, per_host);

@@ -267,6 +267,8 @@ pub enum Waiting {
     RobotsUnavailable,
     /// `Crawl-delay` is longer than the operator allows.
     CrawlDelay,
+    /// We had no file descriptor left, however long we waited for one: our want, not the host's fault.
+    OutOfFiles,
     /// The cycle's budget is spent.
     Budget,
     /// The crawl was told to stop.
@@ -275,13 +277,14 @@ pub enum Waiting {
 
 impl Waiting {
     /// Every reason, with its stable stored name.
-    const NAMES: [(Waiting, &'static str); 8] = [
+    const NAMES: [(Waiting, &'static str); 9] = [
         (Waiting::RetryAfter, "retry-after"),
         (Waiting::BackOff, "back-off"),
         (Waiting::Failing, "failing"),
         (Waiting::Unreachable, "unreachable"),
         (Waiting::RobotsUnavailable, "robots-unavailable"),
         (Waiting::CrawlDelay, "crawl-delay"),
+        (Waiting::OutOfFiles, "out-of-files"),
         (Waiting::Budget, "budget"),
         (Waiting::Stopped, "stopped"),
     ];

@@ -301,6 +301,28 @@ fn visits(store: &mut SqliteStore, page: PageId) -> Vec<(String, Option<String>)
 }
 
 #[test]
+fn a_crawl_short_of_file_descriptors_takes_longer_and_blames_nobody() {
+    let freshet = Freshet::new();
+    let flags = ["--hosts", "60", "--pages", "3", "--turnover", "0", "--sitemap-recall", "1"];
+    let web = Web::on_day(&freshet, 1.0, 0, &flags);
+    let seeds = freshet.seeds(&web.seeds);
+    // Enough for the store and two dozen connections.
+    let mut command = Command::new("sh");
+    command.current_dir(freshet.path(".")).args(["-c", "ulimit -n 50 && exec \"$0\" \"$@\""]);
+    command.arg(env!("CARGO_BIN_EXE_freshet")).args(["crawl", "--json", "--seeds", &seeds]).args(FAST);
+    let ran = Running::start(command).wait(Duration::from_secs(100));
+    assert_eq!(ran.code, Some(0), "{}", ran.output());
+    let summary = ran.json();
+    assert_eq!((&summary["fetched"], &summary["failed"]), (&json!(180), &json!(0)), "{summary}");
+    assert_eq!(alive(&rows(&freshet)), web.living().into_keys().collect::<BTreeSet<_>>());
+    let status = freshet.json(&["status", "--json"]);
+    for host in status["hosts"].as_array().expect("hosts") {
+        assert_eq!(host["waiting_for"].as_str().unwrap_or_default(), "", "{host}");
+    }
+    web.stop();
+}
+
+#[test]
 fn a_page_that_moved_keeps_its_history() {
     let freshet = Freshet::new();
     let flags = ["--hosts", "1", "--pages", "120", "--turnover", "0.1", "--move-share", "1"];
