@@ -110,8 +110,10 @@ impl<'a, W: Web> Cycle<'a, W> {
         let outstanding: HashSet<PageId> = open.outstanding.iter().map(|visit| visit.page).collect();
         store.each_page(&mut |page| {
             let visited = page.last_cycle == Some(open.id);
-            if visited && let Some(known) = hosts.get(&page.host) {
+            if visited && let Some(known) = hosts.get_mut(&page.host) {
                 fetcher.charge(known.place, 1);
+                // Killed before its sitemaps were read: they are asked for though all its known pages are done.
+                known.wanted = true;
             }
             if visited || page.is_alias || page.due_at > now || unwanted.contains(&page.id) {
                 return;
