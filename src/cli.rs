@@ -9,6 +9,7 @@ use clap_complete::Shell;
 
 const EXAMPLES: &str = "\
 Examples:
+  freshet demo                                   see it work: no network, nothing to set up, half a minute
   freshet crawl --seeds seeds/example.txt        crawl the seeds' sites into ./freshet.db
   freshet crawl                                  go on with what the store knows
   freshet crawl --budget 1000                    spend at most 1000 requests on this cycle
@@ -23,7 +24,7 @@ What can be set for a crawl can also be set by an environment variable (FRESHET_
 
 /// A polite web crawler that learns how pages change.
 ///
-/// Gather: crawl. Look: status, pages, changes, diff. Keep: store. Play: web, score. Set up: config, completions.
+/// Gather: crawl. Look: status, pages, changes, diff. Keep: store. Play: demo, web, score. Set up: config, completions.
 #[derive(Debug, Parser)]
 #[command(name = "freshet", version, after_help = EXAMPLES, max_term_width = 110)]
 pub struct Cli {
@@ -77,6 +78,11 @@ pub enum Command {
     /// Look after the store itself
     #[command(subcommand)]
     Store(StoreCommand),
+    /// See it work: crawl a web that changes, made up on loopback, visit it again on a budget, and see what that gained
+    ///
+    /// Needs no network and takes half a minute. The store is kept, in a new temporary folder or at --store, which must
+    /// not be there yet. The same seed makes the same web.
+    Demo(DemoArgs),
     /// Put up a web on loopback that changes while it is crawled, and whose truth is known
     ///
     /// Prints a seed a host and answers until Ctrl-C. Every version is a function of seed, host, page and time: the
@@ -329,6 +335,19 @@ pub struct PagesArgs {
     /// How to print them; --json means json
     #[arg(long, value_enum, default_value_t = ListFormat::Table)]
     pub format: ListFormat,
+}
+
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// A smaller web, and only seconds of it
+    #[arg(long)]
+    pub short: bool,
+    /// What the web is drawn from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Policies to compare, on the same web with the same budget [default: the one that a crawl takes]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub policy: Vec<String>,
 }
 
 /// What has no meaning for a web that is played back.

@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         Command::Changes(arguments) => commands::changes::run(&cli.global, &arguments),
         Command::Diff(arguments) => commands::diff::run(&cli.global, &arguments, &talk),
         Command::Store(command) => commands::store::run(&cli.global, &command, &talk),
+        Command::Demo(arguments) => commands::demo::run(&cli.global, &arguments, &talk),
         Command::Web(arguments) => commands::web::run(&cli.global, &arguments, &talk),
         Command::Score(arguments) => commands::score::run(&cli.global, &arguments),
         Command::Config(arguments) => commands::config::run(&cli.global, &arguments),

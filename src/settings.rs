@@ -166,7 +166,14 @@ impl Settings {
     /// Merges everything there is, and checks it.
     pub fn load(global: &Global, flags: &CrawlFlags) -> Result<Settings, Usage> {
         let file = read_file(global.config.as_deref())?;
-        let settings = merge(global, flags, file);
+        let settings = merge(global.store.clone(), flags, file);
+        settings.check()?;
+        Ok(settings)
+    }
+
+    /// These flags over the defaults: no file, no environment.
+    pub fn of(flags: &CrawlFlags) -> Result<Settings, Usage> {
+        let settings = merge(None, flags, File::default());
         settings.check()?;
         Ok(settings)
     }
@@ -405,7 +412,7 @@ impl Settings {
     }
 }
 
-fn merge(global: &Global, flags: &CrawlFlags, file: File) -> Settings {
+fn merge(store: Option<PathBuf>, flags: &CrawlFlags, file: File) -> Settings {
     let from = file.crawl;
     let politeness = Politeness::default();
     let delay = flags.delay.or(from.delay).unwrap_or(politeness.delay.as_secs_f64());
@@ -417,7 +424,7 @@ fn merge(global: &Global, flags: &CrawlFlags, file: File) -> Settings {
         if flag.is_empty() { file.unwrap_or_default() } else { flag.clone() }
     };
     Settings {
-        store: global.store.clone().or(file.store).unwrap_or_else(|| DEFAULT_STORE.into()),
+        store: store.or(file.store).unwrap_or_else(|| DEFAULT_STORE.into()),
         crawl: CrawlSection {
             delay,
             concurrency: flags.concurrency.or(from.concurrency).unwrap_or(64),
@@ -568,8 +575,7 @@ mod tests {
 
     fn parsed(text: &str) -> Result<Settings, Usage> {
         let file: File = toml::from_str(text).map_err(|error| Usage(error.to_string()))?;
-        let global = Global { store: None, config: None, json: false, quiet: false, verbose: 0 };
-        let settings = merge(&global, &CrawlFlags::default(), file);
+        let settings = merge(None, &CrawlFlags::default(), file);
         settings.check()?;
         Ok(settings)
     }
@@ -633,10 +639,8 @@ mod tests {
     #[test]
     fn flags_win_over_the_file() {
         let file: File = toml::from_str("store = 'a.db'\n[crawl]\ndelay = 3\nbudget = 9\n").unwrap();
-        let global =
-            Global { store: Some("b.db".into()), config: None, json: false, quiet: false, verbose: 0 };
         let flags = CrawlFlags { delay: Some(0.25), ..CrawlFlags::default() };
-        let settings = merge(&global, &flags, file);
+        let settings = merge(Some("b.db".into()), &flags, file);
         assert_eq!(settings.store, Path::new("b.db"));
         assert_eq!(settings.crawl.delay, 0.25);
         assert_eq!(settings.crawl.budget, Some(9));

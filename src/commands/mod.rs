@@ -4,6 +4,7 @@ pub mod changes;
 pub mod completions;
 pub mod config;
 pub mod crawl;
+pub mod demo;
 pub mod diff;
 pub mod held;
 pub mod on_change;

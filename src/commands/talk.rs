@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressFinish, ProgressStyle};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -77,6 +77,53 @@ impl Talk {
 pub fn columns() -> usize {
     let columns = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
     columns.clamp(40, 160)
+}
+
+impl Talk {
+    /// A bar on a terminal, a line a step elsewhere, nothing if asked to be quiet.
+    pub fn steps(&self, many: u64) -> Steps {
+        let bar = (!self.quiet && std::io::stderr().is_terminal()).then(|| {
+            let bar = self.bars.add(ProgressBar::new(many).with_finish(ProgressFinish::AndClear));
+            if let Ok(style) = ProgressStyle::with_template("{bar:24} {elapsed}  {wide_msg}") {
+                bar.set_style(style.progress_chars("━╸─"));
+            }
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        });
+        Steps { talk: self.clone(), bar }
+    }
+}
+
+/// Shows how a job of a known number of steps is going.
+pub struct Steps {
+    talk: Talk,
+    bar: Option<ProgressBar>,
+}
+
+impl Steps {
+    /// What is being done.
+    pub fn show(&self, what: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(what.to_owned());
+        }
+    }
+
+    /// Another step is done; what came of it, a line each.
+    pub fn step(&self, said: &[String]) {
+        match &self.bar {
+            Some(bar) => {
+                bar.inc(1);
+                bar.set_message(said.first().cloned().unwrap_or_default());
+            }
+            None => said.iter().for_each(|line| self.talk.say(line)),
+        }
+    }
+
+    pub fn finish(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
 }
 
 /// How often a line is written where there is no terminal.

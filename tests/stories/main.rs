@@ -21,3 +21,4 @@ mod robots_rules;
 mod scope_and_traps;
 mod scored_by_the_truth;
 mod stopped_and_killed;
+mod the_demo;

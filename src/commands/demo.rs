@@ -1,0 +1,318 @@
+//! `freshet demo`: a web that changes, crawled and visited again on a budget, held against its truth. No network.
+//!
+//! All contenders start from one first crawl and visit the same web at the same time, each from a store of its own.
+
+mod account;
+mod place;
+mod printed;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use freshet::crawl::{Counts, Progress};
+use freshet::evolving_web::judge::Witness;
+use freshet::evolving_web::{Clock, Server, ServerError, Spec};
+use freshet::fetch::network::Network;
+use freshet::policy::registry;
+use freshet::report::number;
+use freshet::store::Store as _;
+use freshet::store::sqlite::SqliteStore;
+use freshet::time::Timestamp;
+use freshet::unique::seeds;
+
+use super::crawl;
+use super::talk::{Steps, Talk};
+use crate::cli::{CrawlFlags, DemoArgs, Global};
+use crate::settings::{Settings, Usage};
+use account::Account;
+use place::Place;
+
+/// What is crawled, and how often.
+#[derive(Clone, Copy, Debug)]
+struct Course {
+    hosts: u32,
+    pages: u32,
+    median_bytes: u32,
+    /// A day of the web, and the time from the start of a cycle to that of the next.
+    day: Duration,
+    cycles: u32,
+    /// Requests a cycle: a quarter of the pages.
+    budget: u64,
+    /// Between requests on one host.
+    delay: Duration,
+}
+
+const FULL: Course = Course {
+    hosts: 3,
+    pages: 80,
+    median_bytes: 6000,
+    day: Duration::from_millis(2500),
+    cycles: 10,
+    budget: 60,
+    delay: Duration::from_millis(40),
+};
+const SHORT: Course = Course {
+    hosts: 2,
+    pages: 40,
+    median_bytes: 3000,
+    day: Duration::from_millis(1000),
+    cycles: 5,
+    budget: 20,
+    delay: Duration::from_millis(20),
+};
+
+/// How often the bar moves.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+pub fn run(global: &Global, arguments: &DemoArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+    let course = if arguments.short { SHORT } else { FULL };
+    let policies = policies(arguments)?;
+    let place = Place::make(global.store.as_deref(), &policies)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("the asynchronous runtime could not be started")?;
+    let signal = Arc::new(AtomicU8::new(0));
+    let ran = runtime.block_on(perform(course, arguments.seed, &policies, &place, &signal, talk))?;
+    runtime.shutdown_background();
+    let Some(ran) = ran else {
+        talk.say("stopped; what the demo had stored is removed");
+        return Ok(ExitCode::from(signal.load(Ordering::SeqCst)));
+    };
+    let account = Account::of(&ran, &place)?;
+    let text =
+        if global.json { serde_json::to_string_pretty(&account)? + "\n" } else { printed::text(&account) };
+    std::io::stdout().write_all(text.as_bytes())?;
+    place.keep();
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Those that were named, or the one that a crawl would take.
+fn policies(arguments: &DemoArgs) -> Result<Vec<String>, Usage> {
+    let mut names = arguments.policy.clone();
+    if names.is_empty() {
+        names.push(Settings::of(&CrawlFlags::default())?.crawl.policy);
+    }
+    for (place, name) in names.iter().enumerate() {
+        registry::find(name).map_err(Usage)?;
+        if names.iter().take(place).any(|before| before == name) {
+            return Err(Usage(format!(
+                "--policy names `{name}` twice; each is compared with the others once"
+            )));
+        }
+    }
+    Ok(names)
+}
+
+/// What was done, before it is judged.
+struct Ran {
+    course: Course,
+    seed: u64,
+    web: Vec<Witness>,
+    /// What the first crawl spent, and when it had ended.
+    first: Counts,
+    first_ended: Timestamp,
+    contenders: Vec<Contender>,
+    ended: Timestamp,
+    took: Duration,
+}
+
+/// One policy on its way.
+struct Contender {
+    policy: String,
+    cycles: Vec<Cycle>,
+}
+
+/// What a cycle did, and when it had ended.
+struct Cycle {
+    counts: Counts,
+    ended: Timestamp,
+}
+
+/// Puts the web up, crawls it and visits it again; `None` if it was stopped on the way.
+async fn perform(
+    course: Course,
+    seed: u64,
+    policies: &[String],
+    place: &Place,
+    signal: &Arc<AtomicU8>,
+    talk: &Talk,
+) -> anyhow::Result<Option<Ran>> {
+    let began = Instant::now();
+    let (stop, stopped) = watch::channel(false);
+    let stopping = "stopping; once more stops at once";
+    tokio::spawn(crawl::listen(stop, Arc::clone(signal), talk.clone(), stopping));
+    let (pages, median_bytes) = (course.pages, course.median_bytes);
+    let spec = Spec { seed, pages, median_bytes, ..Spec::default() };
+    // On a whole second, so that the same web can be put up again with --start.
+    let start = Timestamp::from_seconds(Timestamp::now().millis().div_euclid(1000));
+    let clock = Clock { start, day: course.day };
+    let server = Server::bind(spec.clone(), course.hosts, 0, clock).await.map_err(no_web)?;
+    let origins: Vec<String> = server.origins().map(str::to_owned).collect();
+    is_reachable(&origins).await?;
+    let (_serving, told) = watch::channel(false);
+    tokio::spawn(server.serve(told));
+
+    let steps = talk.steps(u64::from(course.cycles) + 1);
+    let pages = u64::from(course.hosts * course.pages);
+    let day = course.day.as_secs_f64();
+    talk.say(&format!(
+        "a web of {} pages is up at {} …; a day of it lasts {day} s",
+        number(pages),
+        origins.first().map_or("", String::as_str)
+    ));
+    let Some(first_policy) = policies.first() else { bail!("there is no policy to try") };
+    add_seeds(place.store(first_policy), &origins)?;
+    let visit =
+        |policy: &str, budget| visit(course, policy.to_owned(), place.store(policy).to_owned(), budget);
+    let first = watched(vec![visit(first_policy, None)?], &stopped, &steps, "first crawl").await?;
+    let Some(first) = first.into_iter().next().filter(|_| !*stopped.borrow()) else { return Ok(None) };
+    if first.counts.fetched == 0 {
+        bail!("nothing of the demo's own web at `{}` could be fetched", origins.join("`, `"));
+    }
+    let said = |what: &str, counts: &Counts| {
+        format!(
+            "{what}: {} requests, {} pages fetched, {} changed, {} new",
+            number(counts.requests),
+            number(counts.fetched),
+            number(counts.changed),
+            number(counts.new)
+        )
+    };
+    steps.step(&[said("first crawl", &first.counts)]);
+    let mut contenders = Vec::new();
+    for policy in policies {
+        if policy != first_policy {
+            let (from, to) = (place.store(first_policy), place.store(policy));
+            std::fs::copy(from, to).with_context(|| format!("`{}` can't be written", to.display()))?;
+        }
+        contenders.push(Contender { policy: policy.clone(), cycles: Vec::new() });
+    }
+    let revisits = Instant::now();
+    for cycle in 1..=course.cycles {
+        let what = format!("cycle {cycle} of {}", course.cycles);
+        let visits = policies.iter().map(|policy| visit(policy, Some(course.budget)));
+        let done = watched(visits.collect::<anyhow::Result<_>>()?, &stopped, &steps, &what).await?;
+        let mut lines = Vec::new();
+        for (contender, cycle) in contenders.iter_mut().zip(done) {
+            let name =
+                if policies.len() > 1 { format!("{what}, {}", contender.policy) } else { what.clone() };
+            lines.push(said(&name, &cycle.counts));
+            contender.cycles.push(cycle);
+        }
+        steps.step(&lines);
+        let mut stopped = stopped.clone();
+        tokio::select! {
+            () = tokio::time::sleep_until((revisits + course.day * cycle).into()) => {}
+            _ = stopped.wait_for(|stopped| *stopped) => return Ok(None),
+        }
+    }
+    steps.finish();
+    let (first_ended, ended) = (first.ended, Timestamp::now());
+    let witness = |(host, origin)| Witness { origin, host, spec: spec.clone(), clock };
+    let web = (0..).zip(origins).map(witness).collect();
+    let took = began.elapsed();
+    Ok(Some(Ran { course, seed, web, first: first.counts, first_ended, contenders, ended, took }))
+}
+
+const LOOPBACK_DOWN: &str =
+    "the loopback interface seems to be down; switch it on with `ip link set lo up` (as root)";
+/// Loopback that takes longer is no loopback.
+const REACH_LIMIT: Duration = Duration::from_secs(5);
+
+/// A new network namespace has a loopback interface that is down: there one can listen, but not connect.
+async fn is_reachable(origins: &[String]) -> anyhow::Result<()> {
+    for origin in origins {
+        let address = origin.strip_prefix("http://").unwrap_or(origin);
+        let connected = tokio::time::timeout(REACH_LIMIT, TcpStream::connect(address)).await;
+        let connected = connected.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()));
+        connected.with_context(|| format!("`{origin}` can't be reached: {LOOPBACK_DOWN}"))?;
+    }
+    Ok(())
+}
+
+fn no_web(error: ServerError) -> anyhow::Error {
+    let is_down = |source: &std::io::Error| source.kind() == std::io::ErrorKind::AddrNotAvailable;
+    let why = match &error {
+        ServerError::Bind { source, .. } if is_down(source) => LOOPBACK_DOWN,
+        _ => "the demo's web can't be put up on loopback",
+    };
+    anyhow::Error::new(error).context(why)
+}
+
+fn add_seeds(path: &std::path::Path, origins: &[String]) -> anyhow::Result<()> {
+    let settings = Settings::of(&CrawlFlags::default())?;
+    let lines: String = origins.iter().map(|origin| format!("{origin}/\n")).collect();
+    let seeds = seeds::read("the demo's web", lines.as_bytes(), &settings.normaliser());
+    SqliteStore::open(path)?.add_seeds(&seeds.seeds, Timestamp::now())?;
+    Ok(())
+}
+
+/// A cycle that is ready to go.
+struct Visit {
+    crawler: freshet::crawl::Crawler<Network>,
+    progress: watch::Sender<Progress>,
+}
+
+fn visit(
+    course: Course,
+    policy: String,
+    store: std::path::PathBuf,
+    budget: Option<u64>,
+) -> anyhow::Result<Visit> {
+    let flags = CrawlFlags {
+        delay: Some(course.delay.as_secs_f64()),
+        allow_private: Some(vec!["127.0.0.0/16".to_owned()]),
+        budget,
+        policy: Some(policy),
+        ..CrawlFlags::default()
+    };
+    let settings = Settings::of(&flags)?;
+    let network = Network::new(settings.network()?)?;
+    let policy = registry::find(&settings.crawl.policy).map_err(Usage)?;
+    let crawler = crawl::crawler(&settings, network, SqliteStore::open(&store)?, policy)?;
+    Ok(Visit { crawler, progress: watch::channel(Progress::default()).0 })
+}
+
+/// Runs one cycle of each at the same time, and shows how it goes; what they did, in their order.
+async fn watched(
+    visits: Vec<Visit>,
+    stopped: &watch::Receiver<bool>,
+    steps: &Steps,
+    what: &str,
+) -> anyhow::Result<Vec<Cycle>> {
+    let mut running = JoinSet::new();
+    let mut looks = Vec::new();
+    for (place, Visit { crawler, progress }) in visits.into_iter().enumerate() {
+        looks.push(progress.subscribe());
+        let stopped = stopped.clone();
+        running.spawn(async move {
+            let report = crawler.run(stopped, &progress).await?;
+            anyhow::Ok((place, Cycle { counts: report.counts, ended: Timestamp::now() }))
+        });
+    }
+    let mut done = Vec::new();
+    let mut tick = tokio::time::interval(LOOK_EVERY);
+    loop {
+        tokio::select! {
+            ended = running.join_next() => match ended {
+                Some(ended) => done.push(ended.context("a crawl ended unexpectedly")??),
+                None => break,
+            },
+            _ = tick.tick() => {
+                let requests: u64 = looks.iter().map(|look| look.borrow().counts.requests).sum();
+                steps.show(&format!("{what}: {} requests", number(requests)));
+            }
+        }
+    }
+    done.sort_by_key(|(place, _)| *place);
+    Ok(done.into_iter().map(|(_, cycle)| cycle).collect())
+}

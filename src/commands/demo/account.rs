@@ -1,0 +1,284 @@
+//! What the demo did, held against the truth: all figures, as `--json` prints them.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use freshet::crawl::Counts;
+use freshet::evolving_web::judge::{Pasts, Witness, behaviour_of, judge, judge_at};
+use freshet::evolving_web::remember;
+use freshet::evolving_web::score::{Figures, Group, What};
+use freshet::report::diff::Diff;
+use freshet::store::sqlite::SqliteStore;
+use freshet::store::{StoreError, VersionId};
+
+use super::place::Place;
+use super::{Contender, Ran};
+
+/// Changed pages that are shown: at most one of each behaviour.
+const MOST_CHANGES: usize = 3;
+
+#[derive(Debug, Serialize)]
+pub(super) struct Account {
+    pub seed: u64,
+    pub hosts: u32,
+    pub pages_per_host: u32,
+    pub median_bytes: u32,
+    pub day_seconds: f64,
+    pub delay_seconds: f64,
+    /// Requests a cycle.
+    pub budget: u64,
+    pub cycles: u32,
+    pub seconds: f64,
+    /// Days of the web from the end of the first crawl to the end.
+    pub days: f64,
+    pub first_crawl: Spent,
+    /// The first crawl's copy, had nothing been visited again.
+    pub left_alone: Standing,
+    pub contenders: Vec<Judged>,
+    /// Commands to try.
+    pub next: Vec<Next>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(super) struct Spent {
+    pub requests: u64,
+    pub bytes: u64,
+    pub fetched: u64,
+    pub changed: u64,
+    pub new: u64,
+}
+
+/// How a store stands at the end (`now`), and in the mean since the first crawl ended (`past`).
+#[derive(Debug, Serialize)]
+pub(super) struct Standing {
+    pub all: Group,
+    pub behaviours: Vec<Group>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Judged {
+    pub policy: String,
+    pub store: String,
+    #[serde(flatten)]
+    pub spent: Spent,
+    #[serde(flatten)]
+    pub standing: Standing,
+    pub by_cycle: Vec<JudgedCycle>,
+    pub changes: Vec<Change>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct JudgedCycle {
+    pub cycle: usize,
+    /// Of the web, when the cycle had ended.
+    pub day: f64,
+    #[serde(flatten)]
+    pub spent: Spent,
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+/// What one visit found changed.
+#[derive(Debug, Serialize)]
+pub(super) struct Change {
+    pub url: String,
+    pub behaviour: &'static str,
+    pub words_removed: usize,
+    pub words_added: usize,
+    pub hunks: Value,
+    #[serde(skip)]
+    pub diff: Diff,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Next {
+    pub what: &'static str,
+    pub command: String,
+}
+
+impl Spent {
+    fn of(counts: &Counts) -> Self {
+        let Counts { requests, bytes, fetched, changed, new, .. } = *counts;
+        Self { requests, bytes, fetched, changed, new }
+    }
+
+    fn add(&mut self, other: &Spent) {
+        self.requests += other.requests;
+        self.bytes += other.bytes;
+        self.fetched += other.fetched;
+        self.changed += other.changed;
+        self.new += other.new;
+    }
+}
+
+impl Account {
+    pub fn of(ran: &Ran, place: &Place) -> Result<Account, StoreError> {
+        let (since, now) = (ran.first_ended.seconds(), ran.ended.seconds());
+        let mut left_alone = None;
+        let mut contenders = Vec::new();
+        for contender in &ran.contenders {
+            let mut store = SqliteStore::open_to_look(place.store(&contender.policy))?;
+            let pasts = remember::pasts(&mut store, &ran.web)?;
+            let mut read = |version| remember::held_text(&mut store, version);
+            if left_alone.is_none() {
+                let first = until(&pasts, since);
+                let scores = judge(&ran.web, &first, since, now, &mut read)?;
+                left_alone = Some(Standing { all: scores.all, behaviours: scores.behaviours });
+            }
+            let scores = judge(&ran.web, &pasts, since, now, &mut read)?;
+            let standing = Standing { all: scores.all, behaviours: scores.behaviours };
+            let (spent, by_cycle) = by_cycle(ran, contender, &pasts, &mut read)?;
+            let changes = changes(&ran.web, &pasts, now, &mut read)?;
+            let store = place.store(&contender.policy).display().to_string();
+            let policy = contender.policy.clone();
+            contenders.push(Judged { policy, store, spent, standing, by_cycle, changes });
+        }
+        let course = ran.course;
+        Ok(Account {
+            seed: ran.seed,
+            hosts: course.hosts,
+            pages_per_host: course.pages,
+            median_bytes: course.median_bytes,
+            day_seconds: course.day.as_secs_f64(),
+            delay_seconds: course.delay.as_secs_f64(),
+            budget: course.budget,
+            cycles: course.cycles,
+            seconds: ran.took.as_secs_f64(),
+            days: (now - since) / course.day.as_secs_f64(),
+            first_crawl: Spent::of(&ran.first),
+            left_alone: left_alone.unwrap_or_else(|| Standing { all: nobody(), behaviours: Vec::new() }),
+            next: next(ran, contenders.first()),
+            contenders,
+        })
+    }
+}
+
+fn nobody() -> Group {
+    Group { name: "all".to_owned(), now: Figures::default(), past: Figures::default() }
+}
+
+/// What would be remembered had the crawl ended at that moment.
+fn until(pasts: &Pasts, end: f64) -> Pasts {
+    let known = pasts.iter().filter(|(_, past)| past.found_at <= end);
+    let cut = known.map(|(url, past)| {
+        let mut past = past.clone();
+        past.visits.retain(|seen| seen.at <= end);
+        (url.clone(), past)
+    });
+    cut.collect()
+}
+
+type Read<'a> = dyn FnMut(VersionId) -> Result<String, StoreError> + 'a;
+
+fn by_cycle(
+    ran: &Ran,
+    contender: &Contender,
+    pasts: &Pasts,
+    read: &mut Read<'_>,
+) -> Result<(Spent, Vec<JudgedCycle>), StoreError> {
+    let ends = contender.cycles.iter().map(|cycle| cycle.ended.seconds()).collect();
+    let points = judge_at(&ran.web, pasts, ran.first_ended.seconds(), ends, read)?;
+    let day = ran.course.day.as_secs_f64();
+    let mut all = Spent::default();
+    let mut judged = Vec::new();
+    for (place, (cycle, point)) in contender.cycles.iter().zip(points).enumerate() {
+        let spent = Spent::of(&cycle.counts);
+        all.add(&spent);
+        let day = (point.at - ran.first_ended.seconds()) / day;
+        judged.push(JudgedCycle { cycle: place + 1, day, spent, figures: point.figures });
+    }
+    Ok((all, judged))
+}
+
+/// The largest change of each behaviour that a visit found, noise left out.
+fn changes(web: &[Witness], pasts: &Pasts, now: f64, read: &mut Read<'_>) -> Result<Vec<Change>, StoreError> {
+    let mut largest: Vec<Change> = Vec::new();
+    let mut urls: Vec<_> = pasts.iter().collect();
+    urls.sort_by_key(|(url, _)| *url);
+    for (url, past) in urls {
+        let Some(behaviour) = behaviour_of(web, url, now) else { continue };
+        let versions = past.visits.iter().filter_map(|seen| match seen.what {
+            What::Read(version) => Some(version),
+            _ => None,
+        });
+        let mut versions: Vec<VersionId> = versions.collect();
+        versions.dedup();
+        let [.., before, after] = versions.as_slice() else { continue };
+        let diff = Diff::of(&read(*before)?, &read(*after)?);
+        let (words_removed, words_added) = (diff.words_removed(), diff.words_added());
+        let size = words_removed + words_added;
+        let known = largest.iter_mut().find(|change| change.behaviour == behaviour);
+        if size == 0 || known.as_ref().is_some_and(|known| known.words_removed + known.words_added >= size) {
+            continue;
+        }
+        let hunks = diff.to_json();
+        let change = Change { url: url.clone(), behaviour, words_removed, words_added, hunks, diff };
+        match known {
+            Some(known) => *known = change,
+            None => largest.push(change),
+        }
+    }
+    largest.sort_by_key(|change| std::cmp::Reverse(change.words_removed + change.words_added));
+    largest.truncate(MOST_CHANGES);
+    Ok(largest)
+}
+
+/// Commands that work as they are printed.
+fn next(ran: &Ran, first: Option<&Judged>) -> Vec<Next> {
+    let freshet = program();
+    let (Some(judged), Some(witness)) = (first, ran.web.first()) else { return Vec::new() };
+    let store = quoted(&judged.store);
+    let course = ran.course;
+    let port = witness.origin.rsplit(':').next().unwrap_or("0");
+    let start = witness.clock.start.millis() / 1000;
+    let day = course.day.as_millis();
+    let of_the_web = format!(
+        "--hosts {} --pages {} --median-bytes {} --seed {}",
+        course.hosts, course.pages, course.median_bytes, ran.seed
+    );
+    let seeds = "seeds/example.txt";
+    let crawl = if std::path::Path::new(seeds).exists() {
+        format!("{freshet} crawl --seeds {seeds}")
+    } else {
+        format!("echo https://example.org/ | {freshet} crawl --seeds -")
+    };
+    vec![
+        Next {
+            what: "what the store knows, and its cycles",
+            command: format!("{freshet} status --store {store}"),
+        },
+        Next {
+            what: "every page with its visits and changes",
+            command: format!("{freshet} pages --store {store} --format csv"),
+        },
+        Next {
+            what: "the same web again, as it is by now (Ctrl-C ends it)",
+            command: format!("{freshet} web {of_the_web} --day {day}ms --start {start} --port {port}"),
+        },
+        Next {
+            what: "while it is up, in another terminal: how the store has aged",
+            command: format!("{freshet} score --truth {}/ --store {store}", witness.origin),
+        },
+        Next { what: "real sites, politely", command: crawl },
+    ]
+}
+
+/// The program as it was called, shorter if it lies below the current folder.
+fn program() -> String {
+    let called = std::env::args_os().next().unwrap_or_else(|| "freshet".into());
+    let path = std::path::PathBuf::from(called);
+    let here = std::env::current_dir().ok();
+    let below =
+        here.and_then(|here| path.strip_prefix(here).ok().map(|below| std::path::Path::new(".").join(below)));
+    quoted(&below.unwrap_or(path).display().to_string())
+}
+
+/// As a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "/._-+:=@,".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

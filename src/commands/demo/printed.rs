@@ -1,0 +1,220 @@
+//! The demo's figures, for people.
+
+use std::io::IsTerminal as _;
+use std::time::Duration;
+
+use freshet::evolving_web::score::{Figures, Group};
+use freshet::report::{Align, Table, bytes, number, span};
+
+use super::account::{Account, Change, Judged, Next, Standing};
+
+/// Columns of a diff.
+const WIDTH: usize = 98;
+/// Lines of a diff that are shown.
+const MOST_LINES: usize = 6;
+
+pub(super) fn text(account: &Account) -> String {
+    let mut text = opening(account);
+    for judged in &account.contenders {
+        text += &cycles(account, judged);
+    }
+    text += &gain(account);
+    if account.contenders.len() > 1 {
+        text += &contest(account);
+    }
+    if let Some(judged) = account.contenders.first() {
+        text += &changes(&judged.changes);
+    }
+    text + &closing(account)
+}
+
+fn opening(account: &Account) -> String {
+    let pages = u64::from(account.hosts * account.pages_per_host);
+    let first = &account.first_crawl;
+    format!(
+        "The web: {} pages on {} hosts of loopback. Half of them change, some die, some are born. A day of it\n\
+         lasts {}. The first crawl fetched {} pages with {} requests ({}). Then {} cycles,\n\
+         one a day, could spend {} requests each: a quarter of the pages.\n",
+        number(pages),
+        account.hosts,
+        seconds(account.day_seconds),
+        number(first.fetched),
+        number(first.requests),
+        bytes(first.bytes),
+        account.cycles,
+        number(account.budget),
+    )
+}
+
+fn cycles(account: &Account, judged: &Judged) -> String {
+    let mut table = Table::new(&[
+        ("cycle", Align::Right),
+        ("requests", Align::Right),
+        ("fetched", Align::Right),
+        ("changed", Align::Right),
+        ("new", Align::Right),
+        ("fresh", Align::Right),
+        ("staleness", Align::Right),
+        ("coverage", Align::Right),
+    ]);
+    for cycle in &judged.by_cycle {
+        table.row([
+            cycle.cycle.to_string(),
+            number(cycle.spent.requests),
+            number(cycle.spent.fetched),
+            number(cycle.spent.changed),
+            number(cycle.spent.new),
+            percent(cycle.figures.freshness),
+            share(cycle.figures.staleness),
+            percent(cycle.figures.coverage),
+        ]);
+    }
+    let with = if account.contenders.len() > 1 { format!(", by {}", judged.policy) } else { String::new() };
+    format!(
+        "\nCycle by cycle{with}: what it spent and found, and how good the copy was at its end, by the truth\n{}\
+         fresh: pages whose copy is what the page says now; staleness: how far copies and pages are apart,\n\
+         0 the same, 1 nothing in common; coverage: pages of which there is a copy\n",
+        table.render()
+    )
+}
+
+fn gain(account: &Account) -> String {
+    let mut text = String::new();
+    for judged in &account.contenders {
+        let with =
+            if account.contenders.len() > 1 { format!(" by {}", judged.policy) } else { String::new() };
+        let spent = &judged.spent;
+        text += &format!(
+            "\nWhat {} requests ({}) on revisits{with} gained, next to the first crawl's copy had it been left alone:\n\
+             in the mean over the {:.1} days since\n{}",
+            number(spent.requests),
+            bytes(spent.bytes),
+            account.days,
+            by_behaviour(&judged.standing, &account.left_alone),
+        );
+    }
+    text
+}
+
+/// The store, next to what the first crawl's copy would be worth.
+fn by_behaviour(kept: &Standing, left: &Standing) -> String {
+    let mut table = Table::new(&[
+        ("pages", Align::Left),
+        ("", Align::Right),
+        ("fresh", Align::Right),
+        ("left alone", Align::Right),
+        ("staleness", Align::Right),
+        ("left alone", Align::Right),
+    ]);
+    let mut row = |name: &str, kept: &Figures, left: Option<&Figures>| {
+        table.row([
+            name.to_owned(),
+            format!("{:.0}", kept.living),
+            percent(kept.freshness),
+            percent(left.and_then(|left| left.freshness)),
+            share(kept.staleness),
+            share(left.and_then(|left| left.staleness)),
+        ]);
+    };
+    for group in &kept.behaviours {
+        let same = left.behaviours.iter().find(|other| other.name == group.name);
+        row(explained(&group.name), &group.past, same.map(|group| &group.past));
+    }
+    row("all", &kept.all.past, Some(&left.all.past));
+    row("all, at the end", &kept.all.now, Some(&left.all.now));
+    table.render()
+}
+
+fn explained(behaviour: &str) -> &str {
+    match behaviour {
+        "static" => "static: text stays",
+        "churn" => "churn: rewritten",
+        "scroll" => "scroll: lists move on",
+        "mixed" => "mixed: both",
+        other => other,
+    }
+}
+
+fn contest(account: &Account) -> String {
+    let mut table = Table::new(&[
+        ("policy", Align::Left),
+        ("requests", Align::Right),
+        ("changes found", Align::Right),
+        ("fresh", Align::Right),
+        ("at the end", Align::Right),
+        ("staleness", Align::Right),
+        ("at the end", Align::Right),
+    ]);
+    let mut row = |name: &str, requests: u64, changed: u64, all: &Group| {
+        table.row([
+            name.to_owned(),
+            number(requests),
+            number(changed),
+            percent(all.past.freshness),
+            percent(all.now.freshness),
+            share(all.past.staleness),
+            share(all.now.staleness),
+        ]);
+    };
+    for judged in &account.contenders {
+        row(&judged.policy, judged.spent.requests, judged.spent.changed, &judged.standing.all);
+    }
+    row("(left alone)", 0, 0, &account.left_alone.all);
+    format!("\nThe policies, on the same web with the same budget\n{}", table.render())
+}
+
+fn changes(changes: &[Change]) -> String {
+    if changes.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nWhat changed: the largest change that a visit found, of each kind of page\n".to_owned();
+    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    for change in changes {
+        text += &format!(
+            "\n{} ({}): {} words gone, {} new\n",
+            change.url,
+            change.behaviour,
+            number(change.words_removed as u64),
+            number(change.words_added as u64)
+        );
+        let shown = if colour { change.diff.coloured(WIDTH, 1) } else { change.diff.plain(WIDTH, 1) };
+        let lines: Vec<&str> = shown.lines().collect();
+        for line in lines.iter().take(MOST_LINES) {
+            text += &format!("{line}\n");
+        }
+        if lines.len() > MOST_LINES {
+            text += &format!("  (and {} lines more)\n", number((lines.len() - MOST_LINES) as u64));
+        }
+    }
+    text
+}
+
+fn closing(account: &Account) -> String {
+    let stores: Vec<&str> = account.contenders.iter().map(|judged| judged.store.as_str()).collect();
+    let mut text = format!(
+        "\nIt took {}. What was fetched stays in {}\nuntil you remove it.\n\nTry next\n",
+        seconds(account.seconds),
+        stores.join(", ")
+    );
+    for Next { what, command } in &account.next {
+        text += &format!("  # {what}\n  {command}\n");
+    }
+    text
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share))
+}
+
+fn share(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), |value| format!("{value:.3}"))
+}
+
+/// `2.5 s`, `28 s`
+fn seconds(value: f64) -> String {
+    if value < 10.0 {
+        format!("{} s", (value * 10.0).round() / 10.0)
+    } else {
+        span(Duration::from_secs_f64(value))
+    }
+}
