@@ -4,14 +4,15 @@ use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use freshet::evolving_web::score::{Figures, Group};
+use freshet::report::diff::Diff;
 use freshet::report::{Align, Table, bytes, number, span};
 
 use super::account::{Account, Change, Judged, Next, Standing};
 
 /// Columns of a diff.
 const WIDTH: usize = 98;
-/// Lines of a diff that are shown.
-const MOST_LINES: usize = 6;
+/// Lines removed that are shown of a diff, and lines added.
+const MOST_LINES: usize = 3;
 
 pub(super) fn text(account: &Account) -> String {
     let mut text = opening(account);
@@ -85,8 +86,8 @@ fn gain(account: &Account) -> String {
             if account.contenders.len() > 1 { format!(" by {}", judged.policy) } else { String::new() };
         let spent = &judged.spent;
         text += &format!(
-            "\nWhat {} requests ({}) on revisits{with} gained, next to the first crawl's copy had it been left alone:\n\
-             in the mean over the {:.1} days since\n{}",
+            "\nWhat {} requests ({}) on revisits{with} gained, in the mean over {:.1} days;\n\
+             left alone: what the first crawl's copy would have been worth had nothing been visited again\n{}",
             number(spent.requests),
             bytes(spent.bytes),
             account.days,
@@ -177,14 +178,27 @@ fn changes(changes: &[Change]) -> String {
             number(change.words_removed as u64),
             number(change.words_added as u64)
         );
-        let shown = if colour { change.diff.coloured(WIDTH, 1) } else { change.diff.plain(WIDTH, 1) };
-        let lines: Vec<&str> = shown.lines().collect();
-        for line in lines.iter().take(MOST_LINES) {
+        text += &glimpse(&change.diff, colour);
+    }
+    text
+}
+
+/// A few of the lines removed and a few of those added.
+fn glimpse(diff: &Diff, colour: bool) -> String {
+    let plain = diff.plain(WIDTH, 0);
+    let shown = if colour { diff.coloured(WIDTH, 0) } else { plain.clone() };
+    let (mut text, mut hidden, mut seen) = (String::new(), 0, [0; 2]);
+    for (plain, line) in plain.lines().zip(shown.lines()) {
+        let Some(side) = ["-", "+"].iter().position(|sign| plain.starts_with(sign)) else { continue };
+        if let Some(seen) = seen.get_mut(side).filter(|seen| **seen < MOST_LINES) {
+            *seen += 1;
             text += &format!("{line}\n");
+        } else {
+            hidden += 1;
         }
-        if lines.len() > MOST_LINES {
-            text += &format!("  (and {} lines more)\n", number((lines.len() - MOST_LINES) as u64));
-        }
+    }
+    if hidden > 0 {
+        text += &format!("  (and {} lines more)\n", number(hidden));
     }
     text
 }
@@ -197,9 +211,19 @@ fn closing(account: &Account) -> String {
         stores.join(", ")
     );
     for Next { what, command } in &account.next {
-        text += &format!("  # {what}\n  {command}\n");
+        text += &format!("  # {what}\n  {}\n", folded(command));
     }
     text
+}
+
+/// A long command on two lines, as a shell takes it.
+fn folded(command: &str) -> String {
+    let half = command.char_indices().nth(WIDTH / 2).map_or(0, |(place, _)| place);
+    let flag = command.match_indices(" --").find(|(place, _)| *place > half);
+    match flag.and_then(|(place, _)| command.split_at_checked(place)) {
+        Some((begin, end)) if command.chars().count() > WIDTH => format!("{begin} \\\n     {end}"),
+        _ => command.to_owned(),
+    }
 }
 
 fn percent(share: Option<f64>) -> String {
