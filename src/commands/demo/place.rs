@@ -63,7 +63,7 @@ impl Drop for Place {
             return;
         }
         for (_, path) in &self.stores {
-            for ending in ["", "-wal", "-shm"] {
+            for ending in ["", "-wal", "-shm", ".lock"] {
                 let mut name = path.as_os_str().to_owned();
                 name.push(ending);
                 // What was not made can't be removed; the folder goes by itself.

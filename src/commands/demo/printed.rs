@@ -16,9 +16,15 @@ const MOST_LINES: usize = 3;
 
 pub(super) fn text(account: &Account) -> String {
     let mut text = opening(account);
+    text += "\nCycle by cycle: what it spent and found, and how good the copy was at its end, by the truth\n";
     for judged in &account.contenders {
-        text += &cycles(account, judged);
+        if account.contenders.len() > 1 {
+            text += &format!("{}\n", judged.policy);
+        }
+        text += &cycles(judged);
     }
+    text += "fresh: pages whose copy is what the page says now; staleness: how far copies and pages are apart,\n\
+             0 the same, 1 nothing in common; coverage: pages of which there is a copy\n";
     text += &gain(account);
     if account.contenders.len() > 1 {
         text += &contest(account);
@@ -47,7 +53,7 @@ fn opening(account: &Account) -> String {
     )
 }
 
-fn cycles(account: &Account, judged: &Judged) -> String {
+fn cycles(judged: &Judged) -> String {
     let mut table = Table::new(&[
         ("cycle", Align::Right),
         ("requests", Align::Right),
@@ -70,13 +76,7 @@ fn cycles(account: &Account, judged: &Judged) -> String {
             percent(cycle.figures.coverage),
         ]);
     }
-    let with = if account.contenders.len() > 1 { format!(", by {}", judged.policy) } else { String::new() };
-    format!(
-        "\nCycle by cycle{with}: what it spent and found, and how good the copy was at its end, by the truth\n{}\
-         fresh: pages whose copy is what the page says now; staleness: how far copies and pages are apart,\n\
-         0 the same, 1 nothing in common; coverage: pages of which there is a copy\n",
-        table.render()
-    )
+    table.render()
 }
 
 fn gain(account: &Account) -> String {
