@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use freshet::crawl::{Counts, Progress};
-use freshet::evolving_web::judge::Witness;
+use freshet::evolving_web::judge::{Source, Witness};
 use freshet::evolving_web::{Clock, Server, ServerError, Spec};
 use freshet::fetch::network::Network;
 use freshet::policy::registry;
@@ -217,7 +217,7 @@ async fn perform(
     }
     steps.finish();
     let (first_ended, ended) = (first.ended, Timestamp::now());
-    let witness = |(host, origin)| Witness { origin, host, spec: spec.clone(), clock };
+    let witness = |(host, origin)| Witness { origin, host, clock, source: Source::Model(spec.clone()) };
     let web = (0..).zip(origins).map(witness).collect();
     let took = began.elapsed();
     Ok(Some(Ran { course, seed, web, first: first.counts, first_ended, contenders, ended, took }))

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use freshet::crawl::Counts;
-use freshet::evolving_web::judge::{Pasts, Witness, behaviour_of, judge, judge_at};
+use freshet::evolving_web::judge::{Ask, Pasts, Witness, behaviour_of, judge, judge_at};
 use freshet::evolving_web::remember;
 use freshet::evolving_web::score::{Figures, Group, What};
 use freshet::report::diff::Diff;
@@ -119,16 +119,22 @@ impl Account {
         for contender in &ran.contenders {
             let mut store = SqliteStore::open_to_look(place.store(&contender.policy))?;
             let pasts = remember::pasts(&mut store, &ran.web)?;
-            let mut read = |version| remember::held_text(&mut store, version);
+            // Every page of the demo is made, none is recorded.
+            let no_recording = || StoreError::BadValue("a recorded page, where none is".to_owned());
+            let mut ask = Ask {
+                held: &mut |version| remember::held_text(&mut store, version),
+                history: &mut |_, _| Err(no_recording()),
+                text: &mut |_, _, _| Err(no_recording()),
+            };
             if left_alone.is_none() {
                 let first = until(&pasts, since);
-                let scores = judge(&ran.web, &first, since, now, &mut read)?;
+                let scores = judge(&ran.web, &first, since, now, &mut ask)?;
                 left_alone = Some(Standing { all: scores.all, behaviours: scores.behaviours });
             }
-            let scores = judge(&ran.web, &pasts, since, now, &mut read)?;
+            let scores = judge(&ran.web, &pasts, since, now, &mut ask)?;
             let standing = Standing { all: scores.all, behaviours: scores.behaviours };
-            let (spent, by_cycle) = by_cycle(ran, contender, &pasts, &mut read)?;
-            let changes = changes(&ran.web, &pasts, now, &mut read)?;
+            let (spent, by_cycle) = by_cycle(ran, contender, &pasts, &mut ask)?;
+            let changes = changes(&ran.web, &pasts, now, &mut ask)?;
             let store = place.store(&contender.policy).display().to_string();
             let policy = contender.policy.clone();
             contenders.push(Judged { policy, store, spent, standing, by_cycle, changes });
@@ -168,16 +174,14 @@ fn until(pasts: &Pasts, end: f64) -> Pasts {
     cut.collect()
 }
 
-type Read<'a> = dyn FnMut(VersionId) -> Result<String, StoreError> + 'a;
-
 fn by_cycle(
     ran: &Ran,
     contender: &Contender,
     pasts: &Pasts,
-    read: &mut Read<'_>,
+    ask: &mut Ask<'_, StoreError>,
 ) -> Result<(Spent, Vec<JudgedCycle>), StoreError> {
     let ends = contender.cycles.iter().map(|cycle| cycle.ended.seconds()).collect();
-    let points = judge_at(&ran.web, pasts, ran.first_ended.seconds(), ends, read)?;
+    let points = judge_at(&ran.web, pasts, ran.first_ended.seconds(), ends, ask)?;
     let day = ran.course.day.as_secs_f64();
     let mut all = Spent::default();
     let mut judged = Vec::new();
@@ -191,7 +195,12 @@ fn by_cycle(
 }
 
 /// The largest change of each behaviour that a visit found, noise left out.
-fn changes(web: &[Witness], pasts: &Pasts, now: f64, read: &mut Read<'_>) -> Result<Vec<Change>, StoreError> {
+fn changes(
+    web: &[Witness],
+    pasts: &Pasts,
+    now: f64,
+    ask: &mut Ask<'_, StoreError>,
+) -> Result<Vec<Change>, StoreError> {
     let mut largest: Vec<Change> = Vec::new();
     let mut urls: Vec<_> = pasts.iter().collect();
     urls.sort_by_key(|(url, _)| *url);
@@ -204,7 +213,7 @@ fn changes(web: &[Witness], pasts: &Pasts, now: f64, read: &mut Read<'_>) -> Res
         let mut versions: Vec<VersionId> = versions.collect();
         versions.dedup();
         let [.., before, after] = versions.as_slice() else { continue };
-        let diff = Diff::of(&read(*before)?, &read(*after)?);
+        let diff = Diff::of(&(ask.held)(*before)?, &(ask.held)(*after)?);
         let (words_removed, words_added) = (diff.words_removed(), diff.words_added());
         let size = words_removed + words_added;
         let known = largest.iter_mut().find(|change| change.behaviour == behaviour);
