@@ -261,6 +261,16 @@ pub enum Content {
     Read(ReadContent),
 }
 
+impl Content {
+    /// What was read, if it is not what is held.
+    pub fn read(&self) -> Option<&ReadContent> {
+        match self {
+            Content::Held => None,
+            Content::Read(read) => Some(read),
+        }
+    }
+}
+
 /// A body with its text, packed.
 #[derive(Debug)]
 pub struct ReadContent {

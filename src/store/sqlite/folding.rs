@@ -1,6 +1,6 @@
 //! The part of a page's row that is folded from its observations: reading it, writing it, making it again.
 
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row, params_from_iter, types::Value};
 
 use super::versions::{Sketches, differ, has_words};
 use super::{Result, SqliteStore, StoreError, count, moment, signed};
@@ -39,28 +39,26 @@ pub(super) fn folded(row: &Row<'_>) -> rusqlite::Result<Folded> {
     })
 }
 
-pub(super) fn save(connection: &Connection, page: PageId, folded: &Folded) -> Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE page SET state = ?2, failures = ?3, due_at = ?4, last_outcome = ?5, visits = ?6, changes = ?7,
-                last_visit_at = ?8, last_cycle_id = ?9, version_id = ?10, text_rules = ?11, profiles = ?12
-             WHERE id = ?1",
-        )?
-        .execute(params![
-            page.0,
-            folded.standing.life.name(),
-            folded.standing.failures,
-            folded.standing.due_at.millis(),
-            folded.last_outcome,
-            signed(folded.visits),
-            signed(folded.changes),
-            folded.last_visit_at.map(Timestamp::millis),
-            folded.last_cycle.map(|cycle| cycle.0),
-            folded.version.map(|version| version.0),
-            folded.text_rules.cast_signed(),
-            (!folded.profiles.is_empty()).then(|| folded.profiles.to_bytes()),
-        ])?;
-    Ok(())
+/// Sets all that [`folded`] reads, by the values that [`values`] gives; the page's id is the first.
+pub(super) const SET_FOLDED: &str = "state = ?2, failures = ?3, due_at = ?4, last_outcome = ?5, visits = ?6,
+    changes = ?7, last_visit_at = ?8, last_cycle_id = ?9, version_id = ?10, text_rules = ?11, profiles = ?12";
+
+pub(super) fn values(page: PageId, folded: &Folded) -> [Value; 1 + FOLDED_COLUMNS] {
+    let integer = |value: Option<i64>| value.map_or(Value::Null, Value::Integer);
+    [
+        Value::Integer(page.0),
+        Value::Text(folded.standing.life.name().to_owned()),
+        Value::Integer(i64::from(folded.standing.failures)),
+        Value::Integer(folded.standing.due_at.millis()),
+        folded.last_outcome.clone().map_or(Value::Null, Value::Text),
+        Value::Integer(signed(folded.visits)),
+        Value::Integer(signed(folded.changes)),
+        integer(folded.last_visit_at.map(Timestamp::millis)),
+        integer(folded.last_cycle.map(|cycle| cycle.0)),
+        integer(folded.version.map(|version| version.0)),
+        Value::Integer(folded.text_rules.cast_signed()),
+        if folded.profiles.is_empty() { Value::Null } else { Value::Blob(folded.profiles.to_bytes()) },
+    ]
 }
 
 /// Pages of one transaction: a rebuild that is stopped has rebuilt whole pages.
@@ -113,7 +111,9 @@ pub(super) fn rebuild(
             let after = refold(&transaction, page, settings)?;
             if before != after {
                 rebuilt.pages_differ += 1;
-                save(&transaction, page, &after)?;
+                transaction
+                    .prepare_cached(&format!("UPDATE page SET {SET_FOLDED} WHERE id = ?1"))?
+                    .execute(params_from_iter(values(page, &after)))?;
             }
         }
         if write {

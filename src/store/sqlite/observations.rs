@@ -1,8 +1,8 @@
 //! Taking in what visits brought: the log, the versions, and what is folded from them.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter, types::Value};
 
-use super::folding::{FOLDED, FOLDED_COLUMNS, folded, save};
+use super::folding::{self, FOLDED, FOLDED_COLUMNS, SET_FOLDED, folded};
 use super::versions::{Sketches, differ, has_words, seen_before, version_id};
 use super::{Result, SqliteStore, StoreError, hosts, pages, signed};
 use crate::change::ChangeSettings;
@@ -13,7 +13,7 @@ use crate::observation::{Life, Standing};
 use crate::page::{Fingerprint, PageId};
 use crate::store::fold::{Fact, Folded, Found};
 use crate::store::{
-    Batch, Change, Content, CycleId, Recorded, RecordedVisit, VersionId, VisitRecord, millis,
+    Batch, Change, Content, CycleId, ReadContent, Recorded, RecordedVisit, VersionId, VisitRecord, millis,
 };
 
 pub(super) fn record(store: &mut SqliteStore, cycle: CycleId, batch: &Batch) -> Result<Recorded> {
@@ -145,10 +145,7 @@ fn record_visit(
         }
         _ => seen.outcome.clone(),
     };
-    let read = match &visit.content {
-        Some(Content::Read(read)) => Some(read),
-        _ => None,
-    };
+    let read = visit.content.as_ref().and_then(Content::read);
     let mut sketches = Sketches::new(connection, settings, read.and_then(|read| read.sketch.as_ref()));
     let Compared { found, changed, divergence, returned_to } =
         compare(connection, visit, &before.folded, &mut sketches)?;
@@ -184,31 +181,7 @@ fn record_visit(
             visit.validator,
             found.map(|found| found.text_rules.cast_signed()),
         ])?;
-    save(connection, visit.page, &folded)?;
-    connection
-        .prepare_cached(
-            "UPDATE page SET
-                etag = CASE WHEN ?2 THEN ?3 ELSE etag END,
-                last_modified = CASE WHEN ?2 THEN ?4 ELSE last_modified END,
-                noindex = CASE WHEN ?7 THEN ?5 ELSE max(noindex, ?5) END,
-                redirects_to = ?6,
-                content_type = CASE WHEN ?7 THEN ?8 ELSE content_type END,
-                charset = CASE WHEN ?7 THEN ?9 ELSE charset END,
-                read_by_rules = CASE WHEN ?7 THEN ?10 ELSE read_by_rules END
-             WHERE id = ?1",
-        )?
-        .execute(params![
-            visit.page.0,
-            visit.content.is_some(),
-            visit.etag,
-            visit.last_modified,
-            visit.noindex,
-            redirects_to,
-            read.is_some(),
-            read.and_then(|read| read.content_type.as_deref()),
-            read.and_then(|read| read.charset),
-            visit.rules.cast_signed(),
-        ])?;
+    update_page(connection, visit, &folded, redirects_to)?;
     connection.prepare_cached("DELETE FROM plan WHERE page_id = ?1")?.execute([visit.page.0])?;
     let alias = visit.alias.filter(|_| !matches!(outcome, Outcome::BadRedirect(_)));
     if !can_stand_for_others(folded.standing) {
@@ -236,6 +209,40 @@ fn record_visit(
     Ok(RecordedVisit { outcome, changed, change })
 }
 
+/// What the visit made of the page's row: what is folded, and what the page told of itself.
+fn update_page(
+    connection: &Connection,
+    visit: &VisitRecord,
+    folded: &Folded,
+    redirects_to: Option<i64>,
+) -> Result<()> {
+    let mut statement = connection.prepare_cached(&format!(
+        "UPDATE page SET {SET_FOLDED},
+            etag = CASE WHEN ?13 THEN ?14 ELSE etag END,
+            last_modified = CASE WHEN ?13 THEN ?15 ELSE last_modified END,
+            noindex = CASE WHEN ?18 THEN ?16 ELSE max(noindex, ?16) END,
+            redirects_to = ?17,
+            content_type = CASE WHEN ?18 THEN ?19 ELSE content_type END,
+            charset = CASE WHEN ?18 THEN ?20 ELSE charset END,
+            read_by_rules = CASE WHEN ?18 THEN ?21 ELSE read_by_rules END
+         WHERE id = ?1"
+    ))?;
+    let read = visit.content.as_ref().and_then(Content::read);
+    let told: [Value; 9] = [
+        visit.content.is_some().into(),
+        visit.etag.clone().into(),
+        visit.last_modified.clone().into(),
+        visit.noindex.into(),
+        redirects_to.into(),
+        read.is_some().into(),
+        read.and_then(|read| read.content_type.clone()).into(),
+        read.and_then(|read| read.charset.map(str::to_owned)).into(),
+        visit.rules.cast_signed().into(),
+    ];
+    statement.execute(params_from_iter(folding::values(visit.page, folded).into_iter().chain(told)))?;
+    Ok(())
+}
+
 /// What a visit found, and how it differs from what the page held.
 fn compare(
     connection: &Connection,
@@ -261,7 +268,10 @@ fn compare(
             None => return Ok(Compared::default()),
         },
     };
-    let has_words = has_words(connection, version)?;
+    let has_words = match visit.content.as_ref().and_then(Content::read) {
+        Some(ReadContent { sketch: Some(_), .. }) => true,
+        _ => has_words(connection, version)?,
+    };
     let Some(previous) = before.version.filter(|_| text_rules == before.text_rules) else {
         let found = Found { version, text_rules, same_text: false, has_words };
         return Ok(Compared { found: Some(found), ..Compared::default() });
