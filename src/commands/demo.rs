@@ -275,7 +275,9 @@ fn visit(
         policy: Some(policy),
         ..CrawlFlags::default()
     };
-    let settings = Settings::of(&flags)?;
+    let mut settings = Settings::of(&flags)?;
+    // A clock, an advert and a session token on every page: a change of these is none.
+    settings.change.ignore.push(".noise".to_owned());
     let network = Network::new(settings.network()?)?;
     let policy = registry::find(&settings.crawl.policy).map_err(Usage)?;
     let crawler = crawl::crawler(&settings, network, SqliteStore::open(&store)?, policy)?;

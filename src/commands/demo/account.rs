@@ -251,11 +251,21 @@ fn next(ran: &Ran, first: Option<&Judged>) -> Vec<Next> {
     } else {
         format!("echo https://example.org/ | {freshet} crawl --seeds -")
     };
-    vec![
+    let changed = judged.changes.last().map(|change| Next {
+        what: "how a page moved: its visits, and which parts of its text come and go",
+        command: format!("{freshet} history {} --store {store}", quoted(&change.url)),
+    });
+    let look = vec![
         Next {
             what: "what the store knows, and its cycles",
             command: format!("{freshet} status --store {store}"),
         },
+        Next {
+            what: "what changed in all of it, and lasted",
+            command: format!("{freshet} changes --lasting --store {store}"),
+        },
+    ];
+    let more = vec![
         Next {
             what: "every page with its visits and changes",
             command: format!("{freshet} pages --store {store} --format csv"),
@@ -269,7 +279,8 @@ fn next(ran: &Ran, first: Option<&Judged>) -> Vec<Next> {
             command: format!("{freshet} score --truth {}/ --store {store}", witness.origin),
         },
         Next { what: "real sites, politely", command: crawl },
-    ]
+    ];
+    look.into_iter().chain(changed).chain(more).collect()
 }
 
 /// The program as it was called, shorter if it lies below the current folder.
