@@ -88,8 +88,8 @@ impl TextRules {
         text
     }
 
-    /// As [`super::html`] reads the text, but for the pieces that the selectors take away. What is ignored sets
-    /// nothing apart, as if it were not there; what is wanted stands on lines of its own.
+    /// As [`super::html`] reads the text, but for the pieces that the selectors take away. What is ignored starts
+    /// no line, as if it were not there, but a block of it parts words; what is wanted stands on lines of its own.
     fn read(&self, page: &str, xhtml: bool) -> String {
         let Held { ignore, only, among_siblings, .. } = &*self.held;
         let everything = Place { ignored: false, wanted: true };
@@ -129,6 +129,10 @@ impl TextRules {
                         set_apart(&mut words, tag.element, &visibility);
                     } else if !here.ignored {
                         ignored = tag.name;
+                        // It may have ended the block before it, which need not say so itself.
+                        if tag.element.breaks_line() {
+                            words.part_words();
+                        }
                     }
                     here = if tag.is_empty { mark.map_or(here, |mark| mark.around) } else { own };
                 }

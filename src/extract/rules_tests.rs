@@ -67,14 +67,14 @@ fn it_is_so_on_the_evolving_web() {
 
 #[test]
 fn what_is_ignored_is_as_if_it_were_not_there() {
-    assert_eq!(without(".ad", "a<div class=ad>x<p>x</div>b"), "ab");
+    assert_eq!(without(".ad", "a<div class=ad>x<p>x</div>b"), "a b");
     assert_eq!(without(".ad", "<p>a<p class=ad>x<p>b"), "a\nb");
     assert_eq!(without(".ad", "<section>a<div class='big ad'>x</section>b"), "a\nb");
     assert_eq!(without(".ad", "<ul><li>a<li class=ad>x<ul><li>x</ul><li>b</ul>"), "a\nb");
-    assert_eq!(without(".ad", "a<br class=ad>b<hr class=ad> c"), "ab c");
+    assert_eq!(without(".ad", "a<br class=ad>b<hr class=ad> c"), "a b c");
     assert_eq!(without("b", "a<b> <i> x </i> </b>c"), "ac");
     assert_eq!(without("b", "<p>a<b>x<p>y</b>z"), "a\nz");
-    assert_eq!(without("div > div", "<div>a<div>x</div>b<div>y</div></div>c"), "ab\nc");
+    assert_eq!(without("div > div", "<div>a<div>x</div>b<div>y</div></div>c"), "a b\nc");
     assert_eq!(without("#clock, time", "<p>a <span id=clock>12:00</span> b <time>12</time>"), "a b");
     assert_eq!(without("textarea", "a<textarea>x</textarea>b"), "ab");
     assert_eq!(without("noscript", "a<noscript><p>x</p></noscript>b"), "ab");
@@ -266,4 +266,17 @@ proptest! {
         let left = without(".x, b", &page);
         prop_assert!(count(&left) <= count(&whole(&page)));
     }
+}
+
+#[test]
+fn an_ignored_block_parts_the_words_around_it_though_nothing_ends_the_block_before() {
+    let rules = TextRules::new(&[".clock".to_owned()], &[], &[]).expect("rules");
+    let read = |html: &str| rules.html(html.as_bytes(), None);
+    assert_eq!(read("<p>one two<p class=clock>noon</p><a>link</a>"), "one two link");
+    assert_eq!(read("<p>one two</p><p class=clock>noon</p><p>three</p>"), "one two\nthree");
+    assert_eq!(
+        read("<p>3<span class=clock>00</span>pm</p>"),
+        "3pm",
+        "within a line it is as if it were not there"
+    );
 }
