@@ -15,6 +15,7 @@ Examples:
   freshet crawl --budget 1000                    spend at most 1000 requests on this cycle
   freshet status                                 what is known, which hosts wait and why
   freshet pages --state gone --format csv        list pages, filtered
+  freshet compare old.html new.html              how far two pages are apart, and by which words
   freshet web --hosts 3 --day 10s > seeds.txt    a web to practise on, a day of which lasts ten seconds
   freshet score --truth http://127.0.1.1:8000/   how fresh and complete the crawl of that web is
   freshet config > freshet.toml                  the effective settings, as a file to edit
@@ -22,9 +23,18 @@ Examples:
 What can be set for a crawl can also be set by an environment variable (FRESHET_DELAY=2) or in freshet.toml
 ([crawl] delay = 2); `freshet config` prints what holds.";
 
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  freshet compare old.html new.html                 0.12: an eighth of the fragments differ, and which
+  freshet compare --k 1 a.txt b.txt                 by single words, in whatever order
+  freshet compare --m 64 a.txt b.txt                what a crawl with `sketch = 64` would take it for
+  curl -s https://example.org/a.txt | freshet compare - b.txt
+  freshet compare page.html https://example.org/    is my copy still what the site shows?";
+
 /// A polite web crawler that learns how pages change.
 ///
-/// Gather: crawl. Look: status, pages, changes, diff. Keep: store. Play: demo, web, score. Set up: config, completions.
+/// Gather: crawl. Look: status, pages, changes, diff. Study: compare. Keep: store. Play: demo, web, score.
+/// Set up: config, completions.
 #[derive(Debug, Parser)]
 #[command(name = "freshet", version, after_help = EXAMPLES, max_term_width = 110)]
 pub struct Cli {
@@ -75,6 +85,15 @@ pub enum Command {
     /// By default the last one held and the last before it that says something else. Coloured on a terminal, a unified
     /// diff elsewhere, or JSON.
     Diff(DiffArgs),
+    /// Show how far two pages or files are apart, and the words that make the difference
+    ///
+    /// A text is the set of its fragments, runs of k words. The divergence is 1 less the share of the fragments of
+    /// either that both have: 0 for the same, 1 for nothing in common. What only one of them has is printed as words,
+    /// fragments that overlap joined. Files that end in .html, .htm, .xhtml or .xht are read as HTML, others as text.
+    /// URLs are asked for as a crawl would, robots.txt first, and read by the rules of freshet.toml on what to ignore.
+    /// Nothing is stored.
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(Box<CompareArgs>),
     /// Look after the store itself
     #[command(subcommand)]
     Store(StoreCommand),
@@ -291,6 +310,25 @@ pub struct DiffArgs {
     /// A unified diff on a terminal too
     #[arg(long)]
     pub unified: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// A file, `-` for standard input, or an http(s) URL
+    pub a: String,
+    /// What to hold against it, named likewise
+    pub b: String,
+    /// Words of a fragment, 1 to 64 [default: fragment_words of the settings, which is 4 unless set]
+    #[arg(long, value_name = "K")]
+    pub k: Option<usize>,
+    /// Estimate the divergence from so many of the smallest fragments, as a crawl does; `all`: exact
+    #[arg(long, value_name = "M", default_value = "all")]
+    pub m: String,
+    /// Show all that differs, not only the first 20 stretches of each side; --json always has all
+    #[arg(long)]
+    pub all: bool,
+    #[command(flatten)]
+    pub flags: CrawlFlags,
 }
 
 #[derive(Debug, Subcommand)]

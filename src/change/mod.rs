@@ -7,6 +7,7 @@
 
 mod alignment;
 pub mod behaviour;
+pub mod comparison;
 pub mod divergence;
 pub mod fragment;
 pub mod lasting;

@@ -276,6 +276,9 @@ fn summary(report: &CrawlReport, rate: f64) -> String {
     table.render()
 }
 
+pub(super) const ADDRESS_HINT: &str =
+    "hint: private and loopback addresses are left alone; --allow-private opens them";
+
 fn finish(report: &CrawlReport, signal: u8, talk: &Talk, settings: &Settings) -> anyhow::Result<ExitCode> {
     if report.stopped {
         talk.say(&format!(
@@ -290,7 +293,7 @@ fn finish(report: &CrawlReport, signal: u8, talk: &Talk, settings: &Settings) ->
         return Ok(ExitCode::from(signal));
     }
     if report.counts.outcomes.contains_key("address") {
-        talk.say("hint: private and loopback addresses are left alone; --allow-private opens them");
+        talk.say(ADDRESS_HINT);
     }
     if report.nothing_fetched() {
         anyhow::bail!(

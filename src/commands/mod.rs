@@ -1,6 +1,9 @@
 //! One file a command: build, call, print.
 
+#[allow(dead_code)]
+pub mod ask_page;
 pub mod changes;
+pub mod compare;
 pub mod completions;
 pub mod config;
 pub mod crawl;
@@ -8,6 +11,8 @@ pub mod demo;
 pub mod diff;
 pub mod held;
 pub mod on_change;
+#[allow(dead_code)]
+pub mod page_facts;
 pub mod pages;
 pub mod score;
 pub mod status;

@@ -168,13 +168,8 @@ impl Observer {
             (observed.etag, observed.last_modified) = (None, None);
             return;
         }
-        if let Some(document) = &mut document
-            && !rules.is_empty()
-        {
-            document.text = match extract::media_kind(content_type, &answer.body) {
-                MediaKind::Html => rules.html(&answer.body, content_type),
-                _ => rules.plain(std::mem::take(&mut document.text)),
-            };
+        if let Some(document) = &mut document {
+            rules.apply(document, &answer.body, content_type);
         }
         let text = document.as_ref().map_or("", |document| document.text.as_str());
         let sketch = document.is_some().then(|| change::sketch(text, self.change));
@@ -258,6 +253,7 @@ impl Refusals {
     }
 }
 
-fn header_values<'a>(headers: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a str> {
+/// The values of a header that may come more than once.
+pub fn header_values<'a>(headers: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a str> {
     headers.get_all(name).iter().filter_map(|value| value.to_str().ok())
 }

@@ -14,7 +14,7 @@ use super::names::Element;
 use super::outline::{self, Place};
 use super::text::Words;
 use super::visible::Visibility;
-use super::{charset, is_xhtml, set_apart};
+use super::{Document, MediaKind, charset, is_xhtml, media_kind, set_apart};
 
 /// What of the pages of a site counts.
 #[derive(Clone, Debug, Default)]
@@ -66,6 +66,16 @@ impl TextRules {
     /// A hash of the rules as written, the same in every version of the program; 0 for no rules.
     pub fn hash(&self) -> u64 {
         self.held.hash
+    }
+
+    /// Leaves of a document what the rules do; `body` and `content_type` are what it was read from.
+    pub fn apply(&self, document: &mut Document, body: &[u8], content_type: Option<&str>) {
+        if !self.is_empty() {
+            document.text = match media_kind(content_type, body) {
+                MediaKind::Html => self.html(body, content_type),
+                _ => self.plain(std::mem::take(&mut document.text)),
+            };
+        }
     }
 
     /// The text that the rules leave of an HTML page. Of a page in which it would take too long

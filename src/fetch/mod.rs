@@ -64,6 +64,15 @@ pub struct FetchSettings {
     pub sites: Sites<SitePace>,
 }
 
+impl FetchSettings {
+    /// The name that this host's robots.txt is read for.
+    pub fn product_token(&self, host: &Host) -> &str {
+        let site = self.sites.of(host.name(), Some(host.port()));
+        let agent = site.and_then(|site| site.user_agent.as_deref());
+        robots::product_token(agent.unwrap_or(&self.user_agent))
+    }
+}
+
 /// What is different for one site.
 #[derive(Clone, Debug, Default)]
 pub struct SitePace {
@@ -313,12 +322,12 @@ where
     }
 
     fn token_of(&self, host: &Host) -> String {
-        let agent = self.site(host).and_then(|site| site.user_agent.as_deref());
-        robots::product_token(agent.unwrap_or(&self.settings.user_agent)).to_owned()
+        self.settings.product_token(host).to_owned()
     }
 }
 
-fn read_robots(status: u16, body: &[u8], token: &str) -> Robots {
+/// What an answer to robots.txt means, one that says something (RFC 9309 §2.3.1.1 to §2.3.1.3).
+pub fn read_robots(status: u16, body: &[u8], token: &str) -> Robots {
     if (200..300).contains(&status) { Robots::parse(body, token) } else { Robots::allow_all() }
 }
 

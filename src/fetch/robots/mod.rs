@@ -23,11 +23,13 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
 use url::Url;
 
+use record::Verdict;
 use rules::Rules;
 
 /// How much of a body is read. RFC 9309 §2.5 asks for at least this much; what follows the last whole line
@@ -98,6 +100,25 @@ impl Robots {
     pub fn sitemaps(&self) -> &[Url] {
         self.sitemaps.as_deref().unwrap_or_default()
     }
+}
+
+/// The rule of a body that decides about a URL, as written: `Disallow: /private`; `None` if no rule speaks of it, or
+/// if that can't be told. For people: it asks each rule alone, which is slow.
+///
+/// The longest that matches decides, and of two as long the one that allows (RFC 9309 §2.2.2).
+pub fn deciding_rule(body: &[u8], product_token: &str, url: &Url) -> Option<String> {
+    let group = group::read(body, self::product_token(product_token));
+    let matches = |value: &[u8]| {
+        let alone = Rules::build(&[(Verdict::Disallow, value)]);
+        !Robots { rules: alone, crawl_delay: None, sitemaps: None }.allows(url)
+    };
+    let length = |value: &[u8]| pattern::of_rule(value).map_or(0, |pattern| pattern.len());
+    let matching = group.rules.iter().filter(|(_, value)| matches(value));
+    let (verdict, value) = matching.max_by_key(|(verdict, value)| (length(value), Reverse(*verdict)))?;
+    // Bounds on all rules together may have made them stricter than each alone.
+    let allows = Robots::parse(body, product_token).allows(url);
+    let name = if *verdict == Verdict::Allow { "Allow" } else { "Disallow" };
+    (allows == (*verdict == Verdict::Allow)).then(|| format!("{name}: {}", String::from_utf8_lossy(value)))
 }
 
 /// The product token of a user agent string: `freshet` of `freshet/0.1 (+https://example.org)`.

@@ -211,3 +211,21 @@ fn the_product_token_of_a_user_agent() {
         !Robots::parse(b"User-agent:\nDisallow: /b\nUser-agent: *\nDisallow: /a\n", "").allows(&url("/a"))
     );
 }
+
+#[test]
+fn the_deciding_rule_is_the_longest_that_matches() {
+    let body =
+        b"User-agent: *\nDisallow: /\nUser-agent: freshet\nDisallow: /private # ours\nAllow: /private/open\n\
+        Disallow: /*.pdf$\nDisallow: /same\nAllow: /same\nDisallow:\n";
+    let decides = |path: &str| {
+        let url = Url::parse("https://example.org").and_then(|host| host.join(path)).expect("a URL");
+        deciding_rule(body, "freshet/0.1", &url)
+    };
+    assert_eq!(decides("/private/x").as_deref(), Some("Disallow: /private"));
+    assert_eq!(decides("/private/open/x").as_deref(), Some("Allow: /private/open"));
+    assert_eq!(decides("/a/b.pdf").as_deref(), Some("Disallow: /*.pdf$"));
+    assert_eq!(decides("/same").as_deref(), Some("Allow: /same"));
+    for free in ["/", "/a.pdf?x", "/robots.txt"] {
+        assert_eq!(decides(free), None, "{free}");
+    }
+}
