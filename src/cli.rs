@@ -15,6 +15,7 @@ Examples:
   freshet crawl --budget 1000                    spend at most 1000 requests on this cycle
   freshet status                                 what is known, which hosts wait and why
   freshet pages --state gone --format csv        list pages, filtered
+  freshet check https://example.org/             what a crawl would make of this page, without storing it
   freshet compare old.html new.html              how far two pages are apart, and by which words
   freshet web --hosts 3 --day 10s > seeds.txt    a web to practise on, a day of which lasts ten seconds
   freshet score --truth http://127.0.1.1:8000/   how fresh and complete the crawl of that web is
@@ -23,17 +24,25 @@ Examples:
 What can be set for a crawl can also be set by an environment variable (FRESHET_DELAY=2) or in freshet.toml
 ([crawl] delay = 2); `freshet config` prints what holds.";
 
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  freshet check https://example.org/                       robots.txt, answer, text and links
+  freshet check https://example.org/ --links all           every link, and why it is not taken
+  freshet check https://example.org/ --text                all text that the `ignore` rules leave
+  freshet check https://example.org/ --exclude /archive/   what a pattern would keep out
+  freshet check https://example.org/ --json                the same for programs";
+
 const COMPARE_EXAMPLES: &str = "\
 Examples:
-  freshet compare old.html new.html                 0.12: an eighth of the fragments differ, and which
-  freshet compare --k 1 a.txt b.txt                 by single words, in whatever order
-  freshet compare --m 64 a.txt b.txt                what a crawl with `sketch = 64` would take it for
-  curl -s https://example.org/a.txt | freshet compare - b.txt
-  freshet compare page.html https://example.org/    is my copy still what the site shows?";
+  freshet compare old.html new.html                0.12: an eighth of all fragments differ
+  freshet compare --k 1 a.txt b.txt                by single words, in whatever order
+  freshet compare --m 64 a.txt b.txt               what a crawl with `sketch = 64` would see
+  pdftotext a.pdf - | freshet compare - b.txt      standard input and a file
+  freshet compare page.html https://example.org/   is my copy still what the site shows?";
 
 /// A polite web crawler that learns how pages change.
 ///
-/// Gather: crawl. Look: status, pages, changes, diff. Study: compare. Keep: store. Play: demo, web, score.
+/// Gather: crawl. Look: status, pages, changes, diff, check. Study: compare. Keep: store. Play: demo, web, score.
 /// Set up: config, completions.
 #[derive(Debug, Parser)]
 #[command(name = "freshet", version, after_help = EXAMPLES, max_term_width = 110)]
@@ -85,6 +94,14 @@ pub enum Command {
     /// By default the last one held and the last before it that says something else. Coloured on a terminal, a unified
     /// diff elsewhere, or JSON.
     Diff(DiffArgs),
+    /// Ask for one page now, and show everything that a crawl would make of it; nothing is stored
+    ///
+    /// Shows what robots.txt says of it and which rule decides, each redirect, the answer and its headers, the text
+    /// that the rules of freshet.toml on what to ignore leave, and every link with the reason why a crawl that has the
+    /// page as its seed would not take it. Asks as politely as a crawl, each URL once. Exits with 1 if there is no page
+    /// to be had.
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(Box<CheckArgs>),
     /// Show how far two pages or files are apart, and the words that make the difference
     ///
     /// A text is the set of its fragments, runs of k words. The divergence is 1 less the share of the fragments of
@@ -310,6 +327,20 @@ pub struct DiffArgs {
     /// A unified diff on a terminal too
     #[arg(long)]
     pub unified: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The page, with its scheme: https://example.org/
+    pub url: String,
+    /// Links to show, or `all`; --json always has all
+    #[arg(long, value_name = "N", default_value = "20")]
+    pub links: String,
+    /// Show all of the text, not only its first lines
+    #[arg(long)]
+    pub text: bool,
+    #[command(flatten)]
+    pub flags: CrawlFlags,
 }
 
 #[derive(Debug, Args)]

@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         Command::Pages(arguments) => commands::pages::run(&cli.global, &arguments),
         Command::Changes(arguments) => commands::changes::run(&cli.global, &arguments),
         Command::Diff(arguments) => commands::diff::run(&cli.global, &arguments, &talk),
+        Command::Check(arguments) => commands::check::run(&cli.global, &arguments, &talk),
         Command::Compare(arguments) => commands::compare::run(&cli.global, &arguments, &talk),
         Command::Store(command) => commands::store::run(&cli.global, &command, &talk),
         Command::Demo(arguments) => commands::demo::run(&cli.global, &arguments, &talk),

@@ -24,6 +24,9 @@ use super::crawl::ADDRESS_HINT;
 use super::talk::Talk;
 use crate::settings::{Settings, Usage};
 
+/// Whoever waits longer is told what for.
+const LONG_PAUSE: Duration = Duration::from_secs(3);
+
 /// Asks for one page after the other, with the pauses between them that their hosts are due.
 pub struct Asker {
     runtime: Runtime,
@@ -32,6 +35,7 @@ pub struct Asker {
     redirects: usize,
     normaliser: Normaliser,
     hosts: HashMap<Host, HostFacts>,
+    talk: Talk,
 }
 
 /// What came of asking for a page.
@@ -81,7 +85,7 @@ pub fn page_url(text: &str, settings: &Settings) -> Result<PageUrl, Usage> {
 }
 
 impl Asker {
-    pub fn new(settings: &Settings) -> anyhow::Result<Asker> {
+    pub fn new(settings: &Settings, talk: &Talk) -> anyhow::Result<Asker> {
         let network = Network::new(settings.network()?).map_err(|error| Usage(error.to_string()))?;
         let crawl = settings.crawl();
         let mut fetch = crawl.fetch;
@@ -97,12 +101,13 @@ impl Asker {
             redirects: crawl.redirects as usize,
             normaliser: settings.normaliser(),
             hosts: HashMap::new(),
+            talk: talk.clone(),
         })
     }
 
     /// Asks for a page, and follows where it leads, as many redirects as a crawl does.
     pub fn ask(&mut self, url: PageUrl) -> Asked {
-        let Asker { runtime, fetcher, settings, redirects, normaliser, hosts } = self;
+        let Asker { runtime, fetcher, settings, redirects, normaliser, hosts, talk } = self;
         let before = fetcher.traffic();
         let mut hops: Vec<Hop> = Vec::new();
         let mut here = url;
@@ -138,6 +143,10 @@ impl Asker {
                         let token = settings.product_token(&report.host);
                         facts.robots = Some(read_robots(record.status, &record.body, token));
                         facts.record = Some(record);
+                        if facts.wait.is_none() && facts.delay >= LONG_PAUSE {
+                            let pause = span(facts.delay);
+                            talk.say(&format!("waiting: `{}` is due a pause of {pause}", report.host));
+                        }
                     }
                 }
                 // The host's report has them too.

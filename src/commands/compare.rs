@@ -33,7 +33,7 @@ pub fn run(global: &Global, arguments: &CompareArgs, talk: &Talk) -> anyhow::Res
     if arguments.a == "-" && arguments.b == "-" {
         return Err(Usage("standard input can be read once only; name a file for one of them".into()).into());
     }
-    let mut asker = Asker::new(&settings)?;
+    let mut asker = Asker::new(&settings, talk)?;
     let mut read = |name: &str| text(name, &mut asker, &settings, talk);
     let (a, b) = (read(&arguments.a)?, read(&arguments.b)?);
     let found = Comparison::of(&a, &b, words, most);

@@ -1,8 +1,8 @@
 //! One file a command: build, call, print.
 
-#[allow(dead_code)]
 pub mod ask_page;
 pub mod changes;
+pub mod check;
 pub mod compare;
 pub mod completions;
 pub mod config;
@@ -11,7 +11,6 @@ pub mod demo;
 pub mod diff;
 pub mod held;
 pub mod on_change;
-#[allow(dead_code)]
 pub mod page_facts;
 pub mod pages;
 pub mod score;

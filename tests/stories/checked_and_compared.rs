@@ -231,3 +231,323 @@ fn two_pages_of_one_host_are_asked_for_with_a_pause() {
     assert_eq!(site.log().count("/robots.txt"), 1, "{:?}", site.log().paths());
     site.log().assert_polite(0, 0.2);
 }
+
+// --- check -----------------------------------------------------------------------------------------------------
+
+#[track_caller]
+fn check(freshet: &Freshet, url: &str, flags: &[&str]) -> Ran {
+    freshet.run(&[&["check", url, "--json"], &FAST[..], flags].concat())
+}
+
+/// What was told, however it ended.
+#[track_caller]
+fn told(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}\n{}", ran.output()))
+}
+
+/// The link that is written like this, as (taken, why, robots).
+#[track_caller]
+fn link(report: &Value, href: &str) -> (Value, Value, Value) {
+    let links = report["page"]["links"].as_array().cloned().unwrap_or_default();
+    let found = links.iter().find(|link| link["href"] == href);
+    let link = found.unwrap_or_else(|| panic!("no link `{href}` in {report:#}"));
+    (link["taken"].clone(), link["why"].clone(), link["robots"].clone())
+}
+
+const HOME: &str = "<html><head><title>The harbour</title><base href='/sub/'>\
+    <link rel=canonical href='/home'><meta name=robots content=noindex></head>\
+    <body><p>one two three four five</p><p class=clock>it is noon</p><a href=a>a</a><a href='a#part'>again</a>\
+    <a href='/no/way'>forbidden</a><a href='https://example.com/'>far</a><a rel=nofollow href='/ad'>ad</a>\
+    <a href='/skip/me'>skip</a><a href='http://[bad/'>bad</a></body></html>";
+
+#[test]
+fn a_page_is_told_with_all_that_a_crawl_would_make_of_it() {
+    let site = Site::start();
+    let robots =
+        "User-agent: *\nDisallow: /no\nAllow: /\nCrawl-delay: 0.1\nSitemap: https://example.org/map.xml\n";
+    site.page("/robots.txt", Reply::text(robots));
+    site.page("/", Reply::html(HOME).etag("\"v1\"").header("Cache-Control", "max-age=60").gzip());
+    let freshet = Freshet::new();
+    freshet.write("freshet.toml", "[change]\nignore = [\".clock\"]\nsketch = 1\nfragment_words = 2\n");
+    let report = check(&freshet, &site.url("/"), &["--exclude", "/skip/"]).json();
+
+    assert_eq!((&report["fetched"], &report["outcome"]), (&json!(true), &json!("fetched")));
+    assert_eq!((&report["reason"], &report["requests"]), (&Value::Null, &json!(2)));
+    let hop = &report["hops"][0];
+    assert_eq!((&hop["url"], &hop["status"]), (&json!(site.url("/")), &json!(200)));
+    assert_eq!((&hop["address"], &hop["refused"]), (&json!("127.0.0.1"), &Value::Null));
+    assert_eq!(
+        hop["robots"],
+        json!({
+            "allowed": true, "rule": "Allow: /", "status": 200, "crawl_delay": 0.1, "delay": 0.1,
+            "sitemaps": ["https://example.org/map.xml"],
+        })
+    );
+    assert_eq!(hop["bytes"], HOME.len());
+    assert_eq!(
+        (&hop["headers"]["etag"], &hop["headers"]["cache-control"]),
+        (&json!("\"v1\""), &json!("max-age=60"))
+    );
+
+    let page = &report["page"];
+    assert_eq!((&page["media"], &page["charset"]), (&json!("html"), &json!("UTF-8")));
+    assert_eq!((&page["title"], &page["base"]), (&json!("The harbour"), &json!("/sub/")));
+    assert_eq!(page["canonical"], site.url("/home"));
+    assert_eq!((&page["noindex"], &page["nofollow"]), (&json!(true), &json!(false)));
+    assert!(page["text"].as_str().is_some_and(|text| text.starts_with("one two three four five")), "{page}");
+    assert!(page["text"].as_str().is_some_and(|text| !text.contains("noon")), "{page}");
+    assert_eq!(page["sketch"], 1);
+    assert_eq!((&page["fragments"], &page["fragment_words"]), (&json!(5), &json!(2)));
+    assert_eq!((&page["words"], &page["words_ignored"]), (&json!(6), &json!(3)));
+
+    let yes = (json!(true), Value::Null, json!(true));
+    let no = |why: &str, robots: Value| (json!(false), json!(why), robots);
+    assert_eq!(link(&report, "a"), yes);
+    assert_eq!(page["links"][0]["url"], site.url("/sub/a"));
+    assert_eq!(link(&report, "a#part"), no("known", json!(true)));
+    assert_eq!(link(&report, "/no/way"), no("robots", json!(false)));
+    assert_eq!(link(&report, "https://example.com/"), no("out-of-scope", Value::Null));
+    assert_eq!(link(&report, "/ad"), no("no-follow", json!(true)));
+    assert_eq!(link(&report, "/skip/me"), no("excluded", json!(true)));
+    assert_eq!(link(&report, "http://[bad/"), no("malformed", Value::Null));
+    let obstinate = check(&freshet, &site.url("/"), &["--ignore-nofollow", "--scope", "any"]).json();
+    assert_eq!(link(&obstinate, "/ad"), yes);
+    assert_eq!(link(&obstinate, "https://example.com/"), (json!(true), Value::Null, Value::Null));
+    assert_nothing_stored(&freshet);
+}
+
+#[test]
+fn people_read_the_same_in_sections() {
+    let site = Site::start();
+    site.page("/robots.txt", Reply::text("User-agent: *\nDisallow: /no\n"));
+    let links: Vec<String> = (0..30).map(|n| format!("/page{n}")).collect();
+    let links: Vec<&str> = links.iter().map(String::as_str).chain(["/no/1"]).collect();
+    site.page("/", links_page("A list", &links));
+    let freshet = Freshet::new();
+    let read = |flags: &[&str]| {
+        let ran = freshet.run(&[&["check", &site.url("/")], &FAST[..], flags].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.output());
+        ran.stdout
+    };
+    let text = read(&[]);
+    for said in [
+        "robots  allowed, a pause of 0 s is kept",
+        "answer  200 fetched",
+        "title      A list",
+        "links: 31, of which a crawl takes 30, not taken: robots 1",
+        "and 11 more (--links all shows them)",
+        "lines more (--text shows all)",
+        "content-type",
+    ] {
+        assert!(text.contains(said), "`{said}` is not said\n{text}");
+    }
+    assert!(!text.contains("\n  /page29"), "{text}");
+    let all = read(&["--links", "all", "--text"]);
+    assert!(all.contains("\n  /page29\n") && all.contains("robots   ") && !all.contains("shows"), "{all}");
+    assert!(!read(&["--links", "0"]).contains("why not"));
+}
+
+#[test]
+fn what_robots_txt_forbids_is_not_asked_for() {
+    let site = Site::start();
+    site.page("/robots.txt", Reply::text("User-agent: *\nDisallow: /private\n"));
+    site.page("/private/page", "secret");
+    let freshet = Freshet::new();
+    let ran = check(&freshet, &site.url("/private/page"), &[]);
+    assert_refused(&ran, 1, &["robots.txt", "forbids it"]);
+    let report = told(&ran);
+    assert_eq!((&report["fetched"], &report["outcome"]), (&json!(false), &json!("robots")));
+    assert_eq!(report["hops"][0]["robots"]["allowed"], false);
+    assert_eq!(report["hops"][0]["robots"]["rule"], "Disallow: /private");
+    assert_eq!(report["page"], Value::Null);
+    assert_eq!(site.log().paths(), ["/robots.txt"]);
+    let text = freshet.run(&[&["check", &site.url("/private/page")], &FAST[..]].concat());
+    assert!(text.stdout.contains("forbidden by `Disallow: /private`"), "{}", text.output());
+    assert_nothing_stored(&freshet);
+}
+
+#[test]
+fn redirects_are_followed_hop_by_hop_and_each_host_is_asked_for_its_rules_first() {
+    let site = Site::with_hosts(2);
+    site.page_on(0, "/a", Reply::redirect(301, "/b"));
+    site.page_on(0, "/b", Reply::redirect(302, site.url_on(1, "/c")));
+    site.page_on(1, "/c", links_page("there", &["/d", &site.url_on(0, "/e")]));
+    site.page_on(1, "/robots.txt", Reply::text("User-agent: *\nDisallow: /d\n"));
+    let freshet = Freshet::new();
+    let report = freshet.json(&["check", &site.url("/a"), "--json", "--allow-private", "--delay", "0.1"]);
+
+    let hops: Vec<(&str, &str)> = report["hops"]
+        .as_array()
+        .expect("hops")
+        .iter()
+        .map(|hop| (hop["outcome"].as_str().expect("a word"), hop["refused"].as_str().unwrap_or_default()))
+        .collect();
+    assert_eq!(hops, [("moved", ""), ("redirected", ""), ("fetched", "out-of-scope")]);
+    assert_eq!(report["hops"][0]["to"], site.url("/b"));
+    assert_eq!(report["hops"][0]["robots"]["status"], 404);
+    assert_eq!(report["hops"][2]["robots"]["status"], 200);
+    assert_eq!(report["page"]["url"], site.url_on(1, "/c"));
+    assert_eq!(link(&report, "/d").1, "robots");
+    assert_eq!(link(&report, &site.url_on(0, "/e")).1, Value::Null, "the first host is the seed's");
+    assert_eq!(site.log().on(0).paths(), ["/robots.txt", "/a", "/b"]);
+    assert_eq!(site.log().on(1).paths(), ["/robots.txt", "/c"]);
+    site.log().assert_polite(0, 0.1);
+    site.log().assert_polite(1, 0.1);
+}
+
+#[test]
+fn a_redirect_to_an_address_that_is_not_open_ends_there() {
+    let site = Site::with_hosts(2);
+    site.page_on(0, "/", Reply::redirect(302, site.url_on(1, "/inside")));
+    site.page_on(1, "/inside", "for the house only");
+    let freshet = Freshet::new();
+    let ran =
+        freshet.run(&["check", &site.url("/"), "--json", "--delay", "0", "--allow-private=127.0.0.1/32"]);
+    assert_refused(&ran, 1, &["private", "hint:"]);
+    let report = told(&ran);
+    assert_eq!(
+        (&report["outcome"], &report["hops"][1]["robots"]["allowed"]),
+        (&json!("address"), &Value::Null)
+    );
+    assert_eq!(site.log().on(1).total(), 0);
+}
+
+#[test]
+fn redirects_that_lead_nowhere_say_so() {
+    let site = Site::start();
+    site.page("/robots.txt", Reply::text("User-agent: *\nDisallow: /no\n"));
+    site.page("/round", Reply::redirect(302, "/about"));
+    site.page("/about", Reply::redirect(302, "/round"));
+    site.page("/mail", Reply::redirect(302, "mailto:me@example.org"));
+    site.page("/empty", Reply::redirect(302, ""));
+    site.page("/forbidden", Reply::redirect(302, "/no"));
+    for hop in 0..9 {
+        site.page(&format!("/far{hop}"), Reply::redirect(302, format!("/far{}", hop + 1)));
+    }
+    let freshet = Freshet::new();
+    for (path, outcome, hops) in [
+        ("/round", "redirect-loop", 2),
+        ("/mail", "redirect-out-of-scope", 1),
+        ("/empty", "redirect-bad-location", 1),
+        ("/forbidden", "robots", 2),
+        ("/far0", "redirect-too-many", 6),
+    ] {
+        let ran = check(&freshet, &site.url(path), &[]);
+        assert_refused(&ran, 1, &["was not fetched"]);
+        let report = told(&ran);
+        assert_eq!(report["outcome"], outcome, "{path}");
+        assert_eq!(report["hops"].as_array().map(Vec::len), Some(hops), "{path}\n{report:#}");
+    }
+    assert!(!site.log().asked("/no") && !site.log().asked("/far6"), "{:?}", site.log().paths());
+}
+
+#[test]
+fn a_page_that_is_not_to_be_had_is_asked_for_once_and_the_reason_told() {
+    let site = Site::start();
+    site.page("/gone", Reply::status(410, "gone"));
+    site.page("/broken", Reply::status(500, "broken"));
+    site.page("/busy", Reply::status(503, "busy").header("Retry-After", "7"));
+    site.page("/closed", Reply::status(403, "closed"));
+    site.page("/cut", Reply::html("a long page").truncate(3));
+    site.page("/reset", Reply::reset());
+    site.page("/soft", "<title>404 Not Found</title><h1>Not Found</h1>");
+    let freshet = Freshet::new();
+    for (path, outcome, said) in [
+        ("/missing", "missing", "404"),
+        ("/gone", "missing", "410"),
+        ("/broken", "server-error", "500"),
+        ("/busy", "throttled", "come back in 7 s"),
+        ("/closed", "http-error", "403"),
+        ("/cut", "cut-off", "within the body"),
+        ("/reset", "hung-up", "hung up"),
+        ("/soft", "soft-missing", "says that there is none"),
+    ] {
+        let ran = check(&freshet, &site.url(path), &[]);
+        assert_refused(&ran, 1, &["was not fetched", said]);
+        let report = told(&ran);
+        assert_eq!((&report["outcome"], &report["fetched"]), (&json!(outcome), &json!(false)), "{path}");
+        assert!(report["reason"].as_str().is_some_and(|reason| reason.contains(said)), "{report:#}");
+        assert_eq!(site.log().count(path), 1, "{path}");
+    }
+    assert_nothing_stored(&freshet);
+}
+
+#[test]
+fn hosts_that_can_not_or_may_not_be_asked_are_told_apart() {
+    let site = Site::with_hosts(3);
+    site.page("/", "home");
+    site.page_on(0, "/robots.txt", Reply::status(500, "broken"));
+    site.page_on(1, "/robots.txt", Reply::text("User-agent: *\nCrawl-delay: 100\n"));
+    let freshet = Freshet::new();
+    let dead = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        format!("http://{}/", listener.local_addr().expect("an address"))
+    };
+    for (url, outcome, said) in [
+        (site.url_on(0, "/"), "robots-unavailable", "robots.txt"),
+        (site.url_on(1, "/"), "crawl-delay", "--max-crawl-delay"),
+        (dead, "unreachable", "can't be reached"),
+    ] {
+        let ran = check(&freshet, &url, &[]);
+        assert_refused(&ran, 1, &[said]);
+        assert_eq!(told(&ran)["outcome"], outcome, "{}", ran.output());
+    }
+    assert_eq!(told(&check(&freshet, &site.url_on(1, "/"), &[]))["hops"][0]["robots"]["crawl_delay"], 100.0);
+    assert!(!site.log().asked("/"), "{:?}", site.log().paths());
+
+    let private = freshet.run(&["check", &site.url_on(2, "/"), "--json"]);
+    assert_refused(&private, 1, &["private", "hint:", "--allow-private"]);
+    assert_eq!(told(&private)["outcome"], "address");
+    assert_eq!(site.log().on(2).total(), 0);
+    assert_nothing_stored(&freshet);
+}
+
+#[test]
+fn what_is_no_page_is_the_caller_s_mistake() {
+    let freshet = Freshet::new();
+    for (arguments, said) in [
+        (&["check", "example.org"][..], "`example.org` is no page"),
+        (&["check", "ftp://example.org/"], "`ftp`"),
+        (&["check", "http://reader:secret@example.org/"], "password"),
+        (&["check", "https://example.org/", "--links", "many"], "--links is `many`"),
+        (&["check", "https://example.org/", "--delay=-1"], "delay is `-1`"),
+        (&["check"], "URL"),
+    ] {
+        let ran = freshet.run(arguments);
+        assert_refused(&ran, 2, &[said]);
+        assert_eq!(ran.stdout, "");
+        assert!(!ran.stderr.contains("secret"), "{}", ran.stderr);
+    }
+    assert_nothing_stored(&freshet);
+}
+
+#[test]
+fn what_is_not_read_is_fetched_all_the_same() {
+    let site = Site::start();
+    site.page("/image", Reply::bytes("image/png", b"\x89PNG\r\n\x1a\n\x00".to_vec()));
+    site.page("/text", Reply::bytes("text/plain; charset=iso-8859-1", b"caf\xe9".to_vec()));
+    site.page("/hidden", Reply::html("<p>words").header("X-Robots-Tag", "noindex, nofollow"));
+    site.page(
+        "/evil",
+        Reply::html("<title>a&#27;[2Jb</title><a href='/&#27;[2J'>x</a>").header("ETag", "\"\u{e9}\""),
+    );
+    let freshet = Freshet::new();
+    let page = |path: &str| check(&freshet, &site.url(path), &[]).json()["page"].clone();
+    let image = page("/image");
+    assert_eq!(
+        (&image["media"], &image["charset"], &image["text"]),
+        (&json!("other"), &Value::Null, &json!(""))
+    );
+    let text = page("/text");
+    assert_eq!(
+        (&text["media"], &text["charset"], &text["text"]),
+        (&json!("text"), &json!("windows-1252"), &json!("café"))
+    );
+    let hidden = page("/hidden");
+    assert_eq!((&hidden["noindex"], &hidden["nofollow"]), (&json!(true), &json!(true)));
+    for path in ["/evil", "/image"] {
+        let ran = freshet.run(&[&["check", &site.url(path)], &FAST[..]].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.output());
+        assert!(!ran.stdout.contains('\u{1b}'), "{:?}", ran.stdout);
+    }
+}

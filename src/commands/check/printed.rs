@@ -1,0 +1,181 @@
+//! A checked page for people: the way to it, its headers, what it says, its links.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use freshet::report::{Align, Table, bytes, number};
+
+use super::report::{HopReport, PageReport, Report, RobotsReport};
+
+/// Lines shown of the text, unless all is wanted.
+const TEXT_LINES: usize = 10;
+/// Characters shown of a line of the text.
+const LINE_CHARACTERS: usize = 100;
+
+/// `links`: how many are shown.
+pub fn text(report: &Report, links: usize, all_text: bool) -> String {
+    let mut text = String::new();
+    for hop in &report.hops {
+        write_hop(&mut text, hop);
+    }
+    let sent = match report.requests {
+        1 => "1 request".to_owned(),
+        many => format!("{} requests", number(many)),
+    };
+    let _ = writeln!(text, "{sent} sent, {} of bodies came", bytes(report.bytes));
+    if let Some(headers) = report.hops.last().map(|hop| &hop.headers).filter(|headers| !headers.is_empty()) {
+        text.push_str("\nheaders\n");
+        let rows = headers.iter().map(|(name, value)| (*name, clean(value)));
+        write_rows(&mut text, rows);
+    }
+    if let Some(page) = &report.page {
+        write_page(&mut text, page, report.outcome, all_text);
+        write_links(&mut text, page, links);
+    }
+    text
+}
+
+/// Names and values, below each other.
+fn write_rows<'a>(text: &mut String, rows: impl Iterator<Item = (&'a str, String)>) {
+    let rows: Vec<(&str, String)> = rows.collect();
+    let widest = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, value) in rows {
+        let _ = writeln!(text, "  {name:widest$}  {value}");
+    }
+}
+
+fn write_hop(text: &mut String, hop: &HopReport) {
+    let _ = writeln!(text, "{}", hop.url);
+    let mut rows = vec![("robots", robots(&hop.robots))];
+    if !hop.robots.sitemaps.is_empty() {
+        rows.push(("sitemaps", hop.robots.sitemaps.join(", ")));
+    }
+    if let Some(refused) = hop.refused {
+        rows.push(("scope", format!("a crawl would not come here: {refused}")));
+    }
+    let answer = match (hop.status, &hop.to) {
+        (Some(status), Some(to)) => format!("{status} {} to {to}", hop.outcome),
+        (Some(status), None) => format!("{status} {}", hop.outcome),
+        (None, _) => format!("none: {}", hop.outcome),
+    };
+    let took = hop.milliseconds.map(|took| format!("{took} ms"));
+    let size = hop.bytes.map(|size| bytes(size as u64));
+    let from = hop.address.map(|address| format!("from {address}"));
+    let parts = std::iter::once(answer).chain(took).chain(size).chain(from);
+    rows.push(("answer", parts.collect::<Vec<_>>().join(", ")));
+    write_rows(text, rows.into_iter());
+}
+
+fn robots(robots: &RobotsReport) -> String {
+    let verdict = match (robots.allowed, &robots.rule) {
+        (None, _) => return "not read".to_owned(),
+        (Some(true), Some(rule)) => format!("allowed by `{}`", clean(rule)),
+        (Some(true), None) => "allowed".to_owned(),
+        (Some(false), Some(rule)) => format!("forbidden by `{}`", clean(rule)),
+        (Some(false), None) => "forbidden".to_owned(),
+    };
+    let file = match robots.status {
+        Some(200..300) | None => String::new(),
+        Some(status) => format!(", there is no robots.txt ({status})"),
+    };
+    let delay = robots.crawl_delay.map_or(String::new(), |delay| format!(", crawl-delay {delay} s"));
+    let kept = robots.delay.map_or(String::new(), |delay| format!(", a pause of {delay} s is kept"));
+    format!("{verdict}{file}{delay}{kept}")
+}
+
+fn write_page(text: &mut String, page: &PageReport, outcome: &str, all_text: bool) {
+    text.push_str("\npage\n");
+    let kind = match page.charset {
+        Some(charset) => format!("{}, {charset}", page.media),
+        None => format!("{}: of a kind that is not read", page.media),
+    };
+    let mut rows = vec![("kind", kind)];
+    if outcome != "fetched" {
+        rows.push(("taken for", outcome.to_owned()));
+    }
+    rows.extend(page.title.as_ref().map(|title| ("title", clean(title))));
+    rows.extend(page.canonical.as_ref().map(|url| ("canonical", clean(url))));
+    let wishes = [("noindex", page.noindex), ("nofollow", page.nofollow)];
+    let wishes: Vec<&str> = wishes.iter().filter(|(_, asked)| *asked).map(|(name, _)| *name).collect();
+    if !wishes.is_empty() {
+        rows.push(("asks for", wishes.join(", ")));
+    }
+    rows.extend(page.base.as_ref().map(|base| ("base", clean(base))));
+    rows.extend(
+        page.refresh
+            .as_ref()
+            .map(|refresh| ("refresh", format!("to {} after {} s", clean(&refresh.url), refresh.seconds))),
+    );
+    let count = |count: usize| number(count as u64);
+    let ignored = match page.words_ignored {
+        0 => String::new(),
+        ignored => format!(", and {} that the rules ignore", count(ignored)),
+    };
+    rows.push(("words", format!("{}{ignored}", count(page.words))));
+    rows.push((
+        "fragments",
+        format!(
+            "{} of {} words, {} in the sketch",
+            count(page.fragments),
+            page.fragment_words,
+            count(page.sketch)
+        ),
+    ));
+    write_rows(text, rows.into_iter());
+    write_text(text, &page.text, all_text);
+}
+
+fn write_text(text: &mut String, page: &str, all: bool) {
+    if page.is_empty() {
+        return;
+    }
+    text.push_str("\ntext\n");
+    let lines = page.lines().count();
+    let shown = if all { lines } else { TEXT_LINES };
+    for line in page.lines().take(shown) {
+        let cut =
+            line.char_indices().nth(LINE_CHARACTERS).filter(|_| !all).and_then(|(end, _)| line.get(..end));
+        match cut {
+            Some(cut) => drop(writeln!(text, "  {cut}…")),
+            None => drop(writeln!(text, "  {line}")),
+        }
+    }
+    if lines > shown {
+        let _ = writeln!(text, "  and {} lines more (--text shows all)", number((lines - shown) as u64));
+    }
+}
+
+fn write_links(text: &mut String, page: &PageReport, shown: usize) {
+    let count = |count: usize| number(count as u64);
+    let taken = page.links.iter().filter(|link| link.taken).count();
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for why in page.links.iter().filter_map(|link| link.why) {
+        *reasons.entry(why).or_default() += 1;
+    }
+    if page.links_dropped > 0 {
+        *reasons.entry("links-per-page").or_default() += page.links_dropped;
+    }
+    let refused: Vec<String> = reasons.iter().map(|(why, many)| format!("{why} {}", count(*many))).collect();
+    let refused =
+        if refused.is_empty() { String::new() } else { format!(", not taken: {}", refused.join(", ")) };
+    let all = page.links.len() + page.links_dropped;
+    let _ = writeln!(text, "\nlinks: {}, of which a crawl takes {}{refused}", count(all), count(taken));
+    if page.links.is_empty() || shown == 0 {
+        return;
+    }
+    let mut table = Table::new(&[("  ", Align::Left), ("why not", Align::Left), ("link", Align::Left)]);
+    for link in page.links.iter().take(shown) {
+        let mark = if link.taken { "  +" } else { "  -" };
+        let url = link.url.clone().unwrap_or_else(|| clean(&link.href));
+        table.row([mark.to_owned(), link.why.unwrap_or_default().to_owned(), url]);
+    }
+    text.push_str(&table.render());
+    if page.links.len() > shown {
+        let _ = writeln!(text, "  and {} more (--links all shows them)", count(page.links.len() - shown));
+    }
+}
+
+/// What others wrote can't move the cursor.
+fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
+}
