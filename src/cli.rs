@@ -248,7 +248,7 @@ pub struct CrawlFlags {
     /// Words of a fragment, the unit in which changes are measured [default: 4]
     #[arg(long, value_name = "K", env = "FRESHET_FRAGMENT_WORDS", help_heading = "Change")]
     pub fragment_words: Option<usize>,
-    /// Fragments kept of a version, or `all` [default: 256]
+    /// Fragments kept of a version, or `all` [default: 250]
     #[arg(long, value_name = "M", env = "FRESHET_SKETCH", help_heading = "Change")]
     pub sketch: Option<String>,
     /// Change profiles kept of a page [default: 5]

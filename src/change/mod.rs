@@ -52,6 +52,7 @@ pub fn sketch(text: &str, settings: ChangeSettings) -> Sketch {
 
 impl Default for ChangeSettings {
     fn default() -> Self {
-        Self { fragment_words: 4, sketch: Some(256), profiles: 5 }
+        // Two sketches of 250 fit a page of SQLite; one of 256 would take a page of its own.
+        Self { fragment_words: 4, sketch: Some(250), profiles: 5 }
     }
 }

@@ -260,7 +260,7 @@ fn how_changes_are_told_is_a_setting() {
     let none: [&str; 0] = [];
     assert_eq!(
         defaults,
-        json!({ "fragment_words": 4, "sketch": 256, "profiles": 5, "changed": "text", "ignore": none, "only": none,
+        json!({ "fragment_words": 4, "sketch": 250, "profiles": 5, "changed": "text", "ignore": none, "only": none,
             "ignore_text": none })
     );
     let flags =
