@@ -5,6 +5,8 @@
 //! [`str::to_lowercase`] does it, and its words are then the longest runs of letters and digits. A text of fewer than k
 //! words is one fragment of them all, a text without words has none.
 
+use std::sync::LazyLock;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Which way of making fragments this is. It is kept with what was measured, and goes up whenever any text would get
@@ -16,6 +18,15 @@ pub const MOST_WORDS: usize = 64;
 
 /// Text is taken in pieces of about this many bytes, so that what is worked on stays in the nearest cache.
 const PIECE_BYTES: usize = 8 * 1024;
+
+/// Words are looked for in so many bytes at a time: the bits of a mask.
+const BLOCK_BYTES: usize = 64;
+
+/// Words are copied when there may be so many edges of them; a multiple of [`BLOCK_BYTES`].
+const EDGES: usize = 512;
+
+/// A word that is no longer, with the blank behind it, is copied as if it were so long: most are.
+const SHORT_BYTES: usize = 16;
 
 /// The distinct fragments of a text, in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,6 +84,10 @@ impl<'a> IntoIterator for &'a Fragments {
 #[derive(Clone, Debug)]
 pub struct Fragmenter {
     words: usize,
+    /// The piece at hand in lower case, a blank for each byte that is not of a word, and blanks behind it.
+    lower: Vec<u8>,
+    /// Where words of it start and end, in turn.
+    edges: Vec<usize>,
     /// The words at hand in lower case, a blank after each, up to `end`; behind it is what earlier ones left.
     joined: Vec<u8>,
     end: usize,
@@ -85,7 +100,15 @@ impl Fragmenter {
     /// `words` of a run below 1 are taken as 1, above [`MOST_WORDS`] as that.
     pub fn new(words: usize) -> Self {
         let words = words.clamp(1, MOST_WORDS);
-        Self { words, joined: Vec::new(), end: 0, starts: vec![0], marks: 1 }
+        Self {
+            words,
+            lower: Vec::new(),
+            edges: vec![0; EDGES + 2],
+            joined: Vec::new(),
+            end: 0,
+            starts: vec![0],
+            marks: 1,
+        }
     }
 
     /// Words of a run.
@@ -132,44 +155,113 @@ impl Fragmenter {
 
     /// Adds the words of a piece that no word reaches out of.
     fn read(&mut self, piece: &str) {
-        let mut rest = piece;
-        while !rest.is_ascii() {
-            let bytes = rest.as_bytes();
-            let other = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(bytes.len());
-            let (before, after) = bytes.split_at(other);
+        let bytes = piece.as_bytes();
+        let ascii = self.lower_ascii(bytes);
+        // Where what was not read yet starts, and up to where it is lower-cased.
+        let (mut from, mut done) = (0, if ascii { bytes.len() } else { 0 });
+        while let Some(other) = self.lower_others(done, bytes.len()) {
             // Lower-casing a letter looks at its neighbours (the Greek sigma), but never past ASCII white space.
+            let (before, after) = bytes.split_at(other);
             let start = before.iter().rposition(u8::is_ascii_whitespace).map_or(0, |blank| blank + 1);
-            let length =
-                after.iter().position(u8::is_ascii_whitespace).map_or(bytes.len(), |blank| other + blank);
-            let (Some(chunk), Some(after)) = (rest.get(start..length), rest.get(length..)) else { break };
-            self.read_ascii(&bytes[..start]);
-            self.read_chunk(chunk);
-            rest = after;
+            let blank = after.iter().position(u8::is_ascii_whitespace);
+            let stop = blank.map_or(bytes.len(), |blank| other + blank);
+            self.read_words(from, start);
+            self.read_chunk(piece.get(start..stop).unwrap_or_default());
+            (from, done) = (stop, stop);
         }
-        self.read_ascii(rest.as_bytes());
+        self.read_words(from, bytes.len());
     }
 
-    /// A branch for each byte would be mispredicted at each end of a word: both outcomes are written, one stays.
-    fn read_ascii(&mut self, piece: &[u8]) {
-        self.make_room(piece.len());
-        let from = self.end;
-        let joined = &mut self.joined[from..];
-        let starts = &mut self.starts[self.marks..];
-        let (mut end, mut marks, mut within) = (0, 0, 0);
-        for byte in piece {
-            let lower = LOWER[usize::from(*byte)];
-            let word = usize::from(lower != b' ');
-            joined[end] = lower;
-            end += word | within;
-            starts[marks] = from + end;
-            marks += within & !word;
-            within = word;
+    /// Writes ASCII in lower case, a blank for what parts words, and leaves the rest as it is. True: there is no rest.
+    fn lower_ascii(&mut self, piece: &[u8]) -> bool {
+        let padded = piece.len() + BLOCK_BYTES;
+        if self.lower.len() < padded {
+            self.lower.resize(padded.next_power_of_two(), b' ');
         }
-        self.end += end;
-        self.marks += marks;
-        if within == 1 {
-            self.end_word();
+        let (lower, padding) = self.lower.split_at_mut(piece.len());
+        let mut all = 0;
+        for (lower, byte) in lower.iter_mut().zip(piece) {
+            let small = byte | 0x20;
+            let other = if byte.is_ascii_digit() || !byte.is_ascii() { *byte } else { b' ' };
+            *lower = if small.is_ascii_lowercase() { small } else { other };
+            all |= byte;
         }
+        padding.iter_mut().take(BLOCK_BYTES).for_each(|byte| *byte = b' ');
+        all.is_ascii()
+    }
+
+    /// Does the same for what is not ASCII, in the same place; it stops where the lower case is not as long, or depends on
+    /// the letters around.
+    fn lower_others(&mut self, from: usize, to: usize) -> Option<usize> {
+        let mut at = from;
+        while let Some(other) = first_other(&self.lower[at..to]) {
+            at += other;
+            while let Some((letter, length)) = decode(&self.lower[at..to]) {
+                match Letter::known(letter) {
+                    Letter::Stays => {}
+                    Letter::Parts => self.lower[at..at + length].fill(b' '),
+                    Letter::Changes => {
+                        let small = char::from_u32(letter).into_iter().flat_map(char::to_lowercase).next();
+                        small?.encode_utf8(&mut self.lower[at..at + length]);
+                    }
+                    Letter::Odd => return Some(at),
+                }
+                at += length;
+            }
+        }
+        None
+    }
+
+    /// Adds the words that stand between two places of the piece in lower case, which no word reaches out of.
+    ///
+    /// A branch for each byte would be mispredicted at each end of a word: it takes a mask of many bytes at a time, and
+    /// goes from one edge of a word to the next.
+    fn read_words(&mut self, from: usize, to: usize) {
+        self.make_room(to.saturating_sub(from));
+        let Self { lower, edges, joined, starts, .. } = self;
+        let (mut end, mut marks) = (self.end, self.marks);
+        let (mut at, mut within, mut count) = (from, 0, 0);
+        while at < to {
+            let stop = to.min(at + EDGES);
+            while at < stop
+                && let Some(block) = lower[at..].first_chunk()
+            {
+                let mut mask = word_bytes(block);
+                if to - at < BLOCK_BYTES {
+                    mask &= (1 << (to - at)) - 1;
+                }
+                let mut turns = mask ^ (mask << 1 | within);
+                within = mask >> (BLOCK_BYTES - 1);
+                while turns != 0 {
+                    edges[count] = at + turns.trailing_zeros() as usize;
+                    count += 1;
+                    turns &= turns - 1;
+                }
+                at += BLOCK_BYTES;
+            }
+            if at >= to && within == 1 {
+                edges[count] = to;
+                count += 1;
+            }
+            for [start, stop] in edges[..count].as_chunks().0 {
+                let length = stop - start + 1;
+                if length <= SHORT_BYTES
+                    && let Some(short) = lower[*start..].first_chunk::<SHORT_BYTES>()
+                    && let Some(room) = joined[end..].first_chunk_mut()
+                {
+                    *room = *short;
+                } else {
+                    joined[end..end + length].copy_from_slice(&lower[*start..=*stop]);
+                }
+                end += length;
+                starts[marks] = end;
+                marks += 1;
+            }
+            // The start of a word whose end is yet to come.
+            edges[0] = edges[count.saturating_sub(1)];
+            count %= 2;
+        }
+        (self.end, self.marks) = (end, marks);
     }
 
     /// What stands between ASCII white space, with letters beyond ASCII.
@@ -212,7 +304,7 @@ impl Fragmenter {
 
     /// For so many bytes more, and the blank and the marks that may go with them.
     fn make_room(&mut self, bytes: usize) {
-        let joined = self.end + bytes + 1;
+        let joined = self.end + bytes + 1 + SHORT_BYTES;
         if self.joined.len() < joined {
             self.joined.resize(joined.next_power_of_two(), 0);
         }
@@ -231,18 +323,77 @@ fn piece_bytes(text: &[u8]) -> usize {
     within.or_else(behind).map_or(text.len(), |blank| blank + 1)
 }
 
-/// Letters and digits of ASCII in lower case; a blank for what parts words.
-const LOWER: [u8; 256] = {
-    let mut table = [b' '; 256];
-    let mut byte = 0_u8;
-    while byte < 128 {
-        if byte.is_ascii_alphanumeric() {
-            table[byte as usize] = byte.to_ascii_lowercase();
-        }
-        byte += 1;
+/// Which bytes are no blanks: the first byte is the lowest bit.
+fn word_bytes(block: &[u8; BLOCK_BYTES]) -> u64 {
+    const LOW: u64 = u64::from_le_bytes([0x7f; 8]);
+    const BLANKS: u64 = u64::from_le_bytes([b' '; 8]);
+    /// Moves the lowest bit of byte i to bit 56 + i: 2^(56 − 7i) for each.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    block.as_chunks().0.iter().rev().fold(0, |mask, eight| {
+        let differs = u64::from_le_bytes(*eight) ^ BLANKS;
+        let high = (((differs & LOW) + LOW) | differs) & !LOW;
+        mask << 8 | (high >> 7).wrapping_mul(GATHER) >> 56
+    })
+}
+
+/// Where the first byte is that is not ASCII.
+fn first_other(bytes: &[u8]) -> Option<usize> {
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    let (eights, rest) = bytes.as_chunks();
+    let high = |eight: &[u8; 8]| u64::from_le_bytes(*eight) & HIGH;
+    match eights.iter().position(|eight| high(eight) != 0) {
+        Some(place) => Some(8 * place + high(&eights[place]).trailing_zeros() as usize / 8),
+        None => rest.iter().position(|byte| !byte.is_ascii()).map(|place| 8 * eights.len() + place),
     }
-    table
-};
+}
+
+/// The letter that UTF-8 starts with and its length in bytes, unless it is ASCII or there is none.
+fn decode(bytes: &[u8]) -> Option<(u32, usize)> {
+    let low = |byte: &u8| u32::from(byte & 0x3f);
+    match bytes {
+        [0..0x80, ..] => None,
+        [a @ ..0xe0, b, ..] => Some((u32::from(a & 0x1f) << 6 | low(b), 2)),
+        [a @ ..0xf0, b, c, ..] => Some((u32::from(a & 0x0f) << 12 | low(b) << 6 | low(c), 3)),
+        [a, b, c, d, ..] => Some((u32::from(a & 0x07) << 18 | low(b) << 12 | low(c) << 6 | low(d), 4)),
+        _ => None,
+    }
+}
+
+/// What lower-casing does to a letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Letter {
+    /// It is of a word, and its own lower case.
+    Stays,
+    /// Its lower case is one letter of a word, as many bytes long.
+    Changes,
+    /// It is of no word.
+    Parts,
+    /// Anything else.
+    Odd,
+}
+
+impl Letter {
+    /// Of a letter of up to three bytes it is looked up, as asking anew takes several times as long.
+    fn known(letter: u32) -> Self {
+        static KNOWN: LazyLock<Vec<Letter>> = LazyLock::new(|| (0..=0xffff).map(Letter::of).collect());
+        KNOWN.get(letter as usize).copied().unwrap_or_else(|| Self::of(letter))
+    }
+
+    fn of(letter: u32) -> Self {
+        let Some(letter) = char::from_u32(letter) else { return Self::Odd };
+        let mut lower = letter.to_lowercase();
+        match (lower.next(), lower.next()) {
+            (Some(small), None) if small.len_utf8() == letter.len_utf8() && letter != 'Σ' => {
+                match small.is_alphanumeric() {
+                    true if small == letter => Self::Stays,
+                    true => Self::Changes,
+                    false => Self::Parts,
+                }
+            }
+            _ => Self::Odd,
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
