@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::ascending::Ascending;
+
 /// Which way of making fragments this is. It is kept with what was measured, and goes up whenever any text would get
 /// other fragments than before: those of two schemes can't be compared.
 pub const SCHEME: u32 = 1;
@@ -43,10 +45,8 @@ impl Fragments {
     }
 
     /// In any order, each as often as it likes.
-    pub fn from_hashes(mut hashes: Vec<u64>) -> Self {
-        hashes.sort_unstable();
-        hashes.dedup();
-        Self { hashes }
+    pub fn from_hashes(hashes: Vec<u64>) -> Self {
+        Self { hashes: Ascending::default().sort(&hashes) }
     }
 
     /// Strictly ascending.
@@ -94,6 +94,8 @@ pub struct Fragmenter {
     /// Where those words start, and where the next one will: one more than there are words, up to `marks`.
     starts: Vec<usize>,
     marks: usize,
+    /// Of the runs of the piece at hand.
+    hashes: Vec<u64>,
 }
 
 impl Fragmenter {
@@ -108,6 +110,7 @@ impl Fragmenter {
             end: 0,
             starts: vec![0],
             marks: 1,
+            hashes: Vec::new(),
         }
     }
 
@@ -118,39 +121,60 @@ impl Fragmenter {
 
     /// Gives the hash of each run of words, in the order of the text; one that comes twice is given twice.
     pub fn each(&mut self, text: &str, mut take: impl FnMut(u64)) {
-        self.each_run(text, |run| take(xxh3_64(run)));
+        self.each_batch(text, |hashes| hashes.iter().copied().for_each(&mut take));
+    }
+
+    /// The same, many at a time.
+    pub(super) fn each_batch(&mut self, text: &str, mut take: impl FnMut(&[u64])) {
+        let mut hashes = std::mem::take(&mut self.hashes);
+        self.each_piece(text, |piece, words| {
+            hashes.clear();
+            hashes.extend(piece.runs(words).map(xxh3_64));
+            take(&hashes);
+        });
+        self.hashes = hashes;
     }
 
     /// Gives each run of words, as it is hashed: UTF-8, in lower case, one blank between words.
     pub fn each_run(&mut self, text: &str, mut take: impl FnMut(&[u8])) {
+        self.each_piece(text, |piece, words| piece.runs(words).for_each(&mut take));
+    }
+
+    /// Gives itself, and of how many words the runs are, each time that there are runs whose words are all here.
+    fn each_piece(&mut self, text: &str, mut take: impl FnMut(&Self, usize)) {
         (self.end, self.marks) = (0, 1);
         let (mut rest, mut any) = (text, false);
         while !rest.is_empty() {
             let (piece, after) = rest.split_at_checked(piece_bytes(rest.as_bytes())).unwrap_or((rest, ""));
             self.read(piece);
             rest = after;
-            any |= self.give(&mut take);
+            let given = self.marks.saturating_sub(self.words);
+            if given > 0 {
+                any = true;
+                take(self, self.words);
+                self.forget(given);
+            }
         }
         if !any && self.end > 0 {
-            take(&self.joined[..self.end - 1]);
+            take(self, self.marks - 1);
         }
     }
 
-    /// Gives the runs whose words are all here, and keeps the words that later runs begin with. False: there was none.
-    fn give(&mut self, take: &mut impl FnMut(&[u8])) -> bool {
+    /// The runs of so many words, of which all are here.
+    fn runs(&self, words: usize) -> impl ExactSizeIterator<Item = &[u8]> {
         let starts = &self.starts[..self.marks];
-        let Some(ends) = starts.get(self.words..).filter(|ends| !ends.is_empty()) else { return false };
-        for (start, end) in starts.iter().zip(ends) {
-            take(&self.joined[*start..*end - 1]);
-        }
-        let given = ends.len();
-        let shift = starts[given];
+        let ends = starts.get(words..).unwrap_or_default();
+        starts.iter().zip(ends).map(|(start, end)| &self.joined[*start..*end - 1])
+    }
+
+    /// Keeps the words that later runs begin with: not the first `given`.
+    fn forget(&mut self, given: usize) {
+        let shift = self.starts[given];
         self.joined.copy_within(shift..self.end, 0);
         self.end -= shift;
         self.starts.copy_within(given..self.marks, 0);
         self.marks -= given;
         self.starts[..self.marks].iter_mut().for_each(|start| *start -= shift);
-        true
     }
 
     /// Adds the words of a piece that no word reaches out of.
@@ -454,6 +478,17 @@ mod tests {
                 assert_eq!(ours(&mut Fragmenter::new(words), &text), plain(&text, words));
             }
             assert_eq!(ours(&mut fragmenter, &text), plain(&text, 4));
+        }
+    }
+
+    #[test]
+    fn every_letter_is_lower_cased_as_the_definition_has_it() {
+        let mut fragmenter = Fragmenter::new(1);
+        for first in (0..=u32::from(char::MAX)).step_by(64) {
+            let letters: Vec<char> = (first..first + 64).filter_map(char::from_u32).collect();
+            let text: String =
+                letters.iter().flat_map(|letter| ['a', *letter, 'B', ' ', *letter, '.']).collect();
+            assert_eq!(ours(&mut fragmenter, &text), plain(&text, 1), "U+{first:04X} and the next");
         }
     }
 

@@ -6,6 +6,7 @@
 //! every version of the program that says the same [`fragment::SCHEME`].
 
 mod alignment;
+mod ascending;
 pub mod behaviour;
 pub mod comparison;
 pub mod divergence;

@@ -3,11 +3,15 @@
 //! A sketch keeps the m smallest of the distinct fragments of a text (Broder's bottom-m sketch, as Olston & Pandey 2008,
 //! §5.2 use it), or all of them. It knows which: one that is whole leaves nothing to estimate.
 
+use super::ascending::Ascending;
 use super::fragment::{Fragmenter, Fragments};
 
 /// First byte of the stored form: there were more fragments than these, or these are all.
 const PART: u8 = 0;
 const WHOLE: u8 = 1;
+
+/// Fewer hashes than this are not worth sorting out.
+const LEAST_ROOM: usize = 128;
 
 /// Strictly ascending hashes, at least one unless the text had no words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +85,7 @@ impl Sketcher {
 
     pub fn sketch(&mut self, text: &str) -> Sketch {
         let Self { fragmenter, smallest } = self;
-        fragmenter.each(text, |hash| smallest.add(hash));
+        fragmenter.each_batch(text, |hashes| smallest.add(hashes));
         smallest.finish()
     }
 }
@@ -97,43 +101,67 @@ struct Smallest {
     bound: u64,
     /// Whether a hash was left out for being too large.
     cut: bool,
+    ascending: Ascending,
 }
 
 impl Smallest {
     fn new(most: Option<usize>) -> Self {
         let most = most.map_or(usize::MAX, |most| most.max(1));
         // Sorting four times as many as stay leaves few to sort in all, and a bound that is seldom far behind.
-        let room = most.saturating_mul(4);
-        Self { most, kept: Vec::new(), room, bound: u64::MAX, cut: false }
+        let room = most.saturating_mul(4).max(LEAST_ROOM);
+        Self { most, kept: Vec::new(), room, bound: u64::MAX, cut: false, ascending: Ascending::default() }
     }
 
-    #[inline]
-    fn add(&mut self, hash: u64) {
-        if hash <= self.bound {
-            self.kept.push(hash);
+    fn add(&mut self, mut hashes: &[u64]) {
+        while !hashes.is_empty() {
+            let many = self.room.saturating_sub(self.kept.len()).max(1);
+            let (some, rest) = hashes.split_at_checked(many).unwrap_or((hashes, &[]));
+            self.add_some(some);
             if self.kept.len() >= self.room {
                 self.sort_out();
             }
-        } else {
-            self.cut = true;
+            hashes = rest;
         }
+    }
+
+    fn add_some(&mut self, hashes: &[u64]) {
+        if self.bound == u64::MAX {
+            self.kept.extend_from_slice(hashes);
+            return;
+        }
+        // Whether a hash is small enough is hard to guess: it is added, not branched on.
+        let mut end = self.kept.len();
+        self.kept.resize(end + hashes.len(), 0);
+        for hash in hashes {
+            self.kept[end] = *hash;
+            end += usize::from(*hash <= self.bound);
+        }
+        self.cut |= end < self.kept.len();
+        self.kept.truncate(end);
     }
 
     #[cold]
     fn sort_out(&mut self) {
-        self.kept.sort_unstable();
-        self.kept.dedup();
-        self.cut |= self.kept.len() > self.most;
-        self.kept.truncate(self.most);
-        if self.kept.len() == self.most {
-            self.bound = self.kept.last().copied().unwrap_or(u64::MAX);
+        let smallest = self.smallest();
+        self.kept.clear();
+        self.kept.extend_from_slice(&smallest);
+    }
+
+    fn smallest(&mut self) -> Vec<u64> {
+        let mut smallest = self.ascending.sort(&self.kept);
+        if smallest.len() >= self.most {
+            self.cut |= smallest.len() > self.most;
+            smallest.truncate(self.most);
+            self.bound = smallest.last().copied().unwrap_or(u64::MAX);
         }
+        smallest
     }
 
     /// What it gathered; the next text starts anew.
     fn finish(&mut self) -> Sketch {
-        self.sort_out();
-        let sketch = Sketch { hashes: self.kept.clone(), whole: !self.cut };
+        let mut hashes = self.smallest();
+        hashes.shrink_to_fit();
+        let sketch = Sketch { hashes, whole: !self.cut };
         self.kept.clear();
         self.bound = u64::MAX;
         self.cut = false;
