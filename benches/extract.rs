@@ -2,7 +2,8 @@
 //!
 //! Ours does all of it: charset, tokens, text, links, hints. `html5gum` only tokenises, `scraper` builds a tree, selects
 //! the links and gathers the text. Pages are made up, the same on each run; 74 % of the
-//! shortest is text, of the others 83 or 84 %.
+//! shortest is text, of the others 83 or 84 %. If FRESHET_BENCH_PAGES names a folder of HTML pages, those of it that are
+//! nearest to 5, 50 and 500 KB are read too.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice)]
 
@@ -11,6 +12,7 @@ use std::fmt::Write;
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use freshet::extract::rules::TextRules;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 use scraper::{Html, Selector};
@@ -108,13 +110,26 @@ fn scraper_document(page: &str, links: &Selector) -> (String, Vec<String>) {
     (text, tree.select(links).filter_map(|link| link.attr("href")).map(str::to_owned).collect())
 }
 
+/// Of the pages that FRESHET_BENCH_PAGES holds, the one that is nearest to so many bytes.
+fn real_page(bytes: usize) -> Option<String> {
+    let entries = std::fs::read_dir(std::env::var_os("FRESHET_BENCH_PAGES")?).expect("a folder");
+    let files = entries.map(|entry| entry.expect("a file"));
+    let nearest = files.min_by_key(|file| {
+        let length = file.metadata().expect("a file").len() as usize;
+        (length.abs_diff(bytes), file.path())
+    });
+    let page = std::fs::read(nearest?.path()).expect("a page");
+    Some(String::from_utf8_lossy(&page).into_owned())
+}
+
 fn extract(criterion: &mut Criterion) {
     let links = Selector::parse("a[href]").expect("a selector written here");
     let mut group = criterion.benchmark_group("html to text and links");
-    for kilobytes in [5, 24, 50, 500] {
-        let page = page(kilobytes * 1000);
+    let made_up = [5, 24, 50, 500].map(|kilobytes| (format!("{kilobytes} KB"), page(kilobytes * 1000)));
+    let real = [5, 50, 500].into_iter().filter_map(|kilobytes| real_page(kilobytes * 1000));
+    let real = real.map(|page| (format!("real, {} bytes", page.len()), page));
+    for (name, page) in made_up.into_iter().chain(real) {
         group.throughput(Throughput::Bytes(page.len() as u64));
-        let name = format!("{kilobytes} KB");
         group.bench_function(BenchmarkId::new("freshet", &name), |bencher| {
             bencher.iter(|| freshet::extract::html(black_box(page.as_bytes()), Some("text/html"), 10_000));
         });
@@ -128,5 +143,24 @@ fn extract(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, extract);
+/// What is left of a page without what its reader called noise.
+fn rules(criterion: &mut Criterion) {
+    let written = |rules: &[&str]| rules.iter().map(|rule| (*rule).to_owned()).collect::<Vec<_>>();
+    let elements = TextRules::new(&written(&["nav", "footer", ".c3"]), &[], &[]).expect("rules written here");
+    let patterns = TextRules::new(&[], &[], &written(&["[0-9]+ views"])).expect("rules written here");
+    let mut group = criterion.benchmark_group("html to the text that rules leave");
+    let made_up = ("50 KB".to_owned(), page(50_000));
+    let real = real_page(50_000).map(|page| (format!("real, {} bytes", page.len()), page));
+    for (name, page) in [made_up].into_iter().chain(real) {
+        group.throughput(Throughput::Bytes(page.len() as u64));
+        for (kind, rules) in [("elements", &elements), ("patterns", &patterns)] {
+            group.bench_function(BenchmarkId::new(kind, &name), |bencher| {
+                bencher.iter(|| rules.html(black_box(page.as_bytes()), Some("text/html")));
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, extract, rules);
 criterion_main!(benches);
