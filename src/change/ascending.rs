@@ -98,12 +98,14 @@ fn settle(spread: &mut [u64]) {
 /// Inserts one hash after the other, each where it belongs among the last few, unless it is there.
 fn merge(spread: &[u64]) -> Vec<u64> {
     let mut ascending = vec![0; spread.len()];
-    let (mut count, mut largest) = (0, None);
+    let (mut count, mut largest) = (0, 0);
     for hash in spread {
-        if largest < Some(*hash) {
+        if largest <= *hash {
+            // Some texts say most things twice: whether this one is new is added, not branched on.
+            let new = largest < *hash || count == 0;
             ascending[count] = *hash;
-            largest = Some(*hash);
-            count += 1;
+            count += usize::from(new);
+            largest = *hash;
             continue;
         }
         let mut place = count;
