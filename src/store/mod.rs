@@ -473,6 +473,8 @@ pub struct VisitRow {
     pub validator: Option<String>,
     /// What the page held after it, if the visit brought or confirmed anything.
     pub version: Option<VersionId>,
+    /// Which rules left the text of that version; see [`VisitRecord::text_rules`].
+    pub text_rules: u64,
     /// An earlier version with the same text, if the page changed back to it.
     pub returned_to: Option<VersionId>,
     /// Where it led, if it was sent elsewhere.

@@ -167,7 +167,7 @@ pub(super) fn find_page(connection: &Connection, page: Fingerprint) -> Result<Op
 /// All that [`visit`] reads; what follows says which.
 const SELECT_VISITS: &str =
     "SELECT page_id, cycle_id, at, outcome, status, changed, divergence, bases, bytes, took_ms,
-        validator, version_id, returned_to, detail
+        validator, version_id, returned_to, detail, text_rules
      FROM observation";
 
 fn visit(row: &Row<'_>) -> rusqlite::Result<VisitRow> {
@@ -188,6 +188,7 @@ fn visit(row: &Row<'_>) -> rusqlite::Result<VisitRow> {
         version: row.get::<_, Option<i64>>(11)?.map(VersionId),
         returned_to: row.get::<_, Option<i64>>(12)?.map(VersionId),
         redirect: row.get(13)?,
+        text_rules: row.get::<_, Option<i64>>(14)?.unwrap_or(0).cast_unsigned(),
     })
 }
 
