@@ -13,6 +13,7 @@ pub mod divergence;
 pub mod fragment;
 pub mod lasting;
 pub mod lifetime;
+pub mod past;
 pub mod profile;
 pub mod rule;
 pub mod sketch;
