@@ -98,7 +98,7 @@ fn table<'a>(groups: impl Iterator<Item = &'a Group>, of: impl Fn(&Group) -> &Fi
         ("still held", Align::Right),
     ]);
     let none = || "-".to_owned();
-    let percent = |share: Option<f64>| share.map_or_else(none, |share| format!("{:.1} %", 100.0 * share));
+    let percent = |share: Option<f64>| share.map_or_else(none, freshet::report::percent);
     let time = |seconds: Option<f64>| {
         let span_of = |seconds| Duration::try_from_secs_f64(seconds).ok().map(span);
         seconds.and_then(span_of).unwrap_or_else(none)

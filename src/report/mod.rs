@@ -1,6 +1,7 @@
 //! What people read: tables, numbers and times, for a terminal.
 
 pub mod diff;
+pub mod spark;
 pub mod stripes;
 
 use std::fmt::Write as _;
@@ -75,6 +76,16 @@ pub fn number(value: u64) -> String {
     text
 }
 
+/// `1 visit`, `1,234 visits`
+pub fn counted(value: usize, of: &str) -> String {
+    format!("{} {of}{}", number(value as u64), if value == 1 { "" } else { "s" })
+}
+
+/// A share from 0 to 1: `61.8 %`
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
 /// `12.3 MB`
 pub fn bytes(value: u64) -> String {
     const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
@@ -122,6 +133,8 @@ mod tests {
     #[test]
     fn figures_read_well() {
         assert_eq!([number(7), number(1_234), number(1_234_567)], ["7", "1,234", "1,234,567"]);
+        assert_eq!([counted(1, "visit"), counted(1_234, "visit")], ["1 visit", "1,234 visits"]);
+        assert_eq!([percent(0.0), percent(0.6181), percent(1.0)], ["0.0 %", "61.8 %", "100.0 %"]);
         assert_eq!([bytes(999), bytes(1_500), bytes(999_900)], ["999 B", "1.5 kB", "1.0 MB"]);
         let spans = [340, 5_000, 130_000, 11_100_000, 187_200_000].map(|ms| span(Duration::from_millis(ms)));
         assert_eq!(spans, ["340 ms", "5 s", "2 min 10 s", "3 h 5 min", "2 d 4 h"]);
