@@ -15,6 +15,7 @@ Examples:
   freshet crawl --budget 1000                    spend at most 1000 requests on this cycle
   freshet status                                 what is known, which hosts wait and why
   freshet pages --state gone --format csv        list pages, filtered
+  freshet history https://example.org/news       how a page moved: its visits, how long its words live
   freshet check https://example.org/             what a crawl would make of this page, without storing it
   freshet compare old.html new.html              how far two pages are apart, and by which words
   freshet web --hosts 3 --day 10s > seeds.txt    a web to practise on, a day of which lasts ten seconds
@@ -42,8 +43,8 @@ Examples:
 
 /// A polite web crawler that learns how pages change.
 ///
-/// Gather: crawl. Look: status, pages, changes, diff, check. Study: compare. Keep: store. Play: demo, web, score.
-/// Set up: config, completions.
+/// Gather: crawl. Look: status, pages, changes, diff, history, check. Study: compare. Keep: store. Play: demo, web,
+/// score. Set up: config, completions.
 #[derive(Debug, Parser)]
 #[command(name = "freshet", version, after_help = EXAMPLES, max_term_width = 110)]
 pub struct Cli {
@@ -94,6 +95,12 @@ pub enum Command {
     /// By default the last one held and the last before it that says something else. Coloured on a terminal, a unified
     /// diff elsewhere, or JSON.
     Diff(DiffArgs),
+    /// Show how a page moved: its visits, its change profiles, and how long its fragments live
+    ///
+    /// A fragment is a run of a few words. Static ones stay, churn is replaced where it stands, scroll is pushed away by
+    /// what comes above it. K says at which update after they came fragments are replaced. A page that moved to another
+    /// address has the history of both.
+    History(HistoryArgs),
     /// Ask for one page now, and show everything that a crawl would make of it; nothing is stored
     ///
     /// Shows what robots.txt says of it and which rule decides, each redirect, the answer and its headers, the text
@@ -360,6 +367,17 @@ pub struct CompareArgs {
     pub all: bool,
     #[command(flatten)]
     pub flags: CrawlFlags,
+}
+
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    pub url: String,
+    /// Visits to show, the latest; 0: all of them [default: 20 in a table, else all]
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// Draw with ASCII characters only
+    #[arg(long)]
+    pub ascii: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Command::Diff(arguments) => commands::diff::run(&cli.global, &arguments, &talk),
         Command::Check(arguments) => commands::check::run(&cli.global, &arguments, &talk),
         Command::Compare(arguments) => commands::compare::run(&cli.global, &arguments, &talk),
+        Command::History(arguments) => commands::history::run(&cli.global, &arguments),
         Command::Store(command) => commands::store::run(&cli.global, &command, &talk),
         Command::Demo(arguments) => commands::demo::run(&cli.global, &arguments, &talk),
         Command::Web(arguments) => commands::web::run(&cli.global, &arguments, &talk),

@@ -2,7 +2,7 @@
 
 use freshet::page::Normaliser;
 use freshet::page::PageId;
-use freshet::store::{PageRow, Store, StoreError, StoredContent, VersionId, VisitRow};
+use freshet::store::{PageRow, Spelling, Store, StoreError, StoredContent, VersionId, VisitRow};
 use freshet::time::Timestamp;
 
 use crate::cli::{CrawlFlags, Global};
@@ -11,6 +11,8 @@ use crate::settings::{Settings, Usage};
 /// A page and the visits of all its spellings, in order of time.
 pub struct History {
     pub page: PageRow,
+    /// Its other spellings: those it moved from, and those that show it too.
+    pub spellings: Vec<Spelling>,
     /// Where it was visited, and what came of it.
     pub visits: Vec<(String, VisitRow)>,
 }
@@ -32,19 +34,31 @@ impl History {
             page = find(store, &normaliser, &target)?;
         }
         let mut visits: Vec<(String, VisitRow)> = Vec::new();
-        let others = store.spellings(PageId(page.id))?;
-        let others = others.into_iter().map(|other| (other.page, other.url));
+        let spellings = store.spellings(PageId(page.id))?;
+        let others = spellings.iter().map(|other| (other.page, other.url.clone()));
         for (id, url) in std::iter::once((PageId(page.id), page.url.clone())).chain(others) {
             visits.extend(store.visits(id)?.into_iter().map(|visit| (url.clone(), visit)));
         }
         visits.sort_by_key(|(_, visit)| visit.at);
-        Ok(History { page, visits })
+        Ok(History { page, spellings, visits })
     }
 
     /// What was held after each visit that brought or confirmed something.
     pub fn snapshots(&self) -> Vec<Snapshot> {
         let held = self.visits.iter();
         held.filter_map(|(_, visit)| Some(Snapshot { at: visit.at, version: visit.version? })).collect()
+    }
+
+    /// The visits that found the page where it lived then, in order of time: at its own address, and before it was
+    /// found there at those it moved from. Another spelling may show the page in another way.
+    pub fn sightings(&self) -> impl Iterator<Item = &VisitRow> {
+        let found = || self.visits.iter().map(|(_, visit)| visit).filter(|visit| visit.version.is_some());
+        let own = PageId(self.page.id);
+        let arrived = found().find(|visit| visit.page == own).map(|visit| visit.at);
+        found().filter(move |visit| {
+            let moved = || self.spellings.iter().any(|other| other.moved && other.page == visit.page);
+            visit.page == own || arrived.is_none_or(|arrived| visit.at < arrived) && moved()
+        })
     }
 }
 

@@ -10,6 +10,7 @@ pub mod crawl;
 pub mod demo;
 pub mod diff;
 pub mod held;
+pub mod history;
 pub mod on_change;
 pub mod page_facts;
 pub mod pages;

@@ -15,6 +15,7 @@ mod checked_and_compared;
 mod command_line;
 mod first_crawl;
 mod hard_pages;
+mod how_a_page_moved;
 mod one_page_many_spellings;
 mod operator;
 mod politeness;
