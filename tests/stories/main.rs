@@ -24,3 +24,4 @@ mod scope_and_traps;
 mod scored_by_the_truth;
 mod stopped_and_killed;
 mod the_demo;
+mod what_changed;

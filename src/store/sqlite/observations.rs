@@ -15,6 +15,7 @@ use crate::store::fold::{Fact, Folded, Found};
 use crate::store::{
     Batch, Change, Content, CycleId, ReadContent, Recorded, RecordedVisit, VersionId, VisitRecord, millis,
 };
+use crate::time::Timestamp;
 
 pub(super) fn record(store: &mut SqliteStore, cycle: CycleId, batch: &Batch) -> Result<Recorded> {
     let mut host_ids = std::mem::take(&mut store.host_ids);
@@ -181,6 +182,7 @@ fn record_visit(
             visit.validator,
             found.map(|found| found.text_rules.cast_signed()),
         ])?;
+    let observation = connection.last_insert_rowid();
     update_page(connection, visit, &folded, redirects_to)?;
     connection.prepare_cached("DELETE FROM plan WHERE page_id = ?1")?.execute([visit.page.0])?;
     let alias = visit.alias.filter(|_| !matches!(outcome, Outcome::BadRedirect(_)));
@@ -197,7 +199,7 @@ fn record_visit(
                 .prepare_cached("SELECT url FROM page WHERE id = ?1")?
                 .query_row([visit.page.0], |row| row.get(0))?,
             at: seen.at,
-            previous_at: before.folded.last_visit_at,
+            previous_at: held_before(connection, visit.page, observation)?,
             divergence: divergence.map(Divergence::get),
             version: found.version.0,
             previous_version: previous.0,
@@ -243,6 +245,18 @@ fn update_page(
     Ok(())
 }
 
+/// When a visit before this one brought or confirmed what the page held.
+fn held_before(connection: &Connection, page: PageId, observation: i64) -> Result<Option<Timestamp>> {
+    let at = connection
+        .prepare_cached(
+            "SELECT at FROM observation WHERE page_id = ?1 AND id < ?2 AND version_id IS NOT NULL
+             ORDER BY id DESC LIMIT 1",
+        )?
+        .query_row([page.0, observation], |row| row.get(0))
+        .optional()?;
+    Ok(at.map(Timestamp::from_millis))
+}
+
 /// What a visit found, and how it differs from what the page held.
 fn compare(
     connection: &Connection,
@@ -282,7 +296,8 @@ fn compare(
         (true, false) => Some(Divergence::NONE),
         (true, true) => Some(sketches.divergence(Some(version), previous)?),
     };
-    let returned_to = if text_differs { seen_before(connection, visit.page, version)? } else { None };
+    let returned_to =
+        if text_differs { seen_before(connection, visit.page, version, has_words)? } else { None };
     Ok(Compared {
         found: Some(Found { version, text_rules, same_text: !text_differs, has_words }),
         changed: Some(visit.changed_when.changed(

@@ -72,21 +72,21 @@ pub(super) fn has_words(connection: &Connection, version: VersionId) -> Result<b
         .query_row([version.0], |row| row.get(0))?)
 }
 
-/// The latest version that the page had before and that has the same text.
+/// The latest version that the page had before and that has the same text, or the same bytes where there are no words.
 pub(super) fn seen_before(
     connection: &Connection,
     page: PageId,
     version: VersionId,
+    has_words: bool,
 ) -> Result<Option<VersionId>> {
-    // Few versions share a text: those are looked for first, and mostly there is none.
+    let (body_hash, text_hash) = hashes(connection, version)?;
     let found: Option<i64> = connection
         .prepare_cached(
-            "SELECT observation.version_id FROM version AS now
-                JOIN version AS same ON same.text_hash = now.text_hash
-                JOIN observation ON observation.page_id = ?1 AND observation.version_id = same.id
-             WHERE now.id = ?2 ORDER BY observation.id DESC LIMIT 1",
+            "SELECT observation.version_id FROM observation JOIN version ON version.id = observation.version_id
+             WHERE observation.page_id = ?1 AND version.text_hash = ?2 AND (?4 OR version.body_hash = ?3)
+             ORDER BY observation.id DESC LIMIT 1",
         )?
-        .query_row([page.0, version.0], |row| row.get(0))
+        .query_row(params![page.0, text_hash, body_hash, has_words], |row| row.get(0))
         .optional()?;
     Ok(found.map(VersionId))
 }
