@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, Command};
@@ -80,15 +81,28 @@ impl Hook {
             .stdout(Stdio::null())
             .stderr(Stdio::inherit())
             .kill_on_drop(true)
+            // A group of its own, so that what the shell starts ends with it.
+            .process_group(0)
             .spawn()
             .map_err(|error| format!("`{}` can't be started: {error}", self.command))?;
         match tokio::time::timeout(self.timeout, feed(&mut child, format!("{told}\n"))).await {
             Ok(Ok(status)) if status.success() => Ok(()),
             Ok(Ok(status)) => Err(format!("`{}` ended with {status}", self.command)),
             Ok(Err(error)) => Err(format!("`{}` can't be waited for: {error}", self.command)),
-            Err(_) => Err(format!("`{}` took longer than {:?} and was ended", self.command, self.timeout)),
+            Err(_) => {
+                end(&mut child).await;
+                Err(format!("`{}` took longer than {:?} and was ended", self.command, self.timeout))
+            }
         }
     }
+}
+
+/// Ends a command and all that it started.
+async fn end(child: &mut Child) {
+    let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+    // It may have ended this very moment.
+    let _ = group.map(|group| kill_process_group(group, Signal::KILL));
+    let _ = child.kill().await;
 }
 
 /// A command that does not read what it is told, or not all of it, is none the worse for it.

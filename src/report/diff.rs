@@ -86,7 +86,9 @@ impl Diff {
         if self.is_empty() {
             return String::new();
         }
-        let mut text = format!("--- {}\n+++ {}\n", harmless(old_name), harmless(new_name));
+        // A tab is what `patch` takes for the end of the name.
+        let safe = |name: &str| name.split('\t').map(harmless).collect::<Vec<_>>().join("\t");
+        let mut text = format!("--- {}\n+++ {}\n", safe(old_name), safe(new_name));
         for hunk in self.hunks(context) {
             let (old, new) = spans(&hunk);
             // Writing to a string does not fail.

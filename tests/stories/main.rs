@@ -11,6 +11,7 @@ mod a_web_that_changes;
 mod addresses;
 mod again_and_again;
 mod asking_for_time;
+mod changes_told;
 mod checked_and_compared;
 mod command_line;
 mod first_crawl;
