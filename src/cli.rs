@@ -394,6 +394,15 @@ pub struct RebuildArgs {
     /// Change nothing; exit with 1 if something would differ
     #[arg(long)]
     pub check: bool,
+    /// Words of a fragment [default: 4]
+    #[arg(long, value_name = "K", env = "FRESHET_FRAGMENT_WORDS")]
+    pub fragment_words: Option<usize>,
+    /// Fragments kept of a version, or `all` [default: 256]
+    #[arg(long, value_name = "M", env = "FRESHET_SKETCH")]
+    pub sketch: Option<String>,
+    /// Change profiles kept of a page [default: 5]
+    #[arg(long, value_name = "H", env = "FRESHET_PROFILES")]
+    pub profiles: Option<usize>,
 }
 
 #[derive(Debug, Args)]

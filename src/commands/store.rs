@@ -19,7 +19,10 @@ pub fn run(global: &Global, command: &StoreCommand, talk: &Talk) -> anyhow::Resu
 }
 
 fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
-    let settings = Settings::load(global, &CrawlFlags::default())?;
+    let RebuildArgs { fragment_words, profiles, .. } = *arguments;
+    let sketch = arguments.sketch.clone();
+    let flags = CrawlFlags { fragment_words, sketch, profiles, ..CrawlFlags::default() };
+    let settings = Settings::load(global, &flags)?;
     let started = Instant::now();
     // It must be there already: a rebuild makes nothing out of nothing.
     drop(SqliteStore::open_to_look(&settings.store)?);

@@ -24,5 +24,6 @@ mod robots_rules;
 mod scope_and_traps;
 mod scored_by_the_truth;
 mod stopped_and_killed;
+mod store_rebuilt;
 mod the_demo;
 mod what_changed;

@@ -61,8 +61,15 @@ pub(super) fn values(page: PageId, folded: &Folded) -> [Value; 1 + FOLDED_COLUMN
     ]
 }
 
-/// Pages of one transaction: a rebuild that is stopped has rebuilt whole pages.
-const PAGES_AT_ONCE: usize = 500;
+/// Versions or pages of one transaction: a rebuild that is stopped has rebuilt whole ones.
+const AT_ONCE: usize = 500;
+
+/// Some of what is made again.
+#[derive(Clone, Copy)]
+enum Work<'a> {
+    Versions(&'a [i64]),
+    Pages(&'a [i64]),
+}
 
 /// Makes every sketch, and then every page's folded part, again.
 pub(super) fn rebuild(
@@ -81,50 +88,72 @@ pub(super) fn rebuild(
     let (mut done, all) = (0, (versions.len() + pages.len()) as u64);
     let mut rebuilt =
         Rebuilt { pages: pages.len() as u64, versions: versions.len() as u64, ..Rebuilt::default() };
-    for some in versions.chunks(PAGES_AT_ONCE) {
+    let mut step = |connection: &Connection, some: Work<'_>| -> Result<()> {
+        match some {
+            Work::Versions(ids) => rebuilt.sketches_differ += resketch(connection, ids, settings)?,
+            Work::Pages(ids) => rebuilt.pages_differ += refold_pages(connection, ids, settings)?,
+        }
+        let (Work::Versions(ids) | Work::Pages(ids)) = some;
+        done += ids.len() as u64;
+        progress(done, all);
+        Ok(())
+    };
+    let work = versions.chunks(AT_ONCE).map(Work::Versions).chain(pages.chunks(AT_ONCE).map(Work::Pages));
+    if write {
+        for some in work {
+            let transaction = store.transaction()?;
+            step(&transaction, some)?;
+            transaction.commit()?;
+        }
+    } else {
+        // Made and thrown away, all at once: the pages are held against the sketches that would be there.
         let transaction = store.transaction()?;
-        for version in some.iter().copied().map(VersionId) {
-            if has_words(&transaction, version)? {
-                let sketches = Sketches::new(&transaction, settings, None);
-                let (made, kept) = (sketches.make(version)?, sketches.kept(version)?);
-                if kept.as_ref() != Some(&made) {
-                    rebuilt.sketches_differ += 1;
-                }
+        for some in work {
+            step(&transaction, some)?;
+        }
+        transaction.rollback()?;
+    }
+    Ok(rebuilt)
+}
+
+/// Makes the sketches of these versions again; how many were not what their text gives.
+fn resketch(connection: &Connection, versions: &[i64], settings: ChangeSettings) -> Result<u64> {
+    let mut differ = 0;
+    for version in versions.iter().copied().map(VersionId) {
+        if has_words(connection, version)? {
+            let sketches = Sketches::new(connection, settings, None);
+            let made = sketches.make(version)?;
+            if sketches.kept(version)?.as_ref() != Some(&made) {
+                differ += 1;
                 sketches.keep(version, &made)?;
             }
         }
-        // What is only looked at is made and thrown away.
-        if write {
-            transaction.commit()?
-        } else {
-            transaction.rollback()?
-        }
-        done += some.len() as u64;
-        progress(done, all);
     }
-    for some in pages.chunks(PAGES_AT_ONCE) {
-        let transaction = store.transaction()?;
-        for page in some.iter().copied().map(PageId) {
-            let before = transaction
-                .prepare_cached(&format!("SELECT {FOLDED} FROM page WHERE id = ?1"))?
-                .query_row([page.0], folded)?;
-            let after = refold(&transaction, page, settings)?;
-            if before != after {
-                rebuilt.pages_differ += 1;
-                transaction
-                    .prepare_cached(&format!("UPDATE page SET {SET_FOLDED} WHERE id = ?1"))?
-                    .execute(params_from_iter(values(page, &after)))?;
-            }
+    Ok(differ)
+}
+
+/// Folds the logs of these pages again; how many were not what their log amounts to.
+fn refold_pages(connection: &Connection, pages: &[i64], settings: ChangeSettings) -> Result<u64> {
+    let mut differ = 0;
+    for page in pages.iter().copied().map(PageId) {
+        let after = refold(connection, page, settings)?;
+        let same = connection
+            .prepare_cached(&format!("SELECT {FOLDED} FROM page WHERE id = ?1"))?
+            .query_row([page.0], |row| {
+                // What can't be read is read as nothing, but it is not nothing.
+                let (state, profiles): (String, Option<Vec<u8>>) = (row.get(0)?, row.get(10)?);
+                let readable = state == after.standing.life.name()
+                    && profiles.unwrap_or_default() == after.profiles.to_bytes();
+                Ok(readable && folded(row)? == after)
+            })?;
+        if !same {
+            differ += 1;
+            connection
+                .prepare_cached(&format!("UPDATE page SET {SET_FOLDED} WHERE id = ?1"))?
+                .execute(params_from_iter(values(page, &after)))?;
         }
-        if write {
-            transaction.commit()?
-        } else {
-            transaction.rollback()?
-        }
-        done += some.len() as u64;
-        progress(done, all);
     }
-    Ok(rebuilt)
+    Ok(differ)
 }
 
 /// What a page's log amounts to.

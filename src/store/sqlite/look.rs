@@ -238,12 +238,17 @@ pub(super) fn changes(
     since: Timestamp,
     each: &mut dyn FnMut(Change) -> bool,
 ) -> Result<()> {
+    // By time, for which there is an index; by number only where a clock was set back and nothing is earlier.
     let mut statement = connection.prepare(
         "SELECT page.url, now.at, before.at, now.divergence, now.version_id, before.version_id, now.returned_to, now.bytes,
                 now.page_id
          FROM observation AS now JOIN page ON page.id = now.page_id
-              JOIN observation AS before ON before.id =
-                (SELECT max(id) FROM observation WHERE page_id = now.page_id AND id < now.id AND version_id IS NOT NULL)
+              JOIN observation AS before ON before.id = coalesce(
+                (SELECT id FROM observation
+                 WHERE page_id = now.page_id AND at <= now.at AND id < now.id AND version_id IS NOT NULL
+                 ORDER BY at DESC, id DESC LIMIT 1),
+                (SELECT max(id) FROM observation
+                 WHERE page_id = now.page_id AND id < now.id AND version_id IS NOT NULL))
          WHERE now.changed = 1 AND now.at >= ?1 ORDER BY now.at DESC, now.id DESC",
     )?;
     let mut rows = statement.query([since.millis()])?;

@@ -250,7 +250,7 @@ fn held_before(connection: &Connection, page: PageId, observation: i64) -> Resul
     let at = connection
         .prepare_cached(
             "SELECT at FROM observation WHERE page_id = ?1 AND id < ?2 AND version_id IS NOT NULL
-             ORDER BY id DESC LIMIT 1",
+             ORDER BY at DESC, id DESC LIMIT 1",
         )?
         .query_row([page.0, observation], |row| row.get(0))
         .optional()?;

@@ -84,7 +84,7 @@ pub(super) fn seen_before(
         .prepare_cached(
             "SELECT observation.version_id FROM observation JOIN version ON version.id = observation.version_id
              WHERE observation.page_id = ?1 AND version.text_hash = ?2 AND (?4 OR version.body_hash = ?3)
-             ORDER BY observation.id DESC LIMIT 1",
+             ORDER BY observation.at DESC, observation.id DESC LIMIT 1",
         )?
         .query_row(params![page.0, text_hash, body_hash, has_words], |row| row.get(0))
         .optional()?;
