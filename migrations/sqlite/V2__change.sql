@@ -2,6 +2,8 @@
 
 -- A hash of the rules that left the page's text: texts that other rules left are not compared.
 ALTER TABLE page ADD COLUMN text_rules INTEGER;
+-- Is what it holds something that has words? A picture is not.
+ALTER TABLE page ADD COLUMN has_words INTEGER;
 -- Change profiles in their compact form, folded from the page's observations.
 ALTER TABLE page ADD COLUMN profiles BLOB;
 
@@ -14,6 +16,7 @@ ALTER TABLE observation ADD COLUMN returned_to INTEGER REFERENCES version (id);
 -- What the request asked the host to compare: etag, last-modified, or both.
 ALTER TABLE observation ADD COLUMN validator TEXT;
 ALTER TABLE observation ADD COLUMN text_rules INTEGER;
+ALTER TABLE observation ADD COLUMN has_words INTEGER;
 
 CREATE INDEX observation_changed ON observation (at) WHERE changed = 1;
 CREATE INDEX version_text ON version (text_hash);

@@ -12,6 +12,7 @@ use anyhow::Context as _;
 use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use freshet::crawl::{CrawlReport, Crawler, Progress};
 use freshet::fetch::network::Network;
@@ -22,7 +23,7 @@ use freshet::store::sqlite::SqliteStore;
 use freshet::time::Timestamp;
 use freshet::unique::seeds::{self, Seed};
 
-use super::on_change::Hook;
+use super::on_change::{self, Hook, Ran};
 use super::talk::Talk;
 use crate::cli::{CrawlArgs, Global};
 use crate::settings::{Settings, Usage};
@@ -42,6 +43,7 @@ pub fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Resul
             .into());
         }
     };
+    let hook = hook(arguments, &settings)?;
     allow_many_files();
     let mut store = SqliteStore::open(&settings.store)?;
     store.add_seeds(&seeds, Timestamp::now())?;
@@ -54,16 +56,16 @@ pub fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Resul
     if settings.crawl.contact.is_none() {
         talk.say("hint: set --contact URL, so that the owners of the sites you visit can reach you");
     }
-    let hook = hook(arguments, &settings)?;
     let crawler = crawler(&settings, network, store, policy)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads(&settings))
         .enable_all()
         .build()
         .context("the asynchronous runtime could not be started")?;
-    let (report, signal) = runtime.block_on(drive(crawler, hook, talk))?;
+    let driven = runtime.block_on(drive(crawler, hook, talk));
     runtime.shutdown_background();
-    print(&report, global.json, &settings)?;
+    let (report, ran, signal) = driven?;
+    print(&report, ran, global.json, &settings)?;
     finish(&report, signal, talk, &settings)
 }
 
@@ -117,13 +119,13 @@ async fn drive(
     mut crawler: Crawler<Network>,
     hook: Option<Hook>,
     talk: &Talk,
-) -> anyhow::Result<(CrawlReport, u8)> {
+) -> anyhow::Result<(CrawlReport, Option<Ran>, u8)> {
+    let (stop, stopped) = watch::channel(false);
     let hooked = hook.map(|hook| {
         let (tell, told) = unbounded_channel();
         crawler.tell_changes(tell);
-        tokio::spawn(hook.serve(told, talk.clone()))
+        tokio::spawn(hook.serve(told, stopped.clone(), talk.clone()))
     });
-    let (stop, stopped) = watch::channel(false);
     let (progress, mut watched) = watch::channel(Progress::default());
     let signal = Arc::new(AtomicU8::new(0));
     let stopping = "stopping: what is in flight is finished and stored; once more stops at once";
@@ -139,15 +141,37 @@ async fn drive(
     };
     meter.finish();
     let report = report?;
-    if let Some(hooked) = hooked {
-        let ran = hooked.await.context("the commands of --on-change ended unexpectedly")?;
-        if ran.failed > 0 {
-            let all = number(ran.well + ran.failed);
-            talk.say(&format!("warning: {} of {all} commands of --on-change failed", number(ran.failed)));
-        }
-    }
-    Ok((report, signal.load(Ordering::SeqCst)))
+    let ran = match hooked {
+        Some(hooked) => Some(wait_for(hooked, talk).await?),
+        None => None,
+    };
+    Ok((report, ran, signal.load(Ordering::SeqCst)))
 }
+
+/// The crawl is done; the commands it led to may take a little longer.
+async fn wait_for(mut hooked: JoinHandle<Ran>, talk: &Talk) -> anyhow::Result<Ran> {
+    let ran = match tokio::time::timeout(PATIENCE, &mut hooked).await {
+        Ok(ran) => ran,
+        Err(_) => {
+            talk.say(
+                "the crawl is done; waiting for the commands of --on-change (Ctrl-C leaves the rest out)",
+            );
+            hooked.await
+        }
+    };
+    let ran = ran.context("the commands of --on-change ended unexpectedly")?;
+    if ran.failed > 0 {
+        let all = number(ran.well + ran.failed);
+        talk.say(&format!("warning: {} of {all} commands of --on-change failed", number(ran.failed)));
+    }
+    if ran.not_run > 0 {
+        talk.say(&format!("--on-change was not run for {} changes more", number(ran.not_run)));
+    }
+    Ok(ran)
+}
+
+/// Before it is said what one waits for.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The first signal is told, and lets what is in flight finish; the second stops at once.
 pub(super) async fn listen(
@@ -172,6 +196,7 @@ pub(super) async fn listen(
             _ = terminate.recv() => 143,
         };
         if signal.swap(code, Ordering::SeqCst) != 0 {
+            on_change::end_all();
             std::process::exit(i32::from(code));
         }
         talk.say(stopping);
@@ -212,7 +237,7 @@ fn read_seeds(path: &Path, skip_bad: bool, settings: &Settings, talk: &Talk) -> 
     Ok(file.seeds)
 }
 
-fn print(report: &CrawlReport, as_json: bool, settings: &Settings) -> anyhow::Result<()> {
+fn print(report: &CrawlReport, ran: Option<Ran>, as_json: bool, settings: &Settings) -> anyhow::Result<()> {
     let counts = &report.counts;
     let seconds = report.elapsed.as_secs_f64();
     let rate = counts.requests as f64 / seconds.max(1e-9);
@@ -239,16 +264,17 @@ fn print(report: &CrawlReport, as_json: bool, settings: &Settings) -> anyhow::Re
             "outcomes": counts.outcomes,
             "put_off": counts.put_off,
             "refused": counts.refused,
+            "on_change": ran,
         });
         serde_json::to_string_pretty(&summary)? + "\n"
     } else {
-        summary(report, rate)
+        summary(report, ran, rate)
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(())
 }
 
-fn summary(report: &CrawlReport, rate: f64) -> String {
+fn summary(report: &CrawlReport, ran: Option<Ran>, rate: f64) -> String {
     let counts = &report.counts;
     let mut table = Table::new(&[("crawl", Align::Left), ("", Align::Right), ("", Align::Left)]);
     let mut row = |name: &str, value: u64, note: String| table.row([name.to_owned(), number(value), note]);
@@ -261,6 +287,12 @@ fn summary(report: &CrawlReport, rate: f64) -> String {
     row("  new pages found", counts.new, String::new());
     row("  changed", counts.changed, String::new());
     row("  unchanged", counts.unchanged, String::new());
+    if let Some(Ran { well, failed, not_run }) = ran {
+        let failed = if failed > 0 { format!("{} failed", number(failed)) } else { String::new() };
+        let not_run = if not_run > 0 { format!("{} not run", number(not_run)) } else { String::new() };
+        let notes = [failed, not_run].into_iter().filter(|note| !note.is_empty());
+        row("  told on change", well, notes.collect::<Vec<_>>().join(", "));
+    }
     row("redirected", counts.redirected, String::new());
     const REFUSED: [&str; 2] = ["robots", "address"];
     const GOOD: [&str; 4] = ["fetched", "not-modified", "moved", "redirected"];

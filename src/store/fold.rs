@@ -19,6 +19,8 @@ pub struct Folded {
     pub version: Option<VersionId>,
     /// Which rules left the text of that version.
     pub text_rules: u64,
+    /// Is that version something that has words? `None`: it is from before this was noted.
+    pub has_words: Option<bool>,
     pub profiles: Profiles,
 }
 
@@ -39,7 +41,7 @@ pub struct Found {
     pub text_rules: u64,
     /// Its text is that of the version held before.
     pub same_text: bool,
-    /// It is something that has words.
+    /// It is something that has words, though it may hold none.
     pub has_words: bool,
 }
 
@@ -64,6 +66,7 @@ impl Folded {
             }
             self.version = Some(found.version);
             self.text_rules = found.text_rules;
+            self.has_words = Some(found.has_words);
         }
         self.standing = self.standing.after(fact.outcome, fact.at);
         self.last_outcome = Some(fact.outcome.code().to_owned());

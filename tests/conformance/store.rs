@@ -71,6 +71,7 @@ macro_rules! conformance_of_a_store {
             a_page_is_found_by_its_fingerprint
             a_rebuild_gives_the_same_to_the_bit
             a_rebuild_repairs_what_is_derived
+            an_empty_picture_is_no_empty_page
             what_scheduling_keeps_is_small
             refusals_add_up
             counts_of_a_cycle_add_up
@@ -1459,4 +1460,26 @@ pub fn what_scheduling_keeps_is_small(place: &dyn Place) {
         assert_eq!(sizes.pages, 1);
         assert!(sizes.largest_bytes <= 128, "{sizes:?}");
     }
+}
+
+pub fn an_empty_picture_is_no_empty_page(place: &dyn Place) {
+    let mut begun = begun(place, &["/page", "/picture"]);
+    let (page, picture) = (begun.id("/page"), begun.id("/picture"));
+    for second in 0..3 {
+        let Content::Read(empty) = content(b"", "") else { unreachable!() };
+        let empty = Content::Read(ReadContent { sketch: None, ..empty });
+        let empty = VisitRecord { content: Some(empty), ..visit(picture, Outcome::Fetched, later(second)) };
+        begun.record(vec![empty, read(page, "", later(second))]);
+    }
+    begun.record(vec![
+        visit(picture, Outcome::NotModified, later(4)),
+        visit(page, Outcome::NotModified, later(4)),
+    ]);
+    let divergences = |store: &mut dyn Store, page| -> Vec<Option<f64>> {
+        visits(store, page).iter().map(|visit| visit.divergence).collect()
+    };
+    assert_eq!(divergences(&mut *begun.store, picture), [None; 4]);
+    assert_eq!(divergences(&mut *begun.store, page), [None, Some(0.0), Some(0.0), Some(0.0)]);
+    let rebuilt = begun.store.rebuild(ChangeSettings::default(), false, &mut |_, _| ()).expect("a look");
+    assert_eq!((rebuilt.pages_differ, rebuilt.sketches_differ), (0, 0));
 }

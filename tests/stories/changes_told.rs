@@ -1,6 +1,7 @@
 //! Changes as they are told: `changes`, `diff`, and a command for each of them.
 
 use crate::first_crawl::FAST;
+use crate::stopped_and_killed::wait_until;
 use crate::support::{Freshet, Ran, Reply, Site, article, links_page};
 use crate::what_changed::{changes, crawl, visits};
 use quick_xml::Reader;
@@ -503,6 +504,7 @@ fn a_command_that_fails_is_reported_and_the_crawl_is_none_the_worse() {
     assert_eq!(ran.json()["changed"], 3, "exit code 0, and nothing but JSON on standard output");
     assert_eq!(ran.stderr.matches("exit status: 3").count(), 3, "{}", ran.stderr);
     assert!(ran.stderr.contains("3 of 3 commands of --on-change failed"), "{}", ran.stderr);
+    assert_eq!(ran.json()["on_change"], json!({ "well": 0, "failed": 3, "not_run": 0 }));
     let ran = crawl_telling(&freshet, &site, "no-such-command-at-all", &[]);
     assert_eq!(ran.json()["changed"], 3);
     assert!(ran.stderr.contains("exit status: 127"), "{}", ran.stderr);
@@ -513,7 +515,39 @@ fn a_command_that_fails_is_reported_and_the_crawl_is_none_the_worse() {
         let seconds = format!("--on-change-timeout={wrong}");
         let ran = crawl_telling(&freshet, &site, "true", &[&seconds]);
         assert_eq!(ran.code, Some(2), "{wrong}\n{}", ran.output());
+        let ran = crawl_telling(&freshet, &site, "true", &[&seconds, "--store", "new.db"]);
+        assert_eq!((ran.code, freshet.path("new.db").exists()), (Some(2), false), "{wrong}");
     }
+}
+
+/// Does a process still run? One that has ended and is not yet buried by whoever inherited it does not.
+#[track_caller]
+fn runs(process: &str) -> bool {
+    let Ok(state) = std::fs::read_to_string(format!("/proc/{process}/stat")) else { return false };
+    // `12 (sleep) S …`
+    !state.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z'))
+}
+
+#[test]
+fn a_crawl_that_is_stopped_starts_no_more_commands_and_leaves_none_behind() {
+    let site = wide(20, |_| true);
+    let freshet = Freshet::new();
+    crawl_telling(&freshet, &site, "true", &[]);
+    let seeds = freshet.seeds(&[site.url("/")]);
+    let slow = "sleep 600 & echo $! >> began; wait";
+    let crawl = ["crawl", "--json", "--seeds", &seeds, "--no-sitemaps", "--on-change", slow];
+    let running = freshet.start(&[&crawl[..], &FAST[..]].concat());
+    let began = || std::fs::read_to_string(freshet.path("began")).unwrap_or_default();
+    wait_until("four commands run", || began().lines().count() == 4);
+    for _ in 0..2 {
+        let sent = std::process::Command::new("kill").args(["-INT", &running.id().to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()));
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let ran = running.wait(Duration::from_secs(10));
+    assert_eq!(ran.code, Some(130), "{}", ran.output());
+    wait_until("they are ended", || !began().lines().any(runs));
+    assert_eq!(began().lines().count(), 4, "no more were started");
 }
 
 #[test]
@@ -529,13 +563,7 @@ fn a_command_that_takes_too_long_is_ended_with_all_it_began() {
     assert!(!freshet.path("late").exists());
     let began = std::fs::read_to_string(freshet.path("began")).expect("they began");
     assert_eq!(began.lines().count(), 2);
-    std::thread::sleep(Duration::from_millis(50));
-    for child in began.lines() {
-        let state = std::process::Command::new("ps").args(["-o", "stat=", "-p", child]).output();
-        let state = String::from_utf8(state.expect("`ps` can be run").stdout).expect("letters");
-        // Ended, if not yet buried by whoever inherited it.
-        assert!(state.trim().is_empty() || state.starts_with('Z'), "`{child}` runs on: {state}");
-    }
+    wait_until("they are ended", || !began.lines().any(runs));
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn go_on(freshet: &Freshet, flags: &[&str]) -> Value {
 
 /// Looks again and again until it is so.
 #[track_caller]
-fn wait_until(what: &str, so: impl Fn() -> bool) {
+pub fn wait_until(what: &str, so: impl Fn() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !so() {
         assert!(Instant::now() < deadline, "{what}: not within {PATIENCE:?}");

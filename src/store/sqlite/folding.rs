@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Row, params_from_iter, types::Value};
 
-use super::versions::{Sketches, differ, has_words};
+use super::versions::{Sketches, differ, has_text, is_sketched};
 use super::{Result, SqliteStore, StoreError, count, moment, signed};
 use crate::change::ChangeSettings;
 use crate::change::profile::Profiles;
@@ -15,8 +15,8 @@ use crate::time::Timestamp;
 
 /// All that [`folded`] reads, in its order.
 pub(super) const FOLDED: &str = "state, failures, due_at, last_outcome, visits, changes, last_visit_at,
-    last_cycle_id, version_id, text_rules, profiles";
-pub(super) const FOLDED_COLUMNS: usize = 11;
+    last_cycle_id, version_id, text_rules, profiles, has_words";
+pub(super) const FOLDED_COLUMNS: usize = 12;
 
 pub(super) fn folded(row: &Row<'_>) -> rusqlite::Result<Folded> {
     let name: String = row.get(0)?;
@@ -34,6 +34,7 @@ pub(super) fn folded(row: &Row<'_>) -> rusqlite::Result<Folded> {
         last_cycle: row.get::<_, Option<i64>>(7)?.map(CycleId),
         version: row.get::<_, Option<i64>>(8)?.map(VersionId),
         text_rules: row.get::<_, Option<i64>>(9)?.unwrap_or(0).cast_unsigned(),
+        has_words: row.get(11)?,
         // Profiles that can't be read are as good as none: new ones begin.
         profiles: profiles.and_then(|bytes| Profiles::from_bytes(&bytes)).unwrap_or_default(),
     })
@@ -41,7 +42,8 @@ pub(super) fn folded(row: &Row<'_>) -> rusqlite::Result<Folded> {
 
 /// Sets all that [`folded`] reads, by the values that [`values`] gives; the page's id is the first.
 pub(super) const SET_FOLDED: &str = "state = ?2, failures = ?3, due_at = ?4, last_outcome = ?5, visits = ?6,
-    changes = ?7, last_visit_at = ?8, last_cycle_id = ?9, version_id = ?10, text_rules = ?11, profiles = ?12";
+    changes = ?7, last_visit_at = ?8, last_cycle_id = ?9, version_id = ?10, text_rules = ?11, profiles = ?12,
+    has_words = ?13";
 
 pub(super) fn values(page: PageId, folded: &Folded) -> [Value; 1 + FOLDED_COLUMNS] {
     let integer = |value: Option<i64>| value.map_or(Value::Null, Value::Integer);
@@ -58,6 +60,7 @@ pub(super) fn values(page: PageId, folded: &Folded) -> [Value; 1 + FOLDED_COLUMN
         integer(folded.version.map(|version| version.0)),
         Value::Integer(folded.text_rules.cast_signed()),
         if folded.profiles.is_empty() { Value::Null } else { Value::Blob(folded.profiles.to_bytes()) },
+        folded.has_words.into(),
     ]
 }
 
@@ -120,7 +123,7 @@ pub(super) fn rebuild(
 fn resketch(connection: &Connection, versions: &[i64], settings: ChangeSettings) -> Result<u64> {
     let mut differ = 0;
     for version in versions.iter().copied().map(VersionId) {
-        if has_words(connection, version)? {
+        if is_sketched(connection, version)? {
             let sketches = Sketches::new(connection, settings, None);
             let made = sketches.make(version)?;
             if sketches.kept(version)?.as_ref() != Some(&made) {
@@ -160,7 +163,7 @@ fn refold_pages(connection: &Connection, pages: &[i64], settings: ChangeSettings
 fn refold(connection: &Connection, page: PageId, settings: ChangeSettings) -> Result<Folded> {
     let mut folded = Folded::default();
     let mut statement = connection.prepare_cached(
-        "SELECT cycle_id, at, outcome, detail, changed, version_id, text_rules FROM observation
+        "SELECT cycle_id, at, outcome, detail, changed, version_id, text_rules, has_words FROM observation
          WHERE page_id = ?1 ORDER BY id",
     )?;
     let mut rows = statement.query([page.0])?;
@@ -171,7 +174,10 @@ fn refold(connection: &Connection, page: PageId, settings: ChangeSettings) -> Re
         let found = match row.get::<_, Option<i64>>(5)?.map(VersionId) {
             Some(version) => {
                 let text_rules = row.get::<_, Option<i64>>(6)?.unwrap_or(0).cast_unsigned();
-                let has_words = has_words(connection, version)?;
+                let has_words = match row.get(7)? {
+                    Some(noted) => noted,
+                    None => has_text(connection, version)?,
+                };
                 let same_text = match folded.version.filter(|_| text_rules == folded.text_rules) {
                     Some(held) => !differ(connection, version, held, has_words)?.1,
                     None => false,

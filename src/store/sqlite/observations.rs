@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter, types::Value};
 
 use super::folding::{self, FOLDED, FOLDED_COLUMNS, SET_FOLDED, folded};
-use super::versions::{Sketches, differ, has_words, seen_before, version_id};
+use super::versions::{Sketches, differ, has_text, seen_before, version_id};
 use super::{Result, SqliteStore, StoreError, hosts, pages, signed};
 use crate::change::ChangeSettings;
 use crate::change::divergence::Divergence;
@@ -13,7 +13,7 @@ use crate::observation::{Life, Standing};
 use crate::page::{Fingerprint, PageId};
 use crate::store::fold::{Fact, Folded, Found};
 use crate::store::{
-    Batch, Change, Content, CycleId, ReadContent, Recorded, RecordedVisit, VersionId, VisitRecord, millis,
+    Batch, Change, Content, CycleId, Recorded, RecordedVisit, VersionId, VisitRecord, millis,
 };
 use crate::time::Timestamp;
 
@@ -162,8 +162,8 @@ fn record_visit(
     connection
         .prepare_cached(
             "INSERT INTO observation (page_id, cycle_id, at, outcome, status, changed, bytes, took_ms, version_id, detail,
-                divergence, bases, returned_to, validator, text_rules)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+                divergence, bases, returned_to, validator, text_rules, has_words)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
         )?
         .execute(params![
             visit.page.0,
@@ -181,6 +181,7 @@ fn record_visit(
             returned_to.map(|version| version.0),
             visit.validator,
             found.map(|found| found.text_rules.cast_signed()),
+            found.map(|found| found.has_words),
         ])?;
     let observation = connection.last_insert_rowid();
     update_page(connection, visit, &folded, redirects_to)?;
@@ -220,13 +221,13 @@ fn update_page(
 ) -> Result<()> {
     let mut statement = connection.prepare_cached(&format!(
         "UPDATE page SET {SET_FOLDED},
-            etag = CASE WHEN ?13 THEN ?14 ELSE etag END,
-            last_modified = CASE WHEN ?13 THEN ?15 ELSE last_modified END,
-            noindex = CASE WHEN ?18 THEN ?16 ELSE max(noindex, ?16) END,
-            redirects_to = ?17,
-            content_type = CASE WHEN ?18 THEN ?19 ELSE content_type END,
-            charset = CASE WHEN ?18 THEN ?20 ELSE charset END,
-            read_by_rules = CASE WHEN ?18 THEN ?21 ELSE read_by_rules END
+            etag = CASE WHEN ?14 THEN ?15 ELSE etag END,
+            last_modified = CASE WHEN ?14 THEN ?16 ELSE last_modified END,
+            noindex = CASE WHEN ?19 THEN ?17 ELSE max(noindex, ?17) END,
+            redirects_to = ?18,
+            content_type = CASE WHEN ?19 THEN ?20 ELSE content_type END,
+            charset = CASE WHEN ?19 THEN ?21 ELSE charset END,
+            read_by_rules = CASE WHEN ?19 THEN ?22 ELSE read_by_rules END
          WHERE id = ?1"
     ))?;
     let read = visit.content.as_ref().and_then(Content::read);
@@ -282,9 +283,10 @@ fn compare(
             None => return Ok(Compared::default()),
         },
     };
-    let has_words = match visit.content.as_ref().and_then(Content::read) {
-        Some(ReadContent { sketch: Some(_), .. }) => true,
-        _ => has_words(connection, version)?,
+    let has_words = match (visit.content.as_ref().and_then(Content::read), before.has_words) {
+        (Some(read), _) => read.sketch.is_some(),
+        (None, Some(noted)) => noted,
+        (None, None) => has_text(connection, version)?,
     };
     let Some(previous) = before.version.filter(|_| text_rules == before.text_rules) else {
         let found = Found { version, text_rules, same_text: false, has_words };

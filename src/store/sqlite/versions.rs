@@ -62,14 +62,19 @@ pub(super) fn differ(
     Ok((bytes, if has_words { one.1 != other.1 } else { bytes }))
 }
 
-/// Is it something that has words, though it may hold none? A picture is not.
-pub(super) fn has_words(connection: &Connection, version: VersionId) -> Result<bool> {
+/// Is there any text in it?
+pub(super) fn has_text(connection: &Connection, version: VersionId) -> Result<bool> {
     Ok(connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM sketch WHERE version_id = ?1)
-                 OR (SELECT text_bytes > 0 FROM version WHERE id = ?1)",
-        )?
+        .prepare_cached("SELECT text_bytes > 0 FROM version WHERE id = ?1")?
         .query_row([version.0], |row| row.get(0))?)
+}
+
+/// Is a sketch of it kept, or worth keeping?
+pub(super) fn is_sketched(connection: &Connection, version: VersionId) -> Result<bool> {
+    let kept = connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM sketch WHERE version_id = ?1)")?
+        .query_row([version.0], |row| row.get(0))?;
+    Ok(kept || has_text(connection, version)?)
 }
 
 /// The latest version that the page had before and that has the same text, or the same bytes where there are no words.
