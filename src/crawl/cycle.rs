@@ -213,6 +213,13 @@ impl<'a, W: Web> Cycle<'a, W> {
             }
         }
         // Pages whose hosts rest, or that the budget has no room for, wait for a later cycle.
+        if self.fetcher.left() == Some(0) && !self.stopping && !self.candidates.is_empty() {
+            let waiting = self.candidates.len() as u64;
+            self.crawler.counts.deferred += waiting;
+            *self.crawler.counts.put_off.entry(Waiting::Budget.name()).or_default() += waiting;
+            let tally = Tally { deferred: waiting, ..Tally::default() };
+            self.order(Order::Counts(Vec::new(), tally)).await;
+        }
         self.tell_counts().await;
         while self.unanswered > 0 {
             match self.writer.reply().await {

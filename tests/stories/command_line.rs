@@ -623,3 +623,18 @@ fn the_store_can_be_named_by_flag_environment_and_file() {
     assert_refused(&run(command), 1, &["by-variable.db"]);
     assert_refused(&freshet.run(&["status", "--store", "by-flag.db"]), 1, &["by-flag.db"]);
 }
+
+#[test]
+fn what_the_budget_leaves_is_told_as_put_off() {
+    let site = Site::start();
+    let names: Vec<String> = (0..9).map(|page| format!("/{page}")).collect();
+    site.page("/", links_page("home", &names.iter().map(String::as_str).collect::<Vec<_>>()));
+    names.iter().for_each(|name| site.page(name, "a page"));
+    let freshet = Freshet::new();
+    let seeds = freshet.seeds(&[site.url("/")]);
+    let crawl = ["crawl", "--seeds", &seeds, "--no-sitemaps", "--json", "--budget", "5"];
+    let ran = freshet.run(&[&crawl[..], &FAST[..]].concat());
+    // Robots.txt, home and three more of the nine.
+    assert_eq!((&ran.json()["requests"], &ran.json()["put_off"]["budget"]), (&json!(5), &json!(6)));
+    assert!(ran.stderr.contains("the budget is spent; 6 pages wait for the next cycle"), "{}", ran.stderr);
+}
