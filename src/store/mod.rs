@@ -92,6 +92,9 @@ pub trait Store: Send {
     /// A page's observations, in order of time.
     fn visits(&mut self, page: PageId) -> Result<Vec<VisitRow>>;
 
+    /// The version that the first visit of a page after that time found, of those that found any.
+    fn found_next(&mut self, page: PageId, after: Timestamp) -> Result<Option<VersionId>>;
+
     /// The change profiles kept of a page.
     fn profiles(&mut self, page: PageId) -> Result<Profiles>;
 

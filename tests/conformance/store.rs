@@ -68,6 +68,7 @@ macro_rules! conformance_of_a_store {
             what_has_no_words_differs_as_its_bytes_do
             fragments_of_another_length_are_made_again
             changes_are_told_latest_first
+            what_the_next_visit_found_is_known
             a_page_is_found_by_its_fingerprint
             a_rebuild_gives_the_same_to_the_bit
             a_rebuild_repairs_what_is_derived
@@ -1338,6 +1339,27 @@ pub fn fragments_of_another_length_are_made_again(place: &dyn Place) {
     begun.store.record(begun.cycle, &Batch { change, ..batch(vec![visit]) }).expect("it is taken");
     let apart = visits(&mut *begun.store, root)[1].divergence.expect("words");
     assert!((apart - (1.0 - 5.0 / 7.0)).abs() < 1e-12, "{apart}");
+}
+
+pub fn what_the_next_visit_found_is_known(place: &dyn Place) {
+    let mut begun = begun(place, &["/a", "/b"]);
+    let (a, b) = (begun.id("/a"), begun.id("/b"));
+    begun.record(vec![read(a, "one", later(0)), read(b, "other", later(15))]);
+    begun.record(vec![read(a, "two", later(10))]);
+    begun.record(vec![visit(a, Outcome::ServerError, later(20))]);
+    begun.record(vec![visit(a, Outcome::NotModified, later(30))]);
+    begun.record(vec![read(a, "one", later(40))]);
+    // A clock that was set back: it is time that counts, not the order in which visits came in.
+    begun.record(vec![read(a, "three", later(25))]);
+    let seen = visits(&mut *begun.store, a);
+    let left = |at: Timestamp| seen.iter().find(|visit| visit.at == at).and_then(|visit| visit.version);
+    let mut next = |page: PageId, after: Timestamp| begun.store.found_next(page, after).expect("it is read");
+    assert_eq!(next(a, later(0)), left(later(10)), "not what another page's visit found");
+    assert_eq!(next(a, later(10)), left(later(25)), "not the visit that failed");
+    assert_eq!(next(a, later(25)), left(later(30)), "what was confirmed was found");
+    assert_eq!(next(a, later(30)), left(later(0)));
+    assert_eq!(next(a, later(40)), None);
+    assert_eq!(next(PageId(a.0 + b.0 + 1), later(0)), None);
 }
 
 pub fn changes_are_told_latest_first(place: &dyn Place) {

@@ -223,6 +223,21 @@ pub(super) fn visits_of(connection: &Connection, page: PageId) -> Result<Vec<Vis
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+pub(super) fn found_next(
+    connection: &Connection,
+    page: PageId,
+    after: Timestamp,
+) -> Result<Option<VersionId>> {
+    let found = connection
+        .prepare_cached(
+            "SELECT version_id FROM observation
+             WHERE page_id = ?1 AND at > ?2 AND version_id IS NOT NULL ORDER BY at, id LIMIT 1",
+        )?
+        .query_row([page.0, after.millis()], |row| Ok(VersionId(row.get(0)?)))
+        .optional()?;
+    Ok(found)
+}
+
 pub(super) fn profiles(connection: &Connection, page: PageId) -> Result<Profiles> {
     let bytes: Option<Vec<u8>> = connection
         .prepare_cached("SELECT profiles FROM page WHERE id = ?1")?

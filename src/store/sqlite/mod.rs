@@ -285,6 +285,10 @@ impl Store for SqliteStore {
         look::visits_of(&self.connection, page)
     }
 
+    fn found_next(&mut self, page: PageId, after: Timestamp) -> Result<Option<VersionId>> {
+        look::found_next(&self.connection, page, after)
+    }
+
     fn profiles(&mut self, page: PageId) -> Result<Profiles> {
         look::profiles(&self.connection, page)
     }
