@@ -299,12 +299,15 @@ pub struct ChangesArgs {
     /// Keep only changes that a later visit still found
     #[arg(long)]
     pub lasting: bool,
-    /// Only pages of this host
+    /// Only pages of this host (`example.org`, `example.org:8080`, or `http://example.org:8080`)
     #[arg(long, value_name = "HOST")]
     pub host: Option<String>,
-    /// At most so many [default: 100 in a table, else all]
+    /// At most so many; 0: all of them [default: 100 in a table, else all]
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
+    /// Words of a fragment, for --lasting: as many as the crawl was told to take [default: 4]
+    #[arg(long, value_name = "K", env = "FRESHET_FRAGMENT_WORDS")]
+    pub fragment_words: Option<usize>,
     /// How to print them; --json means json
     #[arg(long, value_enum, default_value_t = ChangesFormat::Table)]
     pub format: ChangesFormat,
@@ -378,6 +381,9 @@ pub struct HistoryArgs {
     /// Draw with ASCII characters only
     #[arg(long)]
     pub ascii: bool,
+    /// Words of a fragment: as many as the crawl was told to take [default: 4]
+    #[arg(long, value_name = "K", env = "FRESHET_FRAGMENT_WORDS")]
+    pub fragment_words: Option<usize>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -386,6 +392,9 @@ pub enum StoreCommand {
     ///
     /// Needed after a change of `fragment_words` or `sketch`, so that all is measured alike. The log and the versions
     /// stay as they are. No crawl may use the store meanwhile.
+    ///
+    /// The store does not remember these values: one that was crawled with others (`--sketch all`, say) should be
+    /// rebuilt with the same flags.
     Rebuild(RebuildArgs),
 }
 
@@ -397,7 +406,7 @@ pub struct RebuildArgs {
     /// Words of a fragment [default: 4]
     #[arg(long, value_name = "K", env = "FRESHET_FRAGMENT_WORDS")]
     pub fragment_words: Option<usize>,
-    /// Fragments kept of a version, or `all` [default: 256]
+    /// Fragments kept of a version, or `all` [default: 250]
     #[arg(long, value_name = "M", env = "FRESHET_SKETCH")]
     pub sketch: Option<String>,
     /// Change profiles kept of a page [default: 5]

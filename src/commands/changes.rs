@@ -1,8 +1,11 @@
 //! `freshet changes`: what changed across the collection, as a table, JSON lines or an Atom feed.
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io::{BufWriter, Write};
+use std::net::Ipv6Addr;
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use quick_xml::escape::escape;
 use serde_json::json;
@@ -10,7 +13,7 @@ use serde_json::json;
 use freshet::change::fragment::Fragments;
 use freshet::change::lasting::lasted;
 use freshet::page::{Host, PageId};
-use freshet::report::diff::Diff;
+use freshet::report::diff::{Diff, harmless};
 use freshet::report::{Align, Table};
 use freshet::store::sqlite::SqliteStore;
 use freshet::store::{Change, Store, StoreError, VersionId};
@@ -23,6 +26,8 @@ use crate::settings::{Settings, Usage};
 
 /// Changes that a table shows unless told otherwise: each is a diff to make.
 const TABLE_ROWS: usize = 100;
+/// Versions whose fragments are kept at hand; 8 bytes a word.
+const RECENT_VERSIONS: usize = 32;
 /// Lines of a change that are told.
 const LINES: usize = 3;
 
@@ -33,31 +38,36 @@ pub fn run(global: &Global, arguments: &ChangesArgs) -> anyhow::Result<ExitCode>
         let wrong = arguments.min_divergence;
         return Err(Usage(format!("--min-divergence is `{wrong}`; it must be from 0 to 1")).into());
     }
-    let settings = Settings::load(global, &CrawlFlags::default())?;
+    let host = arguments.host.as_deref().map(WantedHost::parse).transpose()?;
+    let fragment_words = arguments.fragment_words;
+    let settings = Settings::load(global, &CrawlFlags { fragment_words, ..CrawlFlags::default() })?;
     let words = settings.change().fragment_words;
     let format = if global.json { ChangesFormat::Json } else { arguments.format };
-    let most = arguments.limit.unwrap_or(match format {
-        ChangesFormat::Table => TABLE_ROWS,
-        ChangesFormat::Json | ChangesFormat::Atom => usize::MAX,
-    });
+    let most = match (arguments.limit, format) {
+        (Some(0), _) => usize::MAX,
+        (Some(most), _) => most,
+        (None, ChangesFormat::Table) => TABLE_ROWS,
+        (None, ChangesFormat::Json | ChangesFormat::Atom) => usize::MAX,
+    };
     let mut store = SqliteStore::open_to_look(&settings.store)?;
     let mut found = Vec::new();
     store.each_change(since, &mut |change| {
         // What has no words is as far from what it was as can be.
         let far = change.divergence.unwrap_or(1.0) >= arguments.min_divergence;
-        if far && is_of_host(&change, arguments.host.as_deref()) {
+        if far && host.as_ref().is_none_or(|host| host.has(&change.url)) {
             found.push(change);
         }
         arguments.lasting || found.len() < most
     })?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let mut shown = Shown::start(format, &mut out, since, now)?;
+    let mut recent = Recent::new(words);
     let mut many = 0;
     for change in found {
         if many == most {
             break;
         }
-        if arguments.lasting && !is_lasting(&mut store, &change, words)? {
+        if arguments.lasting && !recent.is_lasting(&mut store, &change)? {
             continue;
         }
         let difference = difference(&mut store, &change)?;
@@ -69,21 +79,78 @@ pub fn run(global: &Global, arguments: &ChangesArgs) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-fn is_of_host(change: &Change, host: Option<&str>) -> bool {
-    let Some(wanted) = host else { return true };
-    let of = url::Url::parse(&change.url).ok().and_then(|url| Host::of(&url));
-    of.is_some_and(|host| host.name() == wanted || host.as_str() == wanted)
+/// A host as people name it: by its origin, by name and port, or by its name alone.
+enum WantedHost {
+    Origin(Host),
+    Port(String, u16),
+    Name(String),
 }
 
-/// Was what the change brought still there at a later visit? Unknown as long as there was none: then no.
-fn is_lasting(store: &mut dyn Store, change: &Change, words: usize) -> Result<bool, StoreError> {
-    let visits = store.visits(PageId(change.page))?;
-    let later = visits.iter().filter(|visit| visit.at > change.at).find_map(|visit| visit.version);
-    let Some(later) = later else { return Ok(false) };
-    let mut fragments = |version| Ok::<_, StoreError>(Fragments::of(&content(store, version)?.text, words));
-    let before = fragments(VersionId(change.previous_version))?;
-    let after = fragments(VersionId(change.version))?;
-    Ok(lasted(&before, &after, &fragments(later)?, words))
+impl WantedHost {
+    fn parse(text: &str) -> Result<Self, Usage> {
+        let wrong = || {
+            // What is secret is not repeated.
+            let shown = if text.contains('@') { "…" } else { text };
+            Usage(format!(
+                "--host is `{shown}`, which is no host; write it like `example.org`, `example.org:8080` or \
+                 `https://example.org`"
+            ))
+        };
+        if text.contains("://") {
+            return Host::parse(text).map(WantedHost::Origin).ok_or_else(wrong);
+        }
+        let bare =
+            text.parse::<Ipv6Addr>().map_or_else(|_| text.to_owned(), |address| format!("[{address}]"));
+        let under = |scheme: &str| Host::parse(&format!("{scheme}://{bare}")).ok_or_else(wrong);
+        let (http, https) = (under("http")?, under("https")?);
+        let name = http.name().to_owned();
+        // Without a port each scheme has its own.
+        let same_port = http.port() == https.port();
+        Ok(if same_port { WantedHost::Port(name, http.port()) } else { WantedHost::Name(name) })
+    }
+
+    /// Is a page of this host?
+    fn has(&self, url: &str) -> bool {
+        let Some(host) = url::Url::parse(url).ok().and_then(|url| Host::of(&url)) else { return false };
+        match self {
+            WantedHost::Origin(origin) => host == *origin,
+            WantedHost::Port(name, port) => host.name() == name && host.port() == *port,
+            WantedHost::Name(name) => host.name() == name,
+        }
+    }
+}
+
+/// The fragments of the versions asked for last: what one change of a page brought is what the next one took away.
+struct Recent {
+    words: usize,
+    held: VecDeque<(VersionId, Rc<Fragments>)>,
+}
+
+impl Recent {
+    fn new(words: usize) -> Self {
+        Recent { words, held: VecDeque::new() }
+    }
+
+    /// Was what the change brought still there at a later visit? Unknown as long as there was none: then no.
+    fn is_lasting(&mut self, store: &mut dyn Store, change: &Change) -> Result<bool, StoreError> {
+        let Some(later) = store.found_next(PageId(change.page), change.at)? else { return Ok(false) };
+        let later = self.fragments(store, later)?;
+        let after = self.fragments(store, VersionId(change.version))?;
+        let before = self.fragments(store, VersionId(change.previous_version))?;
+        Ok(lasted(&before, &after, &later, self.words))
+    }
+
+    fn fragments(&mut self, store: &mut dyn Store, version: VersionId) -> Result<Rc<Fragments>, StoreError> {
+        if let Some((_, fragments)) = self.held.iter().find(|(held, _)| *held == version) {
+            return Ok(Rc::clone(fragments));
+        }
+        let fragments = Rc::new(Fragments::of(&content(store, version)?.text, self.words));
+        if self.held.len() >= RECENT_VERSIONS {
+            self.held.pop_front();
+        }
+        self.held.push_back((version, Rc::clone(&fragments)));
+        Ok(fragments)
+    }
 }
 
 fn difference(store: &mut dyn Store, change: &Change) -> Result<Diff, StoreError> {
@@ -135,7 +202,7 @@ impl Shown {
                 change.at.to_string(),
                 change.divergence.map_or("-".to_owned(), |apart| format!("{apart:.3}")),
                 format!("+{} −{}", difference.words_added(), difference.words_removed()),
-                change.url.clone(),
+                harmless(&change.url),
                 added.first().map_or(String::new(), |line| shortened(line, 60)),
             ]),
             Shown::Json => {
@@ -180,9 +247,54 @@ fn entry(change: &Change, difference: &Diff) -> String {
 }
 
 fn shortened(line: &str, most: usize) -> String {
-    let clean = line.chars().map(|c| if c.is_control() { ' ' } else { c });
-    match line.char_indices().nth(most) {
-        None => clean.collect(),
-        Some(_) => clean.take(most - 1).chain(['…']).collect(),
+    let clean = harmless(line);
+    match clean.char_indices().nth(most) {
+        None => clean,
+        Some(_) => clean.chars().take(most - 1).chain(['…']).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_named_in_any_way_and_any_case() {
+        let pages = [
+            "https://example.org/a",
+            "http://example.org:8080/a",
+            "http://[::1]:8080/",
+            "https://m\u{fc}nchen.de/",
+        ];
+        let has = |wanted: &str| -> Vec<usize> {
+            let host = WantedHost::parse(wanted).unwrap_or_else(|error| panic!("{wanted}: {error}"));
+            (0..pages.len()).filter(|place| host.has(pages[*place])).collect()
+        };
+        assert_eq!(has("example.org"), [0, 1]);
+        assert_eq!(has("EXAMPLE.org."), [0, 1]);
+        assert_eq!(has("Example.org:8080"), [1]);
+        assert_eq!(has("example.org:443"), [0]);
+        assert_eq!(has("example.org:80"), [0; 0]);
+        assert_eq!(has("HTTPS://Example.ORG"), [0]);
+        assert_eq!(has("https://example.org:443/"), [0]);
+        assert_eq!(has("http://example.org"), [0; 0]);
+        assert_eq!([has("::1"), has("[::1]"), has("[::1]:8080")], [[2], [2], [2]]);
+        assert_eq!(has("M\u{dc}NCHEN.de"), [3]);
+        assert_eq!(has("ample.org"), [0; 0]);
+        for wrong in ["", "example.org/a", "ftp://example.org", "two words", "example.org:port"] {
+            assert!(
+                WantedHost::parse(wrong).is_err_and(|error| error.to_string().contains(wrong)),
+                "{wrong}"
+            );
+        }
+        let secret = WantedHost::parse("http://me:secret@example.org").err().expect("no host");
+        assert!(!secret.to_string().contains("secret"), "{secret}");
+    }
+
+    #[test]
+    fn a_line_obeys_the_reader_and_is_cut() {
+        assert_eq!(shortened("a\u{202e}b\u{1b}c", 60), "a�b␛c");
+        assert_eq!(shortened("abcdef", 6), "abcdef");
+        assert_eq!(shortened("abcdefg", 6), "abcde…");
     }
 }

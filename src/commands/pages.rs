@@ -72,7 +72,7 @@ fn filter(arguments: &PagesArgs) -> Result<PageFilter, Usage> {
     Ok(PageFilter {
         page: None,
         life,
-        host: arguments.host.clone(),
+        host: arguments.host.as_ref().map(|host| host.to_lowercase()),
         url: arguments.url.clone(),
         outcome: arguments.outcome.clone(),
         max_depth: arguments.max_depth,

@@ -294,3 +294,11 @@ fn a_store_of_the_first_release_is_crawled_on() {
     let mut store = open(&freshet);
     assert_eq!(store.profiles(PageId(moving.page.0)).expect("profiles").len(), 5, "the whole log counts");
 }
+
+#[test]
+fn its_help_says_what_it_measures_with() {
+    let help = Freshet::new().run(&["store", "rebuild", "--help"]).stdout;
+    assert!(help.contains("or `all` [default: 250]"), "{help}");
+    let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("should be rebuilt with the same flags"), "{help}");
+}
