@@ -80,8 +80,20 @@ pub fn page_url(text: &str, settings: &Settings) -> Result<PageUrl, Usage> {
         UrlError::UserInfo => {
             Usage("the URL has a user name or password in it; leave them out, they are never sent".into())
         }
-        error => Usage(format!("`{text}` is no page: {error}; write it like `https://example.org/`")),
+        error => {
+            let text = without_secrets(text);
+            Usage(format!("`{text}` is no page: {error}; write it like `https://example.org/`"))
+        }
     })
+}
+
+/// A URL that is none may hold a password all the same, before an `@`.
+fn without_secrets(text: &str) -> String {
+    let Some((before, after)) = text.rsplit_once('@') else { return text.to_owned() };
+    match before.split_once("://") {
+        Some((scheme, _)) => format!("{scheme}://…@{after}"),
+        None => format!("…@{after}"),
+    }
 }
 
 impl Asker {
@@ -310,5 +322,18 @@ fn failed(failure: &Failure) -> &'static str {
         Failure::Malformed => "what came is not HTTP",
         Failure::Encoding => "its content encoding can't be undone",
         Failure::TooLarge => "it is larger than is taken (`body_bytes` in the settings)",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_hidden_wherever_it_stands() {
+        assert_eq!(without_secrets("ftp://me:secret@example.org/a"), "ftp://…@example.org/a");
+        assert_eq!(without_secrets("http://me:se/cr@et@"), "http://…@");
+        assert_eq!(without_secrets("me:secret@example.org"), "…@example.org");
+        assert_eq!(without_secrets("no page"), "no page");
     }
 }

@@ -1,12 +1,11 @@
 //! A page of the store by its URL, and what was held of it when.
 
-use freshet::page::Normaliser;
 use freshet::page::PageId;
 use freshet::store::{PageRow, Spelling, Store, StoreError, StoredContent, VersionId, VisitRow};
 use freshet::time::Timestamp;
 
-use crate::cli::{CrawlFlags, Global};
-use crate::settings::{Settings, Usage};
+use super::ask_page::page_url;
+use crate::settings::Settings;
 
 /// A page and the visits of all its spellings, in order of time.
 pub struct History {
@@ -26,12 +25,11 @@ pub struct Snapshot {
 
 impl History {
     /// The history of a page. A page that moved has its own and that of where it lived before.
-    pub fn of(store: &mut dyn Store, global: &Global, url: &str) -> anyhow::Result<History> {
-        let normaliser = Settings::load(global, &CrawlFlags::default())?.normaliser();
-        let mut page = find(store, &normaliser, url)?;
+    pub fn of(store: &mut dyn Store, settings: &Settings, url: &str) -> anyhow::Result<History> {
+        let mut page = find(store, settings, url)?;
         // Another spelling stands for the page: its history is that page's.
         if let Some(target) = page.alias_of.clone() {
-            page = find(store, &normaliser, &target)?;
+            page = find(store, settings, &target)?;
         }
         let mut visits: Vec<(String, VisitRow)> = Vec::new();
         let spellings = store.spellings(PageId(page.id))?;
@@ -43,10 +41,10 @@ impl History {
         Ok(History { page, spellings, visits })
     }
 
-    /// What was held after each visit that brought or confirmed something.
+    /// What was held after each sighting.
     pub fn snapshots(&self) -> Vec<Snapshot> {
-        let held = self.visits.iter();
-        held.filter_map(|(_, visit)| Some(Snapshot { at: visit.at, version: visit.version? })).collect()
+        let held = |visit: &VisitRow| Some(Snapshot { at: visit.at, version: visit.version? });
+        self.sightings().filter_map(held).collect()
     }
 
     /// The visits that found the page where it lived then, in order of time: at its own address, and before it was
@@ -62,8 +60,8 @@ impl History {
     }
 }
 
-fn find(store: &mut dyn Store, normaliser: &Normaliser, url: &str) -> anyhow::Result<PageRow> {
-    let wanted = normaliser.parse(url).map_err(|error| Usage(format!("`{url}` is no page: {error}")))?;
+fn find(store: &mut dyn Store, settings: &Settings, url: &str) -> anyhow::Result<PageRow> {
+    let wanted = page_url(url, settings)?;
     let found = store.find_page(wanted.fingerprint())?;
     found.ok_or_else(|| {
         anyhow::anyhow!("the store does not know `{wanted}`; `freshet pages --url TEXT` finds what it knows")

@@ -32,10 +32,11 @@ const TABLE_ROWS: usize = 20;
 const PROFILE_POINTS: usize = 30;
 
 pub fn run(global: &Global, arguments: &HistoryArgs) -> anyhow::Result<ExitCode> {
-    let settings = Settings::load(global, &CrawlFlags::default())?;
+    let fragment_words = arguments.fragment_words;
+    let settings = Settings::load(global, &CrawlFlags { fragment_words, ..CrawlFlags::default() })?;
     let fragment_words = settings.change().fragment_words;
     let mut store = SqliteStore::open_to_look(&settings.store)?;
-    let history = History::of(&mut store, global, &arguments.url)?;
+    let history = History::of(&mut store, &settings, &arguments.url)?;
     let profiles = store.profiles(PageId(history.page.id))?;
     let mut past = Past::new(fragment_words);
     for visit in history.sightings() {
@@ -362,6 +363,11 @@ fn visit_json((url, visit): &(String, VisitRow)) -> Value {
         "status": visit.status,
         "changed": visit.changed,
         "divergence": visit.divergence,
+        "bases": visit.bases.iter().map(|found| json!({
+            "base_at": found.base.at,
+            "base_version": found.base.version.0,
+            "divergence": found.divergence.get(),
+        })).collect::<Vec<_>>(),
         "returned_to": visit.returned_to.map(|version| version.0),
         "version": visit.version.map(|version| version.0),
         "bytes": visit.bytes,

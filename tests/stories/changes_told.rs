@@ -2,7 +2,7 @@
 
 use crate::first_crawl::FAST;
 use crate::stopped_and_killed::wait_until;
-use crate::support::{Freshet, Ran, Reply, Site, article, links_page};
+use crate::support::{Freshet, Ran, Reply, Running, Site, article, links_page};
 use crate::what_changed::{changes, crawl, visits};
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -107,10 +107,19 @@ fn what_changed_is_listed_the_latest_first() {
 
     assert_eq!(paths(&site, &changes(&freshet, &["--min-divergence", "0.9"])), ["/rewritten"]);
     assert_eq!(changes(&freshet, &["--limit", "2"]), told[..2]);
-    assert_eq!(changes(&freshet, &["--limit", "0"]), told[..0]);
-    assert_eq!(changes(&freshet, &["--host", "127.0.0.1"]), told);
-    assert_eq!(changes(&freshet, &["--host", &site.origin(0)]), told);
-    assert_eq!(changes(&freshet, &["--host", "example.org"]), told[..0]);
+    assert_eq!(changes(&freshet, &["--limit", "0"]), told, "0 is no limit");
+    assert_eq!(freshet.run(&["changes", "--limit", "0"]).stdout, table.stdout);
+    let origin = site.origin(0);
+    let name_and_port = origin.strip_prefix("http://").expect("an origin");
+    for host in ["127.0.0.1", &origin, name_and_port, &origin.to_uppercase()] {
+        assert_eq!(changes(&freshet, &["--host", host]), told, "{host}");
+    }
+    for host in ["example.org", "127.0.0.1:1", "https://127.0.0.1"] {
+        assert_eq!(changes(&freshet, &["--host", host]), told[..0], "{host}");
+    }
+    let wrong = freshet.run(&["changes", "--host", "no host"]);
+    assert_eq!(wrong.code, Some(2), "{}", wrong.output());
+    assert!(wrong.stderr.contains("`no host`"), "{}", wrong.stderr);
 }
 
 #[test]
@@ -128,6 +137,40 @@ fn a_change_that_lasted_is_told_from_a_clock_and_an_advert() {
     assert!(!paths(&site, &changes(&freshet, &["--lasting"])).contains(&"/still".to_owned()));
     crawled(&freshet, &site, 1, &[]);
     assert!(paths(&site, &changes(&freshet, &["--lasting"])).contains(&"/still".to_owned()));
+}
+
+#[test]
+fn what_lasts_is_measured_in_fragments_as_the_crawl_took_them() {
+    let site = Site::start();
+    let turns = [("ten", "rain"), ("eleven", "snow"), ("twelve", "snow")];
+    let turn = |(clock, word): (&str, &str)| -> Reply {
+        page(&[&format!("now it is {clock} and there is {word} here")]).into()
+    };
+    site.page("/", Reply::sequence(turns.map(turn).into()));
+    let freshet = Freshet::new();
+    crawled(&freshet, &site, 3, &["--fragment-words", "1"]);
+    // By the word, the snow lasts. Of the fragments of four that it came with, too few do: the clock is near.
+    assert_eq!(changes(&freshet, &["--lasting", "--fragment-words", "1"]).len(), 1);
+    assert_eq!(changes(&freshet, &["--lasting"]).len(), 0);
+    let by_environment = |words: &str, arguments: &[&str]| {
+        let mut command = freshet.command();
+        command.args(arguments).env("FRESHET_FRAGMENT_WORDS", words);
+        Running::start(command).wait(Duration::from_secs(60))
+    };
+    assert_eq!(by_environment("1", &["changes", "--lasting", "--json"]).stdout.lines().count(), 1);
+    assert_eq!(by_environment("4", &["changes", "--lasting", "--json"]).stdout.lines().count(), 0);
+    let history = ["history", &site.url("/"), "--json"];
+    assert_eq!(freshet.json(&history)["fragment_words"], 4);
+    assert_eq!(by_environment("1", &history).json()["fragment_words"], 1);
+    let flagged = freshet.json(&[&history[..], &["--fragment-words", "2"]].concat());
+    assert_eq!(flagged["fragment_words"], 2);
+    for command in ["changes", "history"] {
+        let url = site.url("/");
+        let mut arguments = vec![command, "--fragment-words", "65"];
+        arguments.extend((command == "history").then_some(url.as_str()));
+        let ran = freshet.run(&arguments);
+        assert_eq!(ran.code, Some(2), "{}", ran.output());
+    }
 }
 
 #[test]
@@ -374,6 +417,75 @@ fn a_diff_shows_the_last_change_and_patch_takes_it() {
 }
 
 #[test]
+fn a_terminal_is_shown_nothing_that_it_would_obey() {
+    let site = Site::start();
+    let sly = "the river \u{202e}rises\u{202c} again";
+    site.page("/", Reply::sequence(vec![page(&OLD).into(), page(&[OLD[0], sly]).into()]));
+    let freshet = Freshet::new();
+    crawled(&freshet, &site, 2, &[]);
+    let table = freshet.run(&["changes"]);
+    assert!(table.stdout.contains("the river �rises� again"), "{}", table.stdout);
+    let url = site.url("/");
+    let piped = freshet.run(&["diff", "--unified", &url]).stdout;
+    assert!(piped.contains(&format!("\n+{sly}\n")), "{piped}");
+
+    // What makes a terminal is not everywhere.
+    if std::process::Command::new("script").arg("--version").output().is_err() {
+        return;
+    }
+    let mut command = std::process::Command::new("script");
+    let diff = format!("{} diff --unified {url}", env!("CARGO_BIN_EXE_freshet"));
+    command.args(["--quiet", "--return", "--command", &diff, "typescript"]).current_dir(freshet.path("."));
+    command.stdin(std::process::Stdio::null());
+    let ran = Running::start(command).wait(Duration::from_secs(60));
+    assert!(ran.stdout.contains("\n+the river �rises� again"), "{}", ran.output());
+}
+
+#[test]
+fn another_spelling_is_not_the_past_of_a_page() {
+    let site = Site::start();
+    site.page("/", links_page("home", &["/page", "/page?view=print"]));
+    site.page("/page", Reply::sequence(vec![page(&OLD).into(), edited().into()]));
+    let print = page(&["printed on paper", "and nothing else"]);
+    let canonical = "<link rel=\"canonical\" href=\"/page\"></head>";
+    site.page("/page?view=print", print.replace("</head>", canonical));
+    let freshet = Freshet::new();
+    crawled(&freshet, &site, 2, &[]);
+    let url = site.url("/page");
+    let texts = texts(&freshet, &url);
+    for asked in [&[url.as_str()][..], &[&url, "--from", "2020-01-01"], &[&site.url("/page?view=print")]] {
+        let ran = freshet.run(&[&["diff"], asked].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.output());
+        assert_eq!(patched(&texts[0], &ran.stdout), texts[1], "{asked:?}");
+        assert!(!ran.stdout.contains("printed on paper"), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn what_has_no_words_differs_by_its_bytes() {
+    let site = Site::start();
+    site.page("/", links_page("home", &["/picture", "/same"]));
+    let picture = |byte: u8| Reply::bytes("image/png", vec![byte; 400]);
+    site.page("/picture", Reply::sequence(vec![picture(1), picture(2), picture(3), picture(3)]));
+    site.page("/same", picture(4));
+    let freshet = Freshet::new();
+    crawled(&freshet, &site, 4, &[]);
+    let url = site.url("/picture");
+    let ran = freshet.run(&["diff", &url]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{}", ran.output());
+    assert!(ran.stderr.contains("it has no words; its bytes differ"), "{}", ran.stderr);
+    let told = freshet.json(&["diff", &url, "--json"]);
+    let visits = visits(&freshet).remove(&url).expect("visits");
+    let version = |place: usize| json!(visits[place].version.map(|version| version.0));
+    assert_eq!((&told["bytes_differ"], &told["hunks"]), (&json!(true), &json!([])), "{told}");
+    assert_eq!((&told["from"]["version"], &told["to"]["version"]), (&version(1), &version(3)), "{told}");
+
+    let same = freshet.run(&["diff", &site.url("/same")]);
+    assert!(same.stderr.contains("no difference"), "{}", same.stderr);
+    assert_eq!(freshet.json(&["diff", &site.url("/same"), "--json"])["bytes_differ"], false);
+}
+
+#[test]
 fn patch_itself_takes_what_diff_says() {
     if std::process::Command::new("patch").arg("--version").output().is_err() {
         return;
@@ -415,6 +527,13 @@ fn a_page_with_one_version_or_none_is_no_mistake_and_what_is_no_page_is_one() {
         let ran = freshet.run(&["diff", wrong]);
         assert_eq!(ran.code, Some(2), "{wrong}\n{}", ran.output());
         assert!(ran.stderr.contains(wrong), "{}", ran.stderr);
+    }
+    for secret in ["http://me:secret@127.0.0.1/", "ftp://me:secret@127.0.0.1/", "http://me:secret@"] {
+        for command in ["diff", "history"] {
+            let ran = freshet.run(&[command, secret]);
+            assert_eq!(ran.code, Some(2), "{secret}\n{}", ran.output());
+            assert!(!ran.output().contains("secret"), "{}", ran.output());
+        }
     }
     for wrong in [["--from", "once"], ["--to", "2026-99-99"], ["--context", "few"]] {
         let ran = freshet.run(&[&["diff", &site.url("/")], &wrong[..]].concat());

@@ -120,6 +120,20 @@ fn everything_is_told_of_a_list_of_news() {
     assert_eq!((&last["validator"], &last["url"]), (&json!("etag"), &json!(url)));
     assert!(last["took_ms"].is_u64() && last["version"].is_i64() && last["at"].is_string(), "{last}");
 
+    // How far each visit found it from the base versions of then, which are visits before it.
+    assert_eq!(list(first, "bases"), [] as [Value; 0]);
+    for (place, visit) in visits.iter().enumerate().skip(1) {
+        let bases = list(visit, "bases");
+        assert!(!bases.is_empty(), "{visit:#}");
+        for base in bases {
+            let is_it = |visit: &Value| visit["version"] == base["base_version"];
+            let then = visits.iter().position(is_it).expect("a visit");
+            assert!(then < place && visits[then]["at"] == base["base_at"], "{visit:#}");
+            assert!(base["divergence"].as_f64() > Some(0.0), "{visit:#}");
+        }
+    }
+    assert_eq!(list(&visits[1], "bases").len(), 1);
+
     // The oldest profile has seen the list move on, visit by visit.
     let profile = &list(&told, "profiles")[0];
     let apart: Vec<f64> =
