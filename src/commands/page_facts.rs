@@ -40,7 +40,8 @@ impl PageFacts {
         let document = extract::document(&answer.body, content_type, observer.links_per_page);
         let charset = document.as_ref().map(|document| document.charset);
         let mut document = document.unwrap_or_else(nothing);
-        let soft_error = soft_error(document.title.as_deref(), &document.text).filter(|_| charset.is_some());
+        let kind = extract::media_kind(content_type, &answer.body);
+        let soft_error = soft_error(kind, document.title.as_deref(), &document.text);
         let all_words = count_words(&document.text);
         observer.reading.of(url.as_url()).rules.apply(&mut document, &answer.body, content_type);
         let tag = robots_tag(header_values(&answer.headers, "x-robots-tag"), &observer.product_token);
@@ -49,7 +50,7 @@ impl PageFacts {
         let fragments = Fragments::of(&document.text, observer.change.fragment_words);
         let words = count_words(&document.text);
         Ok(PageFacts {
-            kind: extract::media_kind(content_type, &answer.body),
+            kind,
             charset,
             title: document.title,
             hints: document.hints,

@@ -158,7 +158,8 @@ impl Observer {
         let content_type = answer.header("content-type");
         let mut document = extract::document(&answer.body, content_type, self.links_per_page);
         if let Some(document) = &document
-            && let Some(error) = soft_error(document.title.as_deref(), &document.text)
+            && let kind = extract::media_kind(content_type, &answer.body)
+            && let Some(error) = soft_error(kind, document.title.as_deref(), &document.text)
         {
             // It is not the page: nothing of it is kept, and what is held stays.
             observed.observation.outcome = match error {

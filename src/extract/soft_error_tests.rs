@@ -6,7 +6,7 @@ use crate::extract::html;
 
 fn of(page: &str) -> Option<SoftError> {
     let document = html(page.as_bytes(), Some("text/html; charset=utf-8"), 10);
-    soft_error(document.title.as_deref(), &document.text)
+    soft_error(MediaKind::Html, document.title.as_deref(), &document.text)
 }
 
 #[test]
@@ -152,6 +152,119 @@ fn what_only_talks_of_errors_is_none() {
 }
 
 #[test]
+fn short_pages_of_such_names_are_none() {
+    for title in [
+        "Bus routes: 502",
+        "503",
+        "Forbidden (2014 film)",
+        "Security check – airport info",
+        "Wartungsarbeiten: Linie 5",
+        "Be Right Back | Episode guide",
+        "Psalm 12/404",
+        "Nothing found – a poem by A. B.",
+        "The page you requested at the library",
+        "Access denied: the story of a locked library",
+        "The requested page of the manuscript",
+        "Under maintenance | Bridges",
+        "Too many requests – a librarian's diary",
+        "Error 404: the band",
+        "404",
+    ] {
+        let text = "Every day from six to nine. Bring your own.";
+        for page in [
+            format!("<title>{title}</title>"),
+            format!("<title>{title}</title><p>{text}"),
+            format!("<title>{title}</title><h1>{title}</h1><p>{text}"),
+            format!("<h1>{title}</h1><p>{text}"),
+            format!("<title>Town</title><h1>{title}</h1><p>{text}"),
+        ] {
+            assert_eq!(of(&page), None, "{page}");
+        }
+    }
+    for page in [
+        "<p>Visitors: 502</p>",
+        "<p>Room: 404",
+        "<p>Room: 404<p>Second floor",
+        "<title>Security check – airport info</title><h1>Security check</h1><p>Bring your passport.",
+        "<title>Forbidden</title><p>A film of 1953.",
+        "<title>Under maintenance</title><h1>Bridges</h1><p>Two bridges are under maintenance.",
+        "<title>503</title><p>From the station to the harbour, every hour.",
+    ] {
+        assert_eq!(of(page), None, "{page}");
+    }
+}
+
+#[test]
+fn what_is_vague_needs_a_second_witness() {
+    for (page, error) in [
+        ("<title>404</title><h1>Oh no</h1><p>We couldn't find that page.", Missing),
+        ("<title>503</title><h1>Sorry</h1><p>Please try again later.", Busy),
+        ("<title>Forbidden</title><h1>Forbidden</h1><p>You don't have permission to access /a.", Busy),
+        ("<title>Forbidden</title><p>You don't have permission to access /a on this server.", Busy),
+        ("<title>Access Denied</title><h1>Access Denied</h1>", Busy),
+        (
+            "<title>Nothing found | Shop</title><h1>Shop</h1><p>The page you requested could not be found.",
+            Missing,
+        ),
+        ("<title>Wartungsarbeiten</title><p>Bitte versuchen Sie es später erneut.", Busy),
+        ("<title>Too many requests</title>Please slow down.", Busy),
+        ("<title>Too Many Requests</title><p>You have exceeded your quota.", Busy),
+        ("<title>404 - Page not found</title>", Missing),
+        ("<title>Error 503</title>", Busy),
+        ("<title>Error 404 (Not Found)!!1</title>", Missing),
+    ] {
+        assert_eq!(of(page), Some(error), "{page}");
+    }
+}
+
+#[test]
+fn that_a_page_is_lacking_is_said_with_a_verb() {
+    for said in [
+        "The page you are looking for might have been removed.",
+        "The page you were looking for doesn't exist.",
+        "The page you requested cannot be found.",
+        "The requested page could not be found.",
+        "The requested URL /a/b was not found on this server.",
+        "The requested resource [/a] is not available",
+    ] {
+        assert_eq!(of(&format!("<title>Site</title><p>{said}")), Some(Missing), "{said}");
+    }
+    for said in
+        ["The page you are looking for: page 12", "The requested resource", "The requested URL format"]
+    {
+        assert_eq!(of(&format!("<title>Site</title><p>{said}")), None, "{said}");
+    }
+}
+
+#[test]
+fn a_plain_text_is_an_error_only_if_it_is_a_server_s_message() {
+    let of = |text: &str| soft_error(MediaKind::Text, None, text);
+    for (text, error) in [
+        ("404 page not found\n", Missing),
+        ("404: Not Found", Missing),
+        ("503 Service Unavailable", Busy),
+        ("Too Many Requests", Busy),
+        ("upstream connect error or disconnect/reset before headers. reset reason: timeout", Busy),
+    ] {
+        assert_eq!(of(text), Some(error), "{text}");
+    }
+    for text in [
+        "1.502",
+        "404",
+        "Room: 404",
+        "Room: 404\nSecond floor",
+        "forbidden",
+        "Page not found\nA poem",
+        "Error 404\nsongs of the band",
+        "Service unavailable\nline 5, until Monday",
+        "",
+    ] {
+        assert_eq!(of(text), None, "{text}");
+    }
+    assert_eq!(soft_error(MediaKind::Sitemap, None, "404 page not found"), None);
+}
+
+#[test]
 fn no_page_of_the_evolving_web_is_one() {
     let spec = Spec { pages: 100, ..Spec::default() };
     for host in 0..3 {
@@ -168,11 +281,35 @@ fn every_phrase_is_written_as_it_is_looked_for() {
         assert_eq!(plain(phrase), *phrase);
         assert!(read(phrase).is_some(), "{phrase}");
     }
+    for (phrase, _, error, _) in MESSAGES {
+        assert_eq!(plain(phrase), *phrase);
+        assert_eq!(soft_error(MediaKind::Text, None, phrase), Some(*error), "{phrase}");
+    }
+    for phrase in [SUBJECTS, SUBJECTS_WITH_ADDRESS, LACKS, ERROR_WORDS, WORDING].concat() {
+        assert_eq!(plain(phrase), phrase);
+    }
 }
 
 proptest! {
     #[test]
     fn no_text_makes_it_fail(title in "\\PC{0,40}", text in "\\PC{0,80}") {
-        soft_error(Some(&title), &text);
+        for kind in [MediaKind::Html, MediaKind::Text, MediaKind::Sitemap, MediaKind::Other] {
+            soft_error(kind, Some(&title), &text);
+        }
+    }
+
+    #[test]
+    fn a_number_alone_is_no_error(
+        name in "(Room|Bus|Visitors|Psalm|Price)",
+        sign in "(: | |/|\\.| - | \\(| \\| )",
+        number in "[0-9]{3}",
+    ) {
+        let line = format!("{name}{sign}{number}");
+        prop_assert_eq!(soft_error(MediaKind::Html, Some(&line), &line), None);
+        prop_assert_eq!(soft_error(MediaKind::Html, Some(&number), &line), None);
+        prop_assert_eq!(soft_error(MediaKind::Html, Some(&line), &number), None);
+        prop_assert_eq!(soft_error(MediaKind::Html, Some(&number), &number), None);
+        prop_assert_eq!(soft_error(MediaKind::Text, None, &number), None);
+        prop_assert_eq!(soft_error(MediaKind::Text, None, &line), None);
     }
 }
