@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use regex::{Regex, RegexBuilder};
+use regex::{Captures, Regex, RegexBuilder};
 use scraper::Selector;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -85,13 +85,18 @@ impl TextRules {
         self.plain(self.read(&page, is_xhtml(content_type)))
     }
 
-    /// The text that the rules leave of a text: only `ignore_text` is for those.
+    /// The text that the rules leave of a text: only `ignore_text` is for those. A pattern that matches nothing but the
+    /// empty string changes nothing.
     pub fn plain(&self, text: String) -> String {
         let mut text = text;
         for pattern in &self.held.ignore_text {
-            if pattern.is_match(&text) {
+            if pattern.find_iter(&text).any(|found| !found.is_empty()) {
                 let mut words = Words::with_capacity(text.len());
-                words.push_lines(&pattern.replace_all(&text, " "));
+                let blank = |found: &Captures<'_>| {
+                    let is_empty = found.get(0).is_none_or(|whole| whole.is_empty());
+                    if is_empty { "" } else { " " }
+                };
+                words.push_lines(&pattern.replace_all(&text, blank));
                 text = words.finish();
             }
         }

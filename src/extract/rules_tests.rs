@@ -107,7 +107,8 @@ fn text_is_ignored_line_by_line() {
     assert_eq!(ago.html(page.as_bytes(), None), "News\nPosted by A");
     assert_eq!(ago.plain("a 1 days ago b\nc".to_owned()), "a b\nc");
     assert_eq!(ago.plain("as  it is".to_owned()), "as  it is");
-    assert_eq!(rules(&[], &[], &["", "x*"]).plain("a b".to_owned()).replace(' ', ""), "ab");
+    assert_eq!(rules(&[], &[], &["", "x*"]).plain("a  b".to_owned()), "a  b");
+    assert_eq!(rules(&[], &[], &["[0-9]*"]).plain("room 12 is let".to_owned()), "room is let");
 }
 
 #[test]
@@ -246,6 +247,14 @@ fn markup() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #[test]
+    fn a_pattern_that_matches_nothing_changes_nothing(
+        text in "[a-zé \n\t]{0,40}",
+        pattern in prop::sample::select(vec!["", "[0-9]*", "^", "$", "\\b", "X?", "(\\d+)?", "(|A)", "^[0-9]*$"]),
+    ) {
+        prop_assert_eq!(rules(&[], &[], &[pattern]).plain(text.clone()), text);
+    }
+
     #[test]
     fn no_bytes_make_it_fail(body in prop::collection::vec(any::<u8>(), 0..200)) {
         rules(&["b", ":not(p) > *"], &["p, body"], &["a."]).html(&body, None);
