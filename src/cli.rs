@@ -28,10 +28,12 @@ What can be set for a crawl can also be set by an environment variable (FRESHET_
 const CHECK_EXAMPLES: &str = "\
 Examples:
   freshet check https://example.org/                       robots.txt, answer, text and links
-  freshet check https://example.org/ --links all           every link, and why it is not taken
+  freshet check https://example.org/ --links all           every link, and why it is taken or not
   freshet check https://example.org/ --text                all text that the `ignore` rules leave
   freshet check https://example.org/ --exclude /archive/   what a pattern would keep out
-  freshet check https://example.org/ --json                the same for programs";
+  freshet check https://example.org/ --json                the same for programs
+
+Flags that steer cycles, such as --budget, --cycles, --policy and --profiles, have no effect here.";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -39,7 +41,9 @@ Examples:
   freshet compare --k 1 a.txt b.txt                by single words, in whatever order
   freshet compare --m 64 a.txt b.txt               what a crawl with `sketch = 64` would see
   pdftotext a.pdf - | freshet compare - b.txt      standard input and a file
-  freshet compare page.html https://example.org/   is my copy still what the site shows?";
+  freshet compare page.html https://example.org/   is my copy still what the site shows?
+
+Flags that steer cycles, such as --budget, --cycles, --policy and --profiles, have no effect here.";
 
 /// A polite web crawler that learns how pages change.
 ///
@@ -105,8 +109,8 @@ pub enum Command {
     ///
     /// Shows what robots.txt says of it and which rule decides, each redirect, the answer and its headers, the text
     /// that the rules of freshet.toml on what to ignore leave, and every link with the reason why a crawl that has the
-    /// page as its seed would not take it. Asks as politely as a crawl, each URL once. Exits with 1 if there is no page
-    /// to be had.
+    /// page as its seed would take it or not. Asks as politely as a crawl, each URL once. Exits with 1 if there is no
+    /// page to be had.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(Box<CheckArgs>),
     /// Show how far two pages or files are apart, and the words that make the difference

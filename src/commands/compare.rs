@@ -10,6 +10,7 @@ use serde_json::json;
 use freshet::change::comparison::Comparison;
 use freshet::change::fragment::MOST_WORDS;
 use freshet::extract::{self, MediaKind};
+use freshet::report::diff::harmless;
 use freshet::report::number;
 
 use super::ask_page::{self, Asker, page_url};
@@ -128,9 +129,15 @@ fn summary(found: &Comparison, names: [&str; 2], words: usize, most: Option<usiz
         names.iter().zip(&found.only).zip(found.fragments.into_iter().zip(['-', '+']))
     {
         let alone = fragments - found.shared.min(fragments);
-        let _ = writeln!(text, "\nonly in {name}: {} of {} fragments", count(alone), count(fragments));
+        let _ = writeln!(
+            text,
+            "\nonly in {}: {} of {} fragments",
+            harmless(name),
+            count(alone),
+            count(fragments)
+        );
         for stretch in stretches.iter().take(shown) {
-            let _ = writeln!(text, "{sign} {stretch}");
+            let _ = writeln!(text, "{sign} {}", harmless(stretch));
         }
         if stretches.len() > shown {
             let _ = writeln!(text, "  and {} more (--all shows them)", count(stretches.len() - shown));

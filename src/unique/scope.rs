@@ -221,6 +221,18 @@ impl Scope {
         Ok(seed)
     }
 
+    /// Why a page that was given to `seed` is wanted: how far that seed reaches, and the first pattern of `include` that
+    /// the page matches, if there is one.
+    pub fn reason(&self, url: &PageUrl, seed: SeedId) -> Option<(ScopeKind, Option<&str>)> {
+        let seed = self.index.by_id.get(&seed).and_then(|place| self.seeds.get(*place))?;
+        let site = self.rules_of(url).and_then(|rules| rules.include.as_ref());
+        let pattern = site.or(self.rules.include.as_ref()).and_then(|set| {
+            let first = set.matches(url.as_str()).iter().next()?;
+            set.patterns().get(first).map(String::as_str)
+        });
+        Some((seed.kind, pattern))
+    }
+
     /// From the cheapest question to the dearest.
     fn seed_for(&self, url: &PageUrl, depth: Depth, parent: Option<SeedId>) -> Result<SeedId, Refusal> {
         let mut refusal = Refusal::OutOfScope;

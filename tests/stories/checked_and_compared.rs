@@ -300,9 +300,9 @@ fn a_page_is_told_with_all_that_a_crawl_would_make_of_it() {
     assert_eq!((&page["fragments"], &page["fragment_words"]), (&json!(5), &json!(2)));
     assert_eq!((&page["words"], &page["words_ignored"]), (&json!(6), &json!(3)));
 
-    let yes = (json!(true), Value::Null, json!(true));
+    let yes = |why: &str| (json!(true), json!(why), json!(true));
     let no = |why: &str, robots: Value| (json!(false), json!(why), robots);
-    assert_eq!(link(&report, "a"), yes);
+    assert_eq!(link(&report, "a"), yes("in scope (host)"));
     assert_eq!(page["links"][0]["url"], site.url("/sub/a"));
     assert_eq!(link(&report, "a#part"), no("known", json!(true)));
     assert_eq!(link(&report, "/no/way"), no("robots", json!(false)));
@@ -311,8 +311,11 @@ fn a_page_is_told_with_all_that_a_crawl_would_make_of_it() {
     assert_eq!(link(&report, "/skip/me"), no("excluded", json!(true)));
     assert_eq!(link(&report, "http://[bad/"), no("malformed", Value::Null));
     let obstinate = check(&freshet, &site.url("/"), &["--ignore-nofollow", "--scope", "any"]).json();
-    assert_eq!(link(&obstinate, "/ad"), yes);
-    assert_eq!(link(&obstinate, "https://example.com/"), (json!(true), Value::Null, Value::Null));
+    assert_eq!(link(&obstinate, "/ad"), yes("in scope (any)"));
+    assert_eq!(link(&obstinate, "https://example.com/"), (json!(true), json!("in scope (any)"), Value::Null));
+    let picky = check(&freshet, &site.url("/"), &["--include", "/news/", "--include", "/sub/"]).json();
+    assert_eq!(link(&picky, "a"), yes("in scope (host), included by `/sub/`"));
+    assert_eq!(link(&picky, "/skip/me"), no("not-included", json!(true)));
     assert_nothing_stored(&freshet);
 }
 
@@ -344,7 +347,8 @@ fn people_read_the_same_in_sections() {
     assert!(!text.contains("\n  /page29"), "{text}");
     let all = read(&["--links", "all", "--text"]);
     assert!(all.contains("\n  /page29\n") && all.contains("robots   ") && !all.contains("shows"), "{all}");
-    assert!(!read(&["--links", "0"]).contains("why not"));
+    assert!(all.contains("  +  in scope (host)  ") && all.contains("why"), "{all}");
+    assert!(!read(&["--links", "0"]).contains("why"));
 }
 
 #[test]
@@ -388,7 +392,7 @@ fn redirects_are_followed_hop_by_hop_and_each_host_is_asked_for_its_rules_first(
     assert_eq!(report["hops"][2]["robots"]["status"], 200);
     assert_eq!(report["page"]["url"], site.url_on(1, "/c"));
     assert_eq!(link(&report, "/d").1, "robots");
-    assert_eq!(link(&report, &site.url_on(0, "/e")).1, Value::Null, "the first host is the seed's");
+    assert_eq!(link(&report, &site.url_on(0, "/e")).1, "in scope (host)", "the first host is the seed's");
     assert_eq!(site.log().on(0).paths(), ["/robots.txt", "/a", "/b"]);
     assert_eq!(site.log().on(1).paths(), ["/robots.txt", "/c"]);
     site.log().assert_polite(0, 0.1);
@@ -522,6 +526,18 @@ fn what_is_no_page_is_the_caller_s_mistake() {
 }
 
 #[test]
+fn flags_that_do_nothing_here_are_named() {
+    let freshet = Freshet::new();
+    for command in ["check", "compare"] {
+        for help in ["-h", "--help"] {
+            let ran = freshet.run(&[command, help]);
+            assert_eq!(ran.code, Some(0), "{}", ran.output());
+            assert!(ran.stdout.contains("have no effect here"), "{}", ran.stdout);
+        }
+    }
+}
+
+#[test]
 fn what_is_not_read_is_fetched_all_the_same() {
     let site = Site::start();
     site.page("/image", Reply::bytes("image/png", b"\x89PNG\r\n\x1a\n\x00".to_vec()));
@@ -531,7 +547,14 @@ fn what_is_not_read_is_fetched_all_the_same() {
         "/evil",
         Reply::html("<title>a&#27;[2Jb</title><a href='/&#27;[2J'>x</a>").header("ETag", "\"\u{e9}\""),
     );
+    let turned = "<title>a\u{202e}b</title><meta charset=utf-8><p>c\u{202e}d\u{2066}e<a href='http://[\u{202e}/'>x</a>\
+        <a href='/\u{202e}'>y</a>";
+    site.page("/turned", Reply::html(turned));
     let freshet = Freshet::new();
+    freshet.write("turned.txt", "one \u{202e}two\u{202c} three four");
+    freshet.write("plain.txt", "one two three four");
+    let compared = freshet.run(&["compare", "turned.txt", "plain.txt", "--k", "1"]).stdout;
+    assert!(!compared.contains(['\u{202e}', '\u{202c}']), "{compared:?}");
     let page = |path: &str| check(&freshet, &site.url(path), &[]).json()["page"].clone();
     let image = page("/image");
     assert_eq!(
@@ -545,9 +568,9 @@ fn what_is_not_read_is_fetched_all_the_same() {
     );
     let hidden = page("/hidden");
     assert_eq!((&hidden["noindex"], &hidden["nofollow"]), (&json!(true), &json!(true)));
-    for path in ["/evil", "/image"] {
+    for path in ["/evil", "/image", "/turned"] {
         let ran = freshet.run(&[&["check", &site.url(path)], &FAST[..]].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.output());
-        assert!(!ran.stdout.contains('\u{1b}'), "{:?}", ran.stdout);
+        assert!(!ran.stdout.contains(['\u{1b}', '\u{202e}', '\u{2066}']), "{:?}", ran.stdout);
     }
 }

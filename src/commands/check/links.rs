@@ -1,5 +1,6 @@
 //! What a crawl that has the page as its only seed would make of its redirects and links.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde::Serialize;
@@ -41,6 +42,15 @@ impl SeedScope {
         self.refuses_seed(to)
     }
 
+    /// Why the crawl would take a page that is `seed`'s.
+    fn why_taken(&self, page: &PageUrl, seed: SeedId) -> String {
+        match self.scope.reason(page, seed) {
+            Some((kind, Some(pattern))) => format!("in scope ({kind}), included by `{pattern}`"),
+            Some((kind, None)) => format!("in scope ({kind})"),
+            None => "in scope".to_owned(),
+        }
+    }
+
     /// From here on as if this page, too, were a seed.
     fn accept(&mut self, page: &PageUrl) {
         if self.refuses_seed(page).is_some() {
@@ -60,8 +70,8 @@ pub struct JudgedLink {
     /// Whether robots.txt allows it, if it is of a host whose robots.txt was read.
     pub robots: Option<bool>,
     pub taken: bool,
-    /// Why not.
-    pub why: Option<&'static str>,
+    /// Why, or why not.
+    pub why: Cow<'static, str>,
 }
 
 /// Every link of a page, a refresh first. `known`: the pages on the way to it, itself included.
@@ -88,18 +98,20 @@ pub fn judge(
             let robots = asker.host(&url.host())?.robots.as_ref()?;
             Some(robots.allows(url.as_url()))
         });
-        let why = match &url {
-            _ if nofollow && obeys_nofollow => Some(Refusal::NoFollow.name()),
-            Err(error) => Some(Refusal::from(error).name()),
-            Ok(url) if !known.insert(url.fingerprint()) => Some("known"),
+        let judged = match &url {
+            _ if nofollow && obeys_nofollow => Err(Refusal::NoFollow.name()),
+            Err(error) => Err(Refusal::from(error).name()),
+            Ok(url) if !known.insert(url.fingerprint()) => Err("known"),
             Ok(url) => match scope.scope.judge(url, 1, Some(SEED)) {
-                Err(refusal) => Some(refusal.name()),
-                Ok(_) if robots == Some(false) => Some("robots"),
-                Ok(_) => None,
+                Err(refusal) => Err(refusal.name()),
+                Ok(_) if robots == Some(false) => Err("robots"),
+                Ok(seed) => Ok(scope.why_taken(url, seed)),
             },
         };
+        let taken = judged.is_ok();
+        let why = judged.map_or_else(Cow::Borrowed, Cow::Owned);
         let url = url.ok().map(|url| url.to_string());
-        JudgedLink { href: href.to_owned(), url, nofollow, robots, taken: why.is_none(), why }
+        JudgedLink { href: href.to_owned(), url, nofollow, robots, taken, why }
     });
     judged.collect()
 }

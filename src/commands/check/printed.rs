@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use freshet::report::diff::harmless;
 use freshet::report::{Align, Table, bytes, number};
 
 use super::report::{HopReport, PageReport, Report, RobotsReport};
@@ -25,7 +26,7 @@ pub fn text(report: &Report, links: usize, all_text: bool) -> String {
     let _ = writeln!(text, "{sent} sent, {} of bodies came", bytes(report.bytes));
     if let Some(headers) = report.hops.last().map(|hop| &hop.headers).filter(|headers| !headers.is_empty()) {
         text.push_str("\nheaders\n");
-        let rows = headers.iter().map(|(name, value)| (*name, clean(value)));
+        let rows = headers.iter().map(|(name, value)| (*name, value.clone()));
         write_rows(&mut text, rows);
     }
     if let Some(page) = &report.page {
@@ -35,17 +36,17 @@ pub fn text(report: &Report, links: usize, all_text: bool) -> String {
     text
 }
 
-/// Names and values, below each other.
+/// Names and values, below each other; what others wrote is made harmless.
 fn write_rows<'a>(text: &mut String, rows: impl Iterator<Item = (&'a str, String)>) {
     let rows: Vec<(&str, String)> = rows.collect();
     let widest = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, value) in rows {
-        let _ = writeln!(text, "  {name:widest$}  {value}");
+        let _ = writeln!(text, "  {name:widest$}  {}", harmless(&value));
     }
 }
 
 fn write_hop(text: &mut String, hop: &HopReport) {
-    let _ = writeln!(text, "{}", hop.url);
+    let _ = writeln!(text, "{}", harmless(&hop.url));
     let mut rows = vec![("robots", robots(&hop.robots))];
     if !hop.robots.sitemaps.is_empty() {
         rows.push(("sitemaps", hop.robots.sitemaps.join(", ")));
@@ -69,9 +70,9 @@ fn write_hop(text: &mut String, hop: &HopReport) {
 fn robots(robots: &RobotsReport) -> String {
     let verdict = match (robots.allowed, &robots.rule) {
         (None, _) => return "not read".to_owned(),
-        (Some(true), Some(rule)) => format!("allowed by `{}`", clean(rule)),
+        (Some(true), Some(rule)) => format!("allowed by `{}`", rule),
         (Some(true), None) => "allowed".to_owned(),
-        (Some(false), Some(rule)) => format!("forbidden by `{}`", clean(rule)),
+        (Some(false), Some(rule)) => format!("forbidden by `{}`", rule),
         (Some(false), None) => "forbidden".to_owned(),
     };
     let file = match robots.status {
@@ -93,18 +94,18 @@ fn write_page(text: &mut String, page: &PageReport, outcome: &str, all_text: boo
     if outcome != "fetched" {
         rows.push(("taken for", outcome.to_owned()));
     }
-    rows.extend(page.title.as_ref().map(|title| ("title", clean(title))));
-    rows.extend(page.canonical.as_ref().map(|url| ("canonical", clean(url))));
+    rows.extend(page.title.as_ref().map(|title| ("title", title.clone())));
+    rows.extend(page.canonical.as_ref().map(|url| ("canonical", url.clone())));
     let wishes = [("noindex", page.noindex), ("nofollow", page.nofollow)];
     let wishes: Vec<&str> = wishes.iter().filter(|(_, asked)| *asked).map(|(name, _)| *name).collect();
     if !wishes.is_empty() {
         rows.push(("asks for", wishes.join(", ")));
     }
-    rows.extend(page.base.as_ref().map(|base| ("base", clean(base))));
+    rows.extend(page.base.as_ref().map(|base| ("base", base.clone())));
     rows.extend(
         page.refresh
             .as_ref()
-            .map(|refresh| ("refresh", format!("to {} after {} s", clean(&refresh.url), refresh.seconds))),
+            .map(|refresh| ("refresh", format!("to {} after {} s", refresh.url, refresh.seconds))),
     );
     let count = |count: usize| number(count as u64);
     let ignored = match page.words_ignored {
@@ -136,8 +137,8 @@ fn write_text(text: &mut String, page: &str, all: bool) {
         let cut =
             line.char_indices().nth(LINE_CHARACTERS).filter(|_| !all).and_then(|(end, _)| line.get(..end));
         match cut {
-            Some(cut) => drop(writeln!(text, "  {cut}…")),
-            None => drop(writeln!(text, "  {line}")),
+            Some(cut) => drop(writeln!(text, "  {}…", harmless(cut))),
+            None => drop(writeln!(text, "  {}", harmless(line))),
         }
     }
     if lines > shown {
@@ -149,7 +150,7 @@ fn write_links(text: &mut String, page: &PageReport, shown: usize) {
     let count = |count: usize| number(count as u64);
     let taken = page.links.iter().filter(|link| link.taken).count();
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-    for why in page.links.iter().filter_map(|link| link.why) {
+    for why in page.links.iter().filter(|link| !link.taken).map(|link| link.why.as_ref()) {
         *reasons.entry(why).or_default() += 1;
     }
     if page.links_dropped > 0 {
@@ -163,19 +164,14 @@ fn write_links(text: &mut String, page: &PageReport, shown: usize) {
     if page.links.is_empty() || shown == 0 {
         return;
     }
-    let mut table = Table::new(&[("  ", Align::Left), ("why not", Align::Left), ("link", Align::Left)]);
+    let mut table = Table::new(&[("  ", Align::Left), ("why", Align::Left), ("link", Align::Left)]);
     for link in page.links.iter().take(shown) {
         let mark = if link.taken { "  +" } else { "  -" };
-        let url = link.url.clone().unwrap_or_else(|| clean(&link.href));
-        table.row([mark.to_owned(), link.why.unwrap_or_default().to_owned(), url]);
+        let url = link.url.as_ref().unwrap_or(&link.href);
+        table.row([mark.to_owned(), harmless(&link.why), harmless(url)]);
     }
     text.push_str(&table.render());
     if page.links.len() > shown {
         let _ = writeln!(text, "  and {} more (--links all shows them)", count(page.links.len() - shown));
     }
-}
-
-/// What others wrote can't move the cursor.
-fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
 }
