@@ -10,7 +10,7 @@
 //!
 //! A room knows those above it in this list, never those below. From [`change`] to [`schedule`] nothing does I/O or
 //! looks at a clock: `now` is an argument, so that the live crawl and a replay share every decision. Traits stand at
-//! the seams and nowhere else: [`fetch::web::Web`], [`policy::Policy`], [`store::Store`].
+//! the seams and nowhere else: [`fetch::web::Web`], [`estimate::Estimator`], [`policy::Policy`], [`store::Store`].
 //!
 //! Start at [`crawl`]: `crawl/cycle.rs` is one turn of the loop, start to end.
 
@@ -27,6 +27,8 @@ pub mod unique;
 pub mod change;
 
 pub mod observation;
+
+pub mod estimate;
 
 pub mod policy;
 

@@ -14,6 +14,8 @@ pub struct Timestamp(i64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Age(f64);
 
+const SECONDS_A_DAY: f64 = 86_400.0;
+
 impl Timestamp {
     /// The system's clock. A clock before 1970 reads as 1970.
     pub fn now() -> Self {
@@ -55,8 +57,17 @@ impl Timestamp {
 }
 
 impl Age {
+    /// Nothing negative and not-a-number: both become zero.
+    pub fn from_days(days: f64) -> Self {
+        Self(if days > 0.0 { days * SECONDS_A_DAY } else { 0.0 })
+    }
+
     pub const fn seconds(self) -> f64 {
         self.0
+    }
+
+    pub fn days(self) -> f64 {
+        self.0 / SECONDS_A_DAY
     }
 }
 

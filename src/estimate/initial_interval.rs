@@ -1,0 +1,138 @@
+//! How long to wait before the second visit to a page of which nothing is known (Grimes & Ford 2008, §4.2).
+//!
+//! Pages with known periods are visited in thought, the first time after a candidate interval, then each time
+//! as long after as the estimate says. The candidate after which estimates are nearest to the truth is the
+//! best one.
+
+use rand::{Rng, RngExt as _};
+
+use super::Seen;
+use super::censored::History;
+use super::two_intervals::TwoIntervals;
+
+/// Visits in thought to each page.
+pub const EPOCHS: usize = 5;
+/// No interval is shorter than an hour or longer than a year.
+const SHORTEST_DAYS: f64 = 1.0 / 24.0;
+const LONGEST_DAYS: f64 = 365.0;
+/// The next interval, as a share of the estimated period (§4.1). With 1, a page that changed at every visit
+/// would be visited at the same interval for ever, as its estimate is that interval.
+pub const SHARE_OF_PERIOD: f64 = 0.8;
+
+/// A page whose period is known, and a number in [0, 1) for each visit, by which it changes or not. The same
+/// numbers for all candidates make their difference theirs alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trial {
+    pub period_days: f64,
+    pub chances: [f64; EPOCHS],
+}
+
+impl Trial {
+    pub fn draw(period_days: f64, random: &mut impl Rng) -> Self {
+        Self { period_days, chances: std::array::from_fn(|_| random.random()) }
+    }
+
+    /// How far the estimated period is from the true one, after each visit.
+    fn errors(&self, first_days: f64, share: f64, prior: Option<TwoIntervals>) -> [f64; EPOCHS] {
+        let start = History::keeping(usize::MAX);
+        let mut history = prior.map_or_else(|| start.clone(), |prior| start.after(prior));
+        let mut interval = first_days;
+        self.chances.map(|chance| {
+            interval = interval.clamp(SHORTEST_DAYS, LONGEST_DAYS);
+            history.add(interval, Seen::from(chance < -(-interval / self.period_days).exp_m1()));
+            let estimated = 1.0 / history.most_likely();
+            interval = share * estimated;
+            (estimated - self.period_days).abs()
+        })
+    }
+}
+
+/// The median error (MAD) after each visit, in days, of periods estimated from a first interval of
+/// `first_days`, each next one being `share` of the estimate.
+pub fn median_errors(
+    trials: &[Trial],
+    first_days: f64,
+    share: f64,
+    prior: Option<TwoIntervals>,
+) -> [f64; EPOCHS] {
+    let errors: Vec<_> = trials.iter().map(|trial| trial.errors(first_days, share, prior)).collect();
+    std::array::from_fn(|epoch| {
+        median(errors.iter().filter_map(|of_page| of_page.get(epoch).copied()).collect())
+    })
+}
+
+/// The candidate whose median errors have the least mean over the visits; the first of several, `None` of
+/// none. The paper does not say how visits are pooled.
+pub fn best(trials: &[Trial], candidates_days: &[f64]) -> Option<f64> {
+    let mean =
+        |first: f64| median_errors(trials, first, SHARE_OF_PERIOD, None).iter().sum::<f64>() / EPOCHS as f64;
+    let scored = candidates_days.iter().map(|first| (mean(*first), *first));
+    scored.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, first)| first)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match (values.get(middle), values.len() % 2) {
+        (None, _) => 0.0,
+        (Some(value), 1) => *value,
+        (Some(value), _) => f64::midpoint(*value, values.get(middle - 1).copied().unwrap_or(*value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::tests::{close, golden, number, numbers};
+
+    const HOURS: f64 = 24.0;
+
+    #[test]
+    fn median_errors_and_the_best_interval_are_the_golden_values() {
+        let golden = golden(include_str!("../../tests/golden/initial_interval.json"));
+        let tolerance = number(&golden["tolerance"]["relative"]);
+        for case in golden["cases"].as_array().expect("cases") {
+            let periods = numbers(&case["true_periods"]);
+            let chances = case["uniforms"].as_array().expect("uniforms").iter().map(numbers);
+            let mut trials: Vec<Trial> = periods
+                .iter()
+                .zip(chances)
+                .map(|(period, chances)| Trial {
+                    period_days: period / HOURS,
+                    chances: chances.try_into().expect("five numbers"),
+                })
+                .collect();
+            let same = |errors: [f64; EPOCHS], expected: &serde_json::Value| {
+                for (error, expected) in errors.iter().zip(numbers(expected)) {
+                    assert!(close(error * HOURS, expected, tolerance), "{errors:?} for {expected}");
+                }
+            };
+            let mut firsts = Vec::new();
+            for candidate in case["candidates"].as_array().expect("candidates") {
+                let first = number(&candidate["initial"]) / HOURS;
+                firsts.push(first);
+                same(median_errors(&trials, first, SHARE_OF_PERIOD, None), &candidate["mad_by_epoch"]);
+            }
+            let expected = number(&case["best_initial"]) / HOURS;
+            assert_eq!(best(&trials, &firsts), Some(expected));
+            trials.reverse();
+            assert_eq!(best(&trials, &firsts), Some(expected), "the order of the pages does not matter");
+
+            let pseudo = &case["with_pseudo"];
+            let prior = TwoIntervals {
+                changed_days: number(&pseudo["t_changed"]) / HOURS,
+                unchanged_days: number(&pseudo["t_unchanged"]) / HOURS,
+            };
+            assert!(close(HOURS / prior.rate(), number(&pseudo["initial"]), 1e-9));
+            let share = number(&pseudo["factor"]);
+            trials.reverse();
+            same(median_errors(&trials, 1.0 / prior.rate(), share, Some(prior)), &pseudo["mad_by_epoch"]);
+        }
+    }
+
+    #[test]
+    fn without_pages_there_is_nothing_to_say() {
+        assert_eq!(median_errors(&[], 1.0, 1.0, None), [0.0; EPOCHS]);
+        assert_eq!(best(&[], &[]), None);
+    }
+}

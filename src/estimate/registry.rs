@@ -1,0 +1,91 @@
+//! The name on the command line → the estimator.
+
+use super::Estimator;
+use super::bias_reduced::BiasReduced;
+use super::censored::{KEPT_LENGTHS, MostLikely, Naive};
+use super::gamma::GammaPosterior;
+use super::moments::Moments;
+use super::online::{LawOfLargeNumbers, StochasticApproximation};
+use super::prior::{GridPosterior, PeriodGrid};
+use super::two_intervals::TwoIntervals;
+use super::weighted::{VisitLength, Weighted, Weights};
+
+/// What estimators are made with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EstimatorSettings {
+    /// What a change per visit is a change per, for those that count visits, not time.
+    pub visit: VisitLength,
+    /// Lengths of intervals that are held apart, by those that need lengths.
+    pub keep: usize,
+    pub gamma: GammaPosterior,
+    pub two_intervals: TwoIntervals,
+}
+
+impl Default for EstimatorSettings {
+    fn default() -> Self {
+        Self {
+            visit: VisitLength::Mean,
+            keep: KEPT_LENGTHS,
+            gamma: GammaPosterior::default(),
+            two_intervals: TwoIntervals::default(),
+        }
+    }
+}
+
+impl EstimatorSettings {
+    /// Every interval kept as it was: for studies, where a page's state may grow with its history.
+    pub fn exact() -> Self {
+        Self { keep: usize::MAX, ..Self::default() }
+    }
+}
+
+/// The estimator taken if none is named.
+pub const DEFAULT: &str = "gamma";
+
+/// Every estimator, the default first.
+pub fn all(settings: &EstimatorSettings) -> Vec<Box<dyn Estimator>> {
+    let EstimatorSettings { visit, keep, gamma, two_intervals } = *settings;
+    let weighted = |weights| -> Box<dyn Estimator> { Box::new(Weighted { weights, visit }) };
+    let mut all: Vec<Box<dyn Estimator>> = vec![
+        Box::new(gamma),
+        Box::new(MostLikely { keep, prior: None }),
+        Box::new(MostLikely { keep, prior: Some(two_intervals) }),
+        Box::new(GridPosterior { grid: PeriodGrid::log_uniform(), keep }),
+        Box::new(Moments { keep }),
+        Box::new(BiasReduced { visit }),
+        Box::new(Naive),
+        Box::new(LawOfLargeNumbers::default()),
+        Box::new(StochasticApproximation::default()),
+    ];
+    all.extend(Weights::ALL.map(weighted));
+    all
+}
+
+/// The estimator of that name, or the names there are.
+pub fn find(name: &str, settings: &EstimatorSettings) -> Result<Box<dyn Estimator>, String> {
+    let mut known = all(settings);
+    match known.iter().position(|estimator| estimator.name() == name) {
+        Some(at) => Ok(known.swap_remove(at)),
+        None => {
+            let names: Vec<_> = known.iter().map(|estimator| format!("`{}`", estimator.name())).collect();
+            Err(format!("there is no estimator `{name}`; there is {}", names.join(", ")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_and_unknown_ones_listed() {
+        let settings = EstimatorSettings::default();
+        let names: std::collections::BTreeSet<_> = all(&settings).iter().map(|one| one.name()).collect();
+        assert_eq!(names.len(), all(&settings).len(), "no name twice");
+        for name in names {
+            assert_eq!(find(name, &settings).map(|found| found.name()), Ok(name));
+        }
+        assert!(find(DEFAULT, &settings).is_ok());
+        assert!(find("psychic", &settings).err().is_some_and(|error| error.contains("`mle`")));
+    }
+}

@@ -1,0 +1,232 @@
+//! A prior that is two made-up intervals, one with a change and one without (Grimes & Ford 2008, §4.4).
+//!
+//! Put before the visits of every page, they leave the most likely rate no edge case. Their lengths are
+//! fitted to the periods of a group of pages. The paper does not say over what the two are turned into a
+//! distribution; both readings are here, see [`Base`]. For populations that spread widely the best fit lies
+//! on the edge of the box that is searched: that is the family's doing. Then [`super::initial_interval`] or a
+//! [`super::gamma::Gamma`] serves better.
+
+use std::collections::BTreeMap;
+
+use rand::{Rng, RngExt as _, SeedableRng as _};
+use rand_pcg::Pcg64Mcg;
+
+use super::RATE_OF_AN_UNKNOWN_PAGE;
+
+/// The two intervals, in days.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TwoIntervals {
+    pub changed_days: f64,
+    pub unchanged_days: f64,
+}
+
+impl Default for TwoIntervals {
+    /// Alike, and so long that a page without visits has the rate of an unknown page.
+    fn default() -> Self {
+        let days = std::f64::consts::LN_2 / RATE_OF_AN_UNKNOWN_PAGE;
+        Self { changed_days: days, unchanged_days: days }
+    }
+}
+
+/// Over what all values are alike before the two intervals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// Periods, on the middles of a histogram's bins: as the paper can be read.
+    Periods,
+    /// Rates: the two make a density ab/(b − a) (e^(−ar) − e^(−br)), with a the unchanged interval and b both
+    /// together.
+    Rates,
+}
+
+/// How many pages have a period in each of a row of bins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    pub bin_days: f64,
+    /// Shares of the pages, from period 0 on.
+    pub shares: Vec<f64>,
+}
+
+impl Histogram {
+    /// Of these periods; those beyond the last bin are left out. The order of the pages does not matter.
+    pub fn of(periods_days: &[f64], bin_days: f64, bins: usize) -> Self {
+        let mut counts = vec![0.0; bins];
+        for period in periods_days {
+            let at = (period / bin_days).floor();
+            if at >= 0.0
+                && at < bins as f64
+                && let Some(count) = counts.get_mut(at as usize)
+            {
+                *count += 1.0;
+            }
+        }
+        let total: f64 = counts.iter().sum();
+        let share = |count: &f64| if total > 0.0 { count / total } else { 0.0 };
+        Self { bin_days, shares: counts.iter().map(share).collect() }
+    }
+}
+
+/// What a fit may try, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Search {
+    pub shortest_days: f64,
+    pub longest_days: f64,
+    pub steps: u32,
+    pub restarts: u32,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self { shortest_days: 1.0 / 24.0, longest_days: 5000.0 / 24.0, steps: 4000, restarts: 5 }
+    }
+}
+
+impl TwoIntervals {
+    /// The most likely rate of a page without visits: ln(1 + tc/tu) / tc.
+    pub fn rate(self) -> f64 {
+        (self.changed_days / self.unchanged_days).ln_1p() / self.changed_days
+    }
+
+    /// The share of pages in each bin, if periods were spread as the two say.
+    fn shares(self, base: Base, bin_days: f64, bins: usize) -> Vec<f64> {
+        let Self { changed_days: changed, unchanged_days: unchanged } = self;
+        let mass = |bin: usize| match base {
+            Base::Periods => {
+                let period = (bin as f64 + 0.5) * bin_days;
+                -(-changed / period).exp_m1() * (-unchanged / period).exp()
+            }
+            Base::Rates => {
+                // P(rate > r) = (b e^(−ar) − a e^(−br)) / (b − a), and a rate above 1/period is a period
+                // below.
+                let above = |rate: f64| {
+                    (-unchanged * rate).exp() * (1.0 - unchanged * (-changed * rate).exp_m1() / changed)
+                };
+                let longest = above(1.0 / ((bin + 1) as f64 * bin_days));
+                if bin == 0 { longest } else { longest - above(1.0 / (bin as f64 * bin_days)) }
+            }
+        };
+        let masses: Vec<f64> = (0..bins).map(mass).collect();
+        let total: f64 = masses.iter().sum();
+        masses.iter().map(|mass| if total > 0.0 { mass / total } else { 0.0 }).collect()
+    }
+
+    /// How far the two are from a population: the Euclidean distance of the shares (§4.4).
+    pub fn distance(self, population: &Histogram, base: Base) -> f64 {
+        let shares = self.shares(base, population.bin_days, population.shares.len());
+        let squares =
+            shares.iter().zip(&population.shares).map(|(model, real)| (model - real) * (model - real));
+        squares.sum::<f64>().sqrt()
+    }
+
+    /// The two nearest to a population that a search finds: Metropolis–Hastings in the logarithms of the
+    /// lengths, cooled from the distance at the start to a ten-thousandth, the best ever seen being kept.
+    pub fn fit(population: &Histogram, base: Base, search: &Search, random: &mut impl Rng) -> Self {
+        let (from, to) = (search.shortest_days.ln(), search.longest_days.ln());
+        let two = |at: [f64; 2]| Self { changed_days: at[0].exp(), unchanged_days: at[1].exp() };
+        let distance = |at: [f64; 2]| two(at).distance(population, base);
+        let mut best = (f64::MAX, [f64::midpoint(from, to); 2]);
+        for _ in 0..search.restarts.max(1) {
+            let mut here = [0.0; 2].map(|_: f64| from + (to - from) * random.random::<f64>());
+            let start = distance(here);
+            let mut far = start;
+            if far < best.0 {
+                best = (far, here);
+            }
+            for step in 0..search.steps {
+                let cooled = 1e-4_f64.powf(f64::from(step) / f64::from(search.steps));
+                let reach = 0.8 * cooled.powf(0.35) + 0.01;
+                let moves = normal_pair(random);
+                let next = [(here[0], moves[0]), (here[1], moves[1])]
+                    .map(|(length, step)| (length + reach * step).clamp(from, to));
+                let next_far = distance(next);
+                let worse = next_far - far;
+                if worse <= 0.0 || random.random::<f64>() < (-worse / (0.1 * start * cooled)).exp() {
+                    (here, far) = (next, next_far);
+                    if far < best.0 {
+                        best = (far, here);
+                    }
+                }
+            }
+        }
+        two(best.1)
+    }
+
+    /// [`Self::fit`] of each group of pages (a host, a template), each from the same seed, so that no group's
+    /// fit depends on the others.
+    pub fn fit_groups<Group: Ord + Clone>(
+        groups: &BTreeMap<Group, Histogram>,
+        base: Base,
+        search: &Search,
+        seed: u64,
+    ) -> BTreeMap<Group, Self> {
+        let fit = |population| Self::fit(population, base, search, &mut Pcg64Mcg::seed_from_u64(seed));
+        groups.iter().map(|(group, population)| (group.clone(), fit(population))).collect()
+    }
+}
+
+/// Two draws from a normal distribution (Box & Muller 1958).
+fn normal_pair(random: &mut impl Rng) -> [f64; 2] {
+    let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
+    let (sin, cos) = (std::f64::consts::TAU * random.random::<f64>()).sin_cos();
+    [radius * sin, radius * cos]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::tests::{close, golden, number, numbers};
+
+    const HOURS: f64 = 24.0;
+
+    #[test]
+    fn distances_and_fits_are_the_golden_values() {
+        let golden = golden(include_str!("../../tests/golden/two_interval_prior.json"));
+        let tolerance = &golden["tolerance"];
+        let cases = golden["cases"].as_array().expect("cases");
+        assert_eq!(cases.len(), 8);
+        for case in cases {
+            let population = Histogram {
+                bin_days: number(&golden["bin_width_hours"]) / HOURS,
+                shares: numbers(&case["empirical_mass"]),
+            };
+            let base = match case["base_measure"].as_str() {
+                Some("flat_rate") => Base::Rates,
+                _ => Base::Periods,
+            };
+            for point in case["objective_evaluations"].as_array().expect("points") {
+                let two = TwoIntervals {
+                    changed_days: number(&point["t_changed"]) / HOURS,
+                    unchanged_days: number(&point["t_unchanged"]) / HOURS,
+                };
+                let (far, expected) = (two.distance(&population, base), number(&point["objective"]));
+                assert!(
+                    close(far, expected, number(&tolerance["objective_evaluations_relative"])),
+                    "{point}"
+                );
+            }
+            let best = &case["best"];
+            let search = Search::default();
+            let two = TwoIntervals::fit(&population, base, &search, &mut Pcg64Mcg::seed_from_u64(1));
+            let far = two.distance(&population, base);
+            let factor = number(&tolerance["best_objective_factor"]);
+            assert!(far <= number(&best["objective"]) * factor, "{far} for {best}");
+            if case["identifiable"].as_bool() == Some(true) {
+                let period = HOURS / two.rate();
+                let near = number(&tolerance["mode_period_relative"]);
+                assert!(close(period, number(&best["mode_period"]), near), "{period} for {best}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_group_is_fitted_alike_whoever_is_beside_it() {
+        let search = Search { steps: 200, restarts: 2, ..Search::default() };
+        let (fast, slow) = ([0.2, 0.4, 0.5, 0.9], [9.0, 11.0, 14.0, 8.0]);
+        let of = |periods: &[f64]| Histogram::of(periods, 0.5, 40);
+        let both = BTreeMap::from([("fast", of(&fast)), ("slow", of(&slow))]);
+        let alone = BTreeMap::from([("slow", of(&[14.0, 8.0, 9.0, 11.0]))]);
+        let fitted = |groups| TwoIntervals::fit_groups(groups, Base::Rates, &search, 3);
+        assert_eq!(fitted(&both)["slow"], fitted(&alone)["slow"]);
+        assert!(fitted(&both)["fast"].rate() > fitted(&both)["slow"].rate());
+        assert!(close(TwoIntervals::default().rate(), RATE_OF_AN_UNKNOWN_PAGE, 1e-12));
+    }
+}

@@ -1,0 +1,184 @@
+//! NAD, SAD, AAD and GAD (Santos et al. 2013, §5.1): the share of visits that found a change, under four
+//! weights.
+//!
+//! Four weights, one sum: L = Σ wᵢ Iᵢ with Σ wᵢ = 1, Iᵢ being 1 if visit i found a change. With the weight w
+//! that the newest of n visits has, it is folded as L ← (1 − w) L + w I, so that one number a page is kept.
+//!
+//! The paper counts time in cycles, and takes no notice of how long an interval was.
+
+use super::share::wilson;
+use super::{Estimate, Estimator, EstimatorState, Memory, Seen};
+use crate::time::Age;
+
+/// How much the visits count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weights {
+    /// NAD: all alike, 1/n.
+    Equal,
+    /// SAD: the last one alone.
+    Last,
+    /// AAD: the i-th in proportion to i.
+    Linear,
+    /// GAD: each twice as much as the one before.
+    Doubling,
+}
+
+impl Weights {
+    pub const ALL: [Self; 4] = [Self::Equal, Self::Last, Self::Linear, Self::Doubling];
+
+    /// The share of all weight that the newest of `visits` has.
+    pub fn of_newest(self, visits: u32) -> f64 {
+        let n = f64::from(visits.max(1));
+        match self {
+            Self::Equal => 1.0 / n,
+            Self::Last => 1.0,
+            Self::Linear => 2.0 / (n + 1.0),
+            // 2^(n−1) / (2^n − 1), which is ½ as far as numbers go from n = 53 on.
+            Self::Doubling => 0.5 / (1.0 - (-n).exp2()),
+        }
+    }
+
+    /// How many equal visits would tell as much: 1 / Σ wᵢ².
+    fn worth(self, visits: u32) -> f64 {
+        let n = f64::from(visits);
+        match self {
+            Self::Equal => n,
+            Self::Last => 1.0,
+            Self::Linear => 3.0 * n * (n + 1.0) / (2.0 * (2.0 * n + 1.0)),
+            Self::Doubling => 3.0 * (1.0 - (-n).exp2()) / (1.0 + (-n).exp2()),
+        }
+    }
+}
+
+/// The time that a change per visit is a change per.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum VisitLength {
+    /// The mean interval of the page's own visits.
+    #[default]
+    Mean,
+    /// A cycle, as in the paper, however far apart the visits were.
+    Cycle(Age),
+}
+
+impl VisitLength {
+    /// In days; `None` for a mean of nothing.
+    pub(super) fn days(self, state: &EstimatorState) -> Option<f64> {
+        match self {
+            Self::Mean => state.mean_days(),
+            Self::Cycle(cycle) => Some(super::bounded_days(cycle)),
+        }
+    }
+}
+
+/// A weighted share of visits that found a change, as a rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weighted {
+    pub weights: Weights,
+    pub visit: VisitLength,
+}
+
+impl Weighted {
+    /// L, the weighted share, in [0, 1]; 0 before the first visit.
+    pub fn share(&self, state: &EstimatorState) -> f64 {
+        match state.memory {
+            Memory::Share(share) => share,
+            _ => 0.0,
+        }
+    }
+}
+
+impl Estimator for Weighted {
+    fn name(&self) -> &'static str {
+        match self.weights {
+            Weights::Equal => "nad",
+            Weights::Last => "sad",
+            Weights::Linear => "aad",
+            Weights::Doubling => "gad",
+        }
+    }
+
+    fn observe(&self, state: &mut EstimatorState, interval: Age, seen: Seen) {
+        state.count(interval, seen);
+        let newest = self.weights.of_newest(state.visits);
+        let indicator = f64::from(u8::from(seen.changed()));
+        let share = (1.0 - newest) * self.share(state) + newest * indicator;
+        state.memory = Memory::Share(share.clamp(0.0, 1.0));
+    }
+
+    fn as_published(&self, state: &EstimatorState) -> Estimate {
+        let (Some(days), true) = (self.visit.days(state), state.visits > 0) else {
+            return Estimate::of_nothing(0.0);
+        };
+        let (share, worth) = (self.share(state), self.weights.worth(state.visits));
+        let (low, high) = wilson(share * worth, worth);
+        Estimate::new(share / days, low / days, high / days)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::bias_reduced;
+    use crate::estimate::tests::{close, golden, number, numbers};
+
+    fn share(weights: Weights, history: &[f64]) -> f64 {
+        let estimator = Weighted { weights, visit: VisitLength::Cycle(Age::from_days(1.0)) };
+        let mut state = EstimatorState::default();
+        for indicator in history {
+            estimator.observe(&mut state, Age::from_days(3.0), Seen::from(*indicator > 0.0));
+        }
+        let estimate = estimator.as_published(&state);
+        assert_eq!(estimate.rate.get(), estimator.share(&state), "a cycle is a day");
+        estimate.rate.get()
+    }
+
+    #[test]
+    fn shares_are_weighted_as_the_paper_says() {
+        let history = [1.0, 0.0, 0.0, 1.0];
+        assert!(close(share(Weights::Equal, &history), 0.5, 1e-12));
+        assert!(close(share(Weights::Last, &history), 1.0, 1e-12));
+        assert!(close(share(Weights::Linear, &history), 0.5, 1e-12));
+        assert!(close(share(Weights::Doubling, &history), 9.0 / 15.0, 1e-12));
+        assert_eq!(share(Weights::Equal, &[]), 0.0);
+        // Long after 2^n is more than a number can hold.
+        assert!(close(share(Weights::Doubling, &[1.0; 3000]), 1.0, 1e-12));
+    }
+
+    #[test]
+    fn scores_and_picks_are_those_of_the_golden_values() {
+        let golden = golden(include_str!("../../tests/golden/policies_topk.json"));
+        let tolerance = number(&golden["tolerance"]["relative"]);
+        for case in golden["cases"].as_array().expect("cases") {
+            let histories: Vec<Vec<f64>> =
+                case["histories"].as_array().expect("histories").iter().map(numbers).collect();
+            let ages = numbers(&case["t"]);
+            let check = |name: &str, scores: Vec<f64>| {
+                let expected = numbers(&case["policies"][name]["scores"]);
+                assert_eq!(scores.len(), expected.len());
+                for (score, expected) in scores.iter().zip(&expected) {
+                    assert!(
+                        close(*score, *expected, tolerance) || (score - expected).abs() < 1e-15,
+                        "{name}"
+                    );
+                }
+                let mut order: Vec<usize> = (0..scores.len()).collect();
+                order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
+                let picks: Vec<f64> =
+                    order.iter().take(number(&case["k"]) as usize).map(|at| *at as f64).collect();
+                assert_eq!(picks, numbers(&case["policies"][name]["top"]), "{name}");
+            };
+            for (name, weights) in ["NAD", "SAD", "AAD", "GAD"].into_iter().zip(Weights::ALL) {
+                let pairs = histories.iter().zip(&ages);
+                check(name, pairs.map(|(history, age)| -(-share(weights, history) * age).exp_m1()).collect());
+            }
+            let changes = |history: &Vec<f64>| history.iter().sum::<f64>();
+            check(
+                "CG",
+                histories
+                    .iter()
+                    .map(|history| bias_reduced::ratio(history.len() as f64, changes(history)))
+                    .collect(),
+            );
+        }
+    }
+}
