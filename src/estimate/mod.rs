@@ -180,4 +180,4 @@ fn bounded_days(interval: Age) -> f64 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
