@@ -23,6 +23,8 @@ fn main() -> ExitCode {
         Command::Check(arguments) => commands::check::run(&cli.global, &arguments, &talk),
         Command::Compare(arguments) => commands::compare::run(&cli.global, &arguments, &talk),
         Command::History(arguments) => commands::history::run(&cli.global, &arguments),
+        Command::Estimate(arguments) => commands::estimate::run(&cli.global, &arguments),
+        Command::Rates(arguments) => commands::rates::run(&cli.global, &arguments),
         Command::Store(command) => commands::store::run(&cli.global, &command, &talk),
         Command::Demo(arguments) => commands::demo::run(&cli.global, &arguments, &talk),
         Command::Web(arguments) => commands::web::run(&cli.global, &arguments, &talk),

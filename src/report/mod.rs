@@ -98,6 +98,19 @@ pub fn bytes(value: u64) -> String {
     if unit == 0 { format!("{value} B") } else { format!("{size:.1} {}", UNITS.get(unit).unwrap_or(&"B")) }
 }
 
+/// Four figures of a number that may have any size: `0.02671`, `1032`, `1.404e8`
+pub fn rate(value: f64) -> String {
+    const FIGURES: i32 = 4;
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let digits_before = value.abs().log10().floor() as i32 + 1;
+    if !(-3..=6).contains(&digits_before) {
+        return format!("{value:.3e}");
+    }
+    format!("{value:.0$}", usize::try_from(FIGURES - digits_before).unwrap_or(0))
+}
+
 /// `340 ms`, `5 s`, `2 min 10 s`, `3 h 5 min`, `2 d 4 h`
 pub fn span(value: Duration) -> String {
     let seconds = value.as_secs();
@@ -132,6 +145,11 @@ mod tests {
 
     #[test]
     fn figures_read_well() {
+        assert_eq!(
+            [0.0, 0.026_715, 1.0, 1031.7, 140_368.2].map(rate),
+            ["0", "0.02671", "1.000", "1032", "140368"]
+        );
+        assert_eq!([140_368_340.2, 2.519_58e-9].map(rate), ["1.404e8", "2.520e-9"]);
         assert_eq!([number(7), number(1_234), number(1_234_567)], ["7", "1,234", "1,234,567"]);
         assert_eq!([counted(1, "visit"), counted(1_234, "visit")], ["1 visit", "1,234 visits"]);
         assert_eq!([percent(0.0), percent(0.6181), percent(1.0)], ["0.0 %", "61.8 %", "100.0 %"]);

@@ -20,6 +20,7 @@ mod how_a_page_moved;
 mod one_page_many_spellings;
 mod operator;
 mod politeness;
+mod rates_of_change;
 mod robots_rules;
 mod scope_and_traps;
 mod scored_by_the_truth;
