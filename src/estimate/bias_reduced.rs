@@ -40,3 +40,29 @@ impl Estimator for BiasReduced {
         Estimate::new(ratio(visits, changes) / days, rate(low), rate(high))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::tests::{close, golden, history_case, number};
+
+    #[test]
+    fn ratios_and_rates_are_the_golden_values() {
+        let golden = golden(include_str!("../../tests/golden/estimators.json"));
+        let tolerance = number(&golden["tolerance"]["relative"]);
+        let estimator = BiasReduced::default();
+        for case in golden["cases"].as_array().expect("cases") {
+            let found = ratio(number(&case["n"]), number(&case["X"]));
+            assert!(close(found, number(&case["cg_ratio"]), tolerance), "{case}");
+            let mut state = EstimatorState::default();
+            for (interval, seen) in history_case(case) {
+                estimator.observe(&mut state, interval, seen);
+            }
+            let rate = estimator.as_published(&state).rate.get();
+            assert!(close(rate, number(&case["cg_rate"]), tolerance), "{case}");
+        }
+        // Never and always: nothing, and ln(2n + 1).
+        assert_eq!((ratio(0.0, 0.0), ratio(7.0, 0.0)), (0.0, 0.0));
+        assert!(close(ratio(7.0, 7.0), 15_f64.ln(), 1e-12));
+    }
+}

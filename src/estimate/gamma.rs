@@ -210,8 +210,13 @@ pub struct GammaPosterior {
     pub memory_days: Option<f64>,
 }
 
-/// As if half a change had been seen in five days: once in ten days, and hardly believed at all.
-pub const WEAK_PRIOR: Gamma = Gamma { shape: 0.5, days: 0.5 / RATE_OF_AN_UNKNOWN_PAGE };
+/// As if a tenth of a change had been seen in a day: once in ten days, and hardly believed at all.
+///
+/// On 804 recorded pages of nine sources, from terms of service to news, it foretold the next visit best of
+/// the priors with this mean: at 0.373 nats a visit, the most likely rate at 0.382, half a change in five
+/// days at 0.399. A prior fitted to half of the pages reaches 0.352 on the others with
+/// [`Gamma::chance_of_change`].
+pub const WEAK_PRIOR: Gamma = Gamma { shape: 0.1, days: 0.1 / RATE_OF_AN_UNKNOWN_PAGE };
 
 impl Default for GammaPosterior {
     fn default() -> Self {

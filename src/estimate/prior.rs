@@ -42,10 +42,12 @@ impl PeriodGrid {
         })
     }
 
-    /// Every order of magnitude alike, from five minutes to thirty years, 20 periods to a factor of ten.
+    /// Every order of magnitude alike, from an hour, which is the paper's step, to thirty years; 20 periods to a
+    /// factor of ten.
     pub fn log_uniform() -> Self {
         const TO_A_DECADE: i32 = 20;
-        let steps = (-2.5 * f64::from(TO_A_DECADE)) as i32..=4 * TO_A_DECADE;
+        // 10^(−28/20) days are 57 minutes.
+        let steps = -28..=4 * TO_A_DECADE;
         let days: Vec<f64> =
             steps.map(|step| 10_f64.powf(f64::from(step) / f64::from(TO_A_DECADE))).collect();
         let log_mass = -(days.len() as f64).ln();
