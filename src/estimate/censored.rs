@@ -86,7 +86,9 @@ impl History {
             }
             // ln(rate) − rate · l: a change, and after it a time without one.
             Seen::ChangedAgo(_) | Seen::Counted(_) => {
-                self.shortest_days = self.shortest_days.min(days);
+                if seen.changed() {
+                    self.shortest_days = self.shortest_days.min(days);
+                }
                 self.events = self.events.saturating_add(super::count::events(seen));
                 self.quiet_days += super::dated::exposure_days(days, seen);
             }
@@ -116,7 +118,7 @@ impl History {
         history
     }
 
-    pub(super) fn add_run(&mut self, days: f64) {
+    fn add_run(&mut self, days: f64) {
         let at = self.changed.partition_point(|run| run.days < days);
         match self.changed.get_mut(at) {
             Some(run) if run.days == days => run.count = run.count.saturating_add(1),
@@ -226,7 +228,7 @@ impl History {
 }
 
 /// ln(1 − e^(−x)), exact for small and for large x.
-pub(super) fn ln_change(x: f64) -> f64 {
+fn ln_change(x: f64) -> f64 {
     if x < std::f64::consts::LN_2 { (-(-x).exp_m1()).ln() } else { (-(-x).exp()).ln_1p() }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! For all three objectives a page's best crawl rate is its change rate times a function of one number, y =
 //! multiplier · cost · change rate / weight. So they share everything but that function,
-//! [`Objective::share`].
+//! `Objective::share`.
 
 use crate::estimate::gamma_function::{inverse_churn, inverse_churn_of_rest};
 use crate::estimate::root;
@@ -75,11 +75,11 @@ impl Objective {
         }
     }
 
-    /// What a page's copy is worth at a crawl rate, per weight: the freshness of the two that count it, or
-    /// −ln of it.
+    /// What a page's copy is worth at a crawl rate, per weight: its freshness, or for the harmonic cost the
+    /// logarithm of that, which has no bound below as the visits become rare.
     pub fn value(self, change_rate: f64, crawl_rate: f64) -> f64 {
         match self {
-            _ if change_rate <= 0.0 => 1.0,
+            Self::Harmonic if change_rate <= 0.0 => 0.0,
             Self::Poisson => freshness_of_random_visits(change_rate, crawl_rate),
             Self::Periodic => freshness_of_even_visits(change_rate, crawl_rate),
             Self::Harmonic => -(change_rate / crawl_rate).ln_1p(),
