@@ -67,7 +67,7 @@ impl Objective {
     fn share(self, log_y: f64) -> f64 {
         let (y, rest) = (log_y.exp(), -log_y.exp_m1());
         match self {
-            Self::Harmonic => 2.0 / (y * (1.0 + (1.0 + 4.0 / y).sqrt())),
+            Self::Harmonic => 2.0 / (y + (y * (y + 4.0)).sqrt()),
             _ if rest <= 0.0 => 0.0,
             Self::Poisson => rest / (y.sqrt() * (1.0 + y.sqrt())),
             Self::Periodic if y < 0.5 => 1.0 / inverse_churn(y),
@@ -142,8 +142,24 @@ pub fn optimal(objective: Objective, pages: &[Watched], budget: f64) -> CrawlRat
     optimal_under(objective, pages, &[], budget).unwrap_or_else(nothing)
 }
 
+/// Whether visits to the page are worth anything.
 fn changes(page: &Watched) -> bool {
-    page.weight > 0.0 && page.change_rate > 0.0 && page.weight.is_finite() && page.change_rate.is_finite()
+    page.weight > 0.0 && page.change_rate > 0.0
+}
+
+/// Products and ratios of numbers within this of 1 stay finite.
+const VAST: f64 = 1e50;
+
+impl Watched {
+    /// Numbers that can be reckoned with: what is none or negative becomes 0, what is vast or tiny less so.
+    fn bounded(&self) -> Self {
+        let bound = |value: f64| if value > 0.0 { value.clamp(1.0 / VAST, VAST) } else { 0.0 };
+        Self { change_rate: bound(self.change_rate), weight: bound(self.weight) }
+    }
+}
+
+fn bounded_budget(budget: f64) -> f64 {
+    if budget > 1.0 / VAST { budget.min(VAST) } else { 0.0 }
 }
 
 /// p = √(w Δ/μ) − Δ for the pages with w/Δ > μ, else 0, in O(n log n).
@@ -151,9 +167,10 @@ fn changes(page: &Watched) -> bool {
 /// In descending order of w/Δ the pages that get visits are the first few; of any number of them the
 /// multiplier is known, 1/√μ = (B + Σ Δ)/Σ √(w Δ), and the number is right when the next page has w/Δ ≤ μ.
 fn poisson(pages: &[Watched], budget: f64) -> CrawlRates {
+    let pages: Vec<Watched> = pages.iter().map(Watched::bounded).collect();
     let mut order: Vec<&Watched> = pages.iter().filter(|page| changes(page)).collect();
     order.sort_by(|a, b| (b.weight * a.change_rate).total_cmp(&(a.weight * b.change_rate)));
-    let budget = if budget > 0.0 { budget } else { 0.0 };
+    let budget = bounded_budget(budget);
     // ν = 1/√μ
     let (mut rates_sum, mut roots_sum, mut nu) = (0.0, 0.0, None::<f64>);
     for page in &order {
@@ -186,10 +203,10 @@ pub fn optimal_under(
     terms: &[Terms],
     budget: f64,
 ) -> Option<CrawlRates> {
-    let budget = if budget > 0.0 { budget } else { 0.0 };
+    let budget = bounded_budget(budget);
     let priced: Vec<Priced> = (0..)
         .zip(pages)
-        .map(|(at, page): (usize, _)| Priced::new(page, terms.get(at).copied().unwrap_or_default()))
+        .map(|(at, page): (usize, _)| Priced::new(page.bounded(), terms.get(at).copied().unwrap_or_default()))
         .collect();
     let cost_of =
         |rates: &[f64]| -> f64 { priced.iter().zip(rates).map(|(page, rate)| page.terms.cost * rate).sum() };
@@ -211,7 +228,8 @@ pub fn optimal_under(
     };
     // In logarithms the spending is nearly a straight line.
     let excess = |x: f64| spent(x).max(f64::MIN_POSITIVE).ln() - budget.ln();
-    const FAR: f64 = 600.0;
+    // There y is 0, as far as numbers go.
+    const FAR: f64 = 2000.0;
     if spent(FAR) <= budget {
         return Some(CrawlRates { rates: rates_at(largest - FAR), multiplier: Some(0.0) });
     }
@@ -239,10 +257,10 @@ struct Priced {
 }
 
 impl Priced {
-    fn new(page: &Watched, terms: Terms) -> Self {
+    fn new(page: Watched, terms: Terms) -> Self {
         let cost = if terms.cost > 0.0 && terms.cost.is_finite() { terms.cost } else { 1.0 };
         let terms = Terms { cost, ..terms };
-        let log_worth = if changes(page) {
+        let log_worth = if changes(&page) {
             page.weight.ln() - page.change_rate.ln() - terms.cost.ln()
         } else {
             f64::NEG_INFINITY
@@ -275,7 +293,7 @@ pub fn optimal_for_hosts(
     let host_of = |at: usize| hosts.get(at).copied().unwrap_or(usize::MAX);
     let mut rates = vec![0.0; pages.len()];
     let mut full = vec![false; most.len()];
-    let mut left = if budget > 0.0 { budget } else { 0.0 };
+    let mut left = bounded_budget(budget);
     loop {
         let is_full = |at: &usize| full.get(host_of(*at)).copied().unwrap_or(false);
         let places: Vec<usize> = (0..pages.len()).filter(|at| !is_full(at)).collect();
@@ -446,6 +464,25 @@ mod tests {
             Objective::Periodic if rate == 0.0 => weight / change_rate,
             Objective::Periodic => weight / change_rate * churn(change_rate / rate),
             Objective::Harmonic => weight * change_rate / (rate * (rate + change_rate)),
+        }
+    }
+
+    #[test]
+    fn absurd_numbers_give_finite_rates() {
+        let absurd = [0.0, -1.0, 1e-308, 1e-300, 1.0, 1e300, f64::MAX, f64::INFINITY, f64::NAN];
+        let pages: Vec<Watched> = (absurd.iter())
+            .flat_map(|rate| absurd.map(|weight| Watched { change_rate: *rate, weight }))
+            .collect();
+        for objective in Objective::ALL {
+            for budget in absurd {
+                let found = optimal(objective, &pages, budget);
+                assert!(
+                    found.rates.iter().all(|rate| rate.is_finite() && *rate >= 0.0),
+                    "{objective:?} {budget}"
+                );
+                let all = pages.iter().filter(|page| changes(page)).count();
+                assert!(all > 0 && found.multiplier.is_none_or(f64::is_finite), "{objective:?} {budget}");
+            }
         }
     }
 
