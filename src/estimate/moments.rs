@@ -49,7 +49,7 @@ pub struct Moments {
 
 impl Estimator for Moments {
     fn name(&self) -> &'static str {
-        "moments"
+        "mm"
     }
 
     fn observe(&self, state: &mut EstimatorState, interval: Age, seen: Seen) {

@@ -98,7 +98,7 @@ pub struct GridPosterior {
 
 impl Estimator for GridPosterior {
     fn name(&self) -> &'static str {
-        "grid"
+        "posterior"
     }
 
     fn observe(&self, state: &mut EstimatorState, interval: Age, seen: Seen) {

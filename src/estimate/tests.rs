@@ -115,7 +115,7 @@ proptest! {
         visits in proptest::collection::vec((0.01..100.0_f64, any::<bool>()), 1..20), days in 0.01..100.0_f64
     ) {
         for estimator in all(&EstimatorSettings::exact()) {
-            if !["mle", "two-interval", "grid"].contains(&estimator.name()) {
+            if !["mle", "two-interval", "posterior"].contains(&estimator.name()) {
                 continue;
             }
             let mut state = EstimatorState::default();
@@ -147,7 +147,7 @@ fn steady_pages_get_the_rate_they_have() {
         }
         let rate = estimator.estimate(&state).rate.get();
         let expected = match estimator.name() {
-            "gamma" | "mle" | "two-interval" | "grid" | "moments" | "cg" => std::f64::consts::LN_2 / 2.0,
+            "gamma" | "mle" | "two-interval" | "posterior" | "mm" | "cg" => std::f64::consts::LN_2 / 2.0,
             "naive" | "nad" | "aad" => 0.25,
             // Visits at even distances mislead it, as it says.
             "lln" => 0.5,

@@ -37,7 +37,7 @@ fn every_estimator_tells_its_rate_with_bounds() {
     assert_eq!(all.len(), 2, "a line a page, in the order of the file");
     assert_eq!(all[0]["page"], "http://a.example/");
     let estimates = all[0]["estimates"].as_object().expect("estimates");
-    for name in ["naive", "cg", "mle", "moments", "lln", "sa", "grid", "two-interval", "gamma", "nad", "gad"]
+    for name in ["naive", "cg", "mle", "mm", "lln", "sa", "posterior", "two-interval", "gamma", "nad", "gad"]
     {
         let of = |field: &str| estimates[name][field].as_f64().expect("a number");
         assert!(of("low") <= of("rate") && of("rate") <= of("high"), "{name}: {}", estimates[name]);
