@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal as _, Write};
 use std::net::Ipv6Addr;
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -20,6 +20,7 @@ use freshet::store::{Change, Store, StoreError, VersionId};
 use freshet::time::Timestamp;
 
 use super::held::content;
+use super::talk::columns;
 use super::when::moment;
 use crate::cli::{ChangesArgs, ChangesFormat, CrawlFlags, Global};
 use crate::settings::{Settings, Usage};
@@ -179,7 +180,7 @@ impl Shown {
                 ("divergence", Align::Right),
                 ("words", Align::Right),
                 ("page", Align::Left),
-                ("what came", Align::Left),
+                (WHAT_CAME, Align::Left),
             ])),
             ChangesFormat::Json => Shown::Json,
             ChangesFormat::Atom => {
@@ -222,11 +223,30 @@ impl Shown {
 
     fn finish(self, out: &mut dyn Write) -> std::io::Result<()> {
         match self {
-            Shown::Table(table) => out.write_all(table.render().as_bytes()),
+            Shown::Table(table) => {
+                let width = std::io::stdout().is_terminal().then(columns);
+                out.write_all(fitted(&table.render(), width).as_bytes())
+            }
             Shown::Json => Ok(()),
             Shown::Atom => out.write_all(b"</feed>\n"),
         }
     }
+}
+
+/// The heading of the last column.
+const WHAT_CAME: &str = "what came";
+/// Fewer characters of what came say nothing.
+const FEWEST_SHOWN: usize = 20;
+
+/// A table within the width of a terminal, if there is one: the last column is shortened, or left out. Addresses are not
+/// cut, so that they can be copied.
+fn fitted(table: &str, width: Option<usize>) -> String {
+    let Some(width) = width else { return table.to_owned() };
+    let heads = table.lines().next().unwrap_or_default();
+    let last = heads.rsplit_once(WHAT_CAME).map_or(0, |(before, _)| before.chars().count());
+    let most = if last + FEWEST_SHOWN > width { last } else { width };
+    let line = |line: &str| line.chars().take(most).collect::<String>().trim_end().to_owned() + "\n";
+    table.lines().map(line).collect()
 }
 
 fn entry(change: &Change, difference: &Diff) -> String {
@@ -296,5 +316,14 @@ mod tests {
         assert_eq!(shortened("a\u{202e}b\u{1b}c", 60), "a�b␛c");
         assert_eq!(shortened("abcdef", 6), "abcdef");
         assert_eq!(shortened("abcdefg", 6), "abcde…");
+    }
+
+    #[test]
+    fn a_table_fits_its_terminal_and_addresses_stay_whole() {
+        let table = "when  page                   what came\n1     https://example.org/a  a sentence that goes on and on\n";
+        assert_eq!(fitted(table, None), table);
+        let cut = fitted(table, Some(50));
+        assert_eq!(cut.lines().nth(1), Some("1     https://example.org/a  a sentence that goes"));
+        assert_eq!(fitted(table, Some(40)), "when  page\n1     https://example.org/a\n");
     }
 }
