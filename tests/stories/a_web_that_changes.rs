@@ -150,6 +150,20 @@ pub fn again(freshet: &Freshet) -> Value {
     freshet.json(&[&["crawl", "--json"], &FAST[..]].concat())
 }
 
+/// Crawls a web as it is on one day; what lived then, and the same web on a later day.
+fn crawled_then_moved_on(
+    freshet: &Freshet,
+    day: f64,
+    later: f64,
+    flags: &[&str],
+) -> (BTreeMap<String, Value>, Web) {
+    let web = Web::on_day(freshet, day, 0, flags);
+    first(freshet, &web);
+    let (before, port) = (web.living(), web.port());
+    web.stop();
+    (before, Web::on_day(freshet, later, port, flags))
+}
+
 /// All pages of the store by URL, aliases included.
 fn rows(freshet: &Freshet) -> BTreeMap<String, Value> {
     let listed = freshet.run(&["pages", "--json", "--aliases"]);
@@ -193,13 +207,7 @@ fn a_second_crawl_finds_changed_exactly_the_pages_that_the_truth_says_changed() 
 fn finds_changed(rule: &str, is_changed: impl Fn(&str) -> bool) {
     let freshet = Freshet::new();
     let flags = ["--hosts", "2", "--pages", "120", "--turnover", "0.02", "--seed", "7"];
-    let web = Web::on_day(&freshet, 10.0, 0, &flags);
-    first(&freshet, &web);
-    let before = web.living();
-    let port = web.port();
-    web.stop();
-
-    let web = Web::on_day(&freshet, 11.5, port, &flags);
+    let (before, web) = crawled_then_moved_on(&freshet, 10.0, 11.5, &flags);
     let summary = freshet.json(&[&["crawl", "--json", "--changed", rule], &FAST[..]].concat());
     let held = rows(&freshet);
     let (mut changed, mut unchanged) = (BTreeSet::new(), BTreeSet::new());
@@ -257,13 +265,7 @@ fn changes_are_seen_while_the_web_moves_on() {
 fn pages_that_died_are_missing_then_gone_and_pages_that_moved_are_aliases() {
     let freshet = Freshet::new();
     let flags = ["--hosts", "1", "--pages", "150", "--turnover", "0.1", "--move-share", "0.5"];
-    let web = Web::on_day(&freshet, 3.0, 0, &flags);
-    first(&freshet, &web);
-    let before = web.living();
-    let port = web.port();
-    web.stop();
-
-    let web = Web::on_day(&freshet, 6.0, port, &flags);
+    let (before, web) = crawled_then_moved_on(&freshet, 3.0, 6.0, &flags);
     again(&freshet);
     let held = rows(&freshet);
     let origin = web.seeds[0].trim_end_matches('/');
@@ -334,13 +336,7 @@ fn a_crawl_short_of_file_descriptors_takes_longer_and_blames_nobody() {
 fn a_page_that_moved_keeps_its_history() {
     let freshet = Freshet::new();
     let flags = ["--hosts", "1", "--pages", "120", "--turnover", "0.1", "--move-share", "1"];
-    let web = Web::on_day(&freshet, 3.0, 0, &flags);
-    first(&freshet, &web);
-    let before = web.living();
-    let port = web.port();
-    web.stop();
-
-    let web = Web::on_day(&freshet, 6.0, port, &flags);
+    let (before, web) = crawled_then_moved_on(&freshet, 3.0, 6.0, &flags);
     again(&freshet);
     let held = rows(&freshet);
     let origin = web.seeds[0].trim_end_matches('/');
