@@ -16,6 +16,8 @@
 
 pub mod time;
 
+pub mod compact;
+
 pub mod page;
 
 pub mod fetch;

@@ -6,6 +6,7 @@
 
 use super::VersionId;
 use super::divergence::Divergence;
+use crate::compact::{push, push_signed, take, take_signed};
 use crate::time::Timestamp;
 
 /// A profile is not dropped before it has had so many points: fewer don't show a curve. With five profiles or more that
@@ -186,36 +187,6 @@ fn take_divergence(rest: &mut &[u8]) -> Option<Divergence> {
 /// As it will be read back: what is folded live and what is folded from the store must not differ.
 fn rounded(divergence: Divergence) -> Divergence {
     of_steps(steps(divergence))
-}
-
-fn push(bytes: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
-}
-
-fn push_signed(bytes: &mut Vec<u8>, value: i64) {
-    push(bytes, (value.wrapping_shl(1) ^ (value >> 63)).cast_unsigned());
-}
-
-fn take(rest: &mut &[u8]) -> Option<u64> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let (&byte, more) = rest.split_first()?;
-        *rest = more;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Some(value);
-        }
-    }
-    None
-}
-
-fn take_signed(rest: &mut &[u8]) -> Option<i64> {
-    let value = take(rest)?;
-    Some((value >> 1).cast_signed() ^ -((value & 1).cast_signed()))
 }
 
 #[cfg(test)]
