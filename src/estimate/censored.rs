@@ -50,16 +50,16 @@ pub struct Run {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct History {
     /// Intervals that found a change of unknown date, by length.
-    changed: Vec<Run>,
+    pub(super) changed: Vec<Run>,
     /// Changes whose date is known.
-    events: u32,
+    pub(super) events: u32,
     /// Time in which, as far as is known, nothing changed, in days (S).
-    quiet_days: f64,
+    pub(super) quiet_days: f64,
     /// The shortest interval that found a change.
-    shortest_days: f64,
+    pub(super) shortest_days: f64,
     /// The most likely rate when it was last asked for, from which the next search starts.
-    last_rate: f64,
-    keep: usize,
+    pub(super) last_rate: f64,
+    pub(super) keep: usize,
 }
 
 impl History {
@@ -238,6 +238,8 @@ pub struct MostLikely {
     /// Lengths of intervals that are held apart.
     pub keep: usize,
     pub prior: Option<TwoIntervals>,
+    /// Let dates and counts of changes, where there are any, say more than that there was one.
+    pub dated: bool,
 }
 
 /// Enough lengths for a hundredth of exactness, and few enough for a live crawl.
@@ -245,7 +247,7 @@ pub const KEPT_LENGTHS: usize = 16;
 
 impl Default for MostLikely {
     fn default() -> Self {
-        Self { keep: KEPT_LENGTHS, prior: None }
+        Self { keep: KEPT_LENGTHS, prior: None, dated: false }
     }
 }
 
@@ -270,11 +272,16 @@ pub(super) fn with_history(state: &mut EstimatorState, keep: usize, add: impl Fn
 
 impl Estimator for MostLikely {
     fn name(&self) -> &'static str {
-        if self.prior.is_some() { "two-interval" } else { "mle" }
+        match (self.prior, self.dated) {
+            (Some(_), _) => "two-interval",
+            (None, true) => "dated",
+            (None, false) => "mle",
+        }
     }
 
     fn observe(&self, state: &mut EstimatorState, interval: Age, seen: Seen) {
         let days = state.count(interval, seen);
+        let seen = if self.dated { seen } else { Seen::from(seen.changed()) };
         with_history(state, self.keep, |history| {
             history.add(days, seen);
             history.last_rate = match self.prior {
@@ -325,7 +332,7 @@ mod tests {
             assert!(close(likelihood, expected_likelihood, 1e-7) || likelihood.abs() < 1e-12, "{case}");
 
             // Folded visit by visit, each search starting at the last rate.
-            let estimator = MostLikely { keep: usize::MAX, prior: None };
+            let estimator = MostLikely { keep: usize::MAX, ..MostLikely::default() };
             let mut state = EstimatorState::default();
             visits.iter().for_each(|(interval, seen)| estimator.observe(&mut state, *interval, *seen));
             let estimate = estimator.as_published(&state);

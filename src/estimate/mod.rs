@@ -22,6 +22,7 @@ pub mod dated;
 pub mod gamma;
 pub mod gamma_function;
 pub mod initial_interval;
+mod memory;
 pub mod moments;
 pub mod online;
 pub mod prior;
@@ -147,11 +148,15 @@ pub enum Memory {
     Gamma(gamma::Gamma),
     /// The intervals themselves, as far as they are kept.
     History(Box<History>),
+    /// Changes that are all counted, and the time they took.
+    Count { events: f64, days: f64 },
+    /// Days to the next visit, by a rule that turns one knob, and days since a change was last seen.
+    Interval { days: f64, since_change: f64 },
 }
 
 impl EstimatorState {
     /// Counts a visit, and gives back its interval in days, within bounds.
-    fn count(&mut self, interval: Age, seen: Seen) -> f64 {
+    pub fn count(&mut self, interval: Age, seen: Seen) -> f64 {
         let days = bounded_days(interval);
         self.visits = self.visits.saturating_add(1);
         self.changes = self.changes.saturating_add(u32::from(seen.changed()));

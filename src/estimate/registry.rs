@@ -3,9 +3,10 @@
 use super::Estimator;
 use super::bias_reduced::BiasReduced;
 use super::censored::{KEPT_LENGTHS, MostLikely, Naive};
+use super::count::Counted;
 use super::gamma::GammaPosterior;
 use super::moments::Moments;
-use super::online::{LawOfLargeNumbers, StochasticApproximation};
+use super::online::{Damping, LawOfLargeNumbers, Step, StochasticApproximation};
 use super::prior::{GridPosterior, PeriodGrid};
 use super::two_intervals::TwoIntervals;
 use super::weighted::{VisitLength, Weighted, Weights};
@@ -19,6 +20,10 @@ pub struct EstimatorSettings {
     pub keep: usize,
     pub gamma: GammaPosterior,
     pub two_intervals: TwoIntervals,
+    /// How far `sa` goes towards what the newest visit says.
+    pub step: Step,
+    /// What `lln` adds to the visits that found nothing.
+    pub damping: Damping,
 }
 
 impl Default for EstimatorSettings {
@@ -28,6 +33,8 @@ impl Default for EstimatorSettings {
             keep: KEPT_LENGTHS,
             gamma: GammaPosterior::default(),
             two_intervals: TwoIntervals::default(),
+            step: StochasticApproximation::default().step,
+            damping: Damping::default(),
         }
     }
 }
@@ -44,18 +51,20 @@ pub const DEFAULT: &str = "gamma";
 
 /// Every estimator, the default first.
 pub fn all(settings: &EstimatorSettings) -> Vec<Box<dyn Estimator>> {
-    let EstimatorSettings { visit, keep, gamma, two_intervals } = *settings;
+    let EstimatorSettings { visit, keep, gamma, two_intervals, step, damping } = *settings;
     let weighted = |weights| -> Box<dyn Estimator> { Box::new(Weighted { weights, visit }) };
     let mut all: Vec<Box<dyn Estimator>> = vec![
         Box::new(gamma),
-        Box::new(MostLikely { keep, prior: None }),
-        Box::new(MostLikely { keep, prior: Some(two_intervals) }),
+        Box::new(MostLikely { keep, prior: None, dated: false }),
+        Box::new(MostLikely { keep, prior: Some(two_intervals), dated: true }),
         Box::new(GridPosterior { grid: PeriodGrid::log_uniform(), keep }),
         Box::new(Moments { keep }),
         Box::new(BiasReduced { visit }),
         Box::new(Naive),
-        Box::new(LawOfLargeNumbers::default()),
-        Box::new(StochasticApproximation::default()),
+        Box::new(LawOfLargeNumbers { damping, ..LawOfLargeNumbers::default() }),
+        Box::new(StochasticApproximation { step, ..StochasticApproximation::default() }),
+        Box::new(MostLikely { keep, prior: None, dated: true }),
+        Box::new(Counted),
     ];
     all.extend(Weights::ALL.map(weighted));
     all

@@ -158,8 +158,13 @@ impl TwoIntervals {
         search: &Search,
         seed: u64,
     ) -> BTreeMap<Group, Self> {
-        let fit = |population| Self::fit(population, base, search, &mut Pcg64Mcg::seed_from_u64(seed));
+        let fit = |population| Self::fit_seeded(population, base, search, seed);
         groups.iter().map(|(group, population)| (group.clone(), fit(population))).collect()
+    }
+
+    /// [`Self::fit`] with its own draws, the same for the same seed.
+    pub fn fit_seeded(population: &Histogram, base: Base, search: &Search, seed: u64) -> Self {
+        Self::fit(population, base, search, &mut Pcg64Mcg::seed_from_u64(seed))
     }
 }
 

@@ -1,0 +1,109 @@
+//! What an estimator has learnt of a page, in few bytes, as a store keeps it.
+
+use super::censored::{History, Run};
+use super::gamma::Gamma;
+use super::{EstimatorState, Memory};
+use crate::compact::{push, push_float, take, take_float, take_small};
+
+impl EstimatorState {
+    /// Appends its compact form.
+    pub fn push_bytes(&self, bytes: &mut Vec<u8>) {
+        push(bytes, u64::from(self.visits));
+        push(bytes, u64::from(self.changes));
+        push_float(bytes, self.watched_days);
+        let (kind, numbers): (u8, &[f64]) = match &self.memory {
+            Memory::Nothing => (0, &[]),
+            Memory::Share(share) => (1, &[*share]),
+            Memory::Rate(rate) => (2, &[*rate]),
+            Memory::Gamma(Gamma { shape, days }) => (3, &[*shape, *days]),
+            Memory::History(history) => return push_history(bytes, history),
+            Memory::Count { events, days } => (5, &[*events, *days]),
+            Memory::Interval { days, since_change } => (6, &[*days, *since_change]),
+        };
+        bytes.push(kind);
+        numbers.iter().for_each(|number| push_float(bytes, *number));
+    }
+
+    /// Undoes [`Self::push_bytes`] at the start of `rest`; `None` if that is not what wrote it.
+    pub fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
+        let (visits, changes) = (take_small(rest)?, take_small(rest)?);
+        let watched_days = take_float(rest)?;
+        let (&kind, more) = rest.split_first()?;
+        *rest = more;
+        let mut float = || take_float(rest);
+        let memory = match kind {
+            0 => Memory::Nothing,
+            1 => Memory::Share(float()?),
+            2 => Memory::Rate(float()?),
+            3 => Memory::Gamma(Gamma { shape: float()?, days: float()? }),
+            4 => Memory::History(Box::new(take_history(rest)?)),
+            5 => Memory::Count { events: float()?, days: float()? },
+            6 => Memory::Interval { days: float()?, since_change: float()? },
+            _ => return None,
+        };
+        Some(Self { visits, changes, watched_days, memory })
+    }
+}
+
+fn push_history(bytes: &mut Vec<u8>, history: &History) {
+    bytes.push(4);
+    let History { changed, events, quiet_days, shortest_days, last_rate, keep } = history;
+    push(bytes, *keep as u64);
+    push(bytes, u64::from(*events));
+    [quiet_days, shortest_days, last_rate].iter().for_each(|number| push_float(bytes, **number));
+    push(bytes, changed.len() as u64);
+    for Run { days, count } in changed {
+        push_float(bytes, *days);
+        push(bytes, u64::from(*count));
+    }
+}
+
+fn take_history(rest: &mut &[u8]) -> Option<History> {
+    let (keep, events) = (usize::try_from(take(rest)?).ok()?, take_small(rest)?);
+    let (quiet_days, shortest_days, last_rate) = (take_float(rest)?, take_float(rest)?, take_float(rest)?);
+    let runs = take(rest)?;
+    let mut changed = Vec::new();
+    for _ in 0..runs {
+        changed.push(Run { days: take_float(rest)?, count: take_small(rest)? });
+    }
+    Some(History { changed, events, quiet_days, shortest_days, last_rate, keep })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::Seen;
+    use crate::estimate::registry::{EstimatorSettings, all};
+    use crate::time::Age;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_was_learnt_survives_being_stored(
+            visits in proptest::collection::vec((1e-6..1e3_f64, 0u8..4), 0..40)
+        ) {
+            for estimator in all(&EstimatorSettings::default()) {
+                let mut state = EstimatorState::default();
+                for (days, kind) in &visits {
+                    let seen = match kind {
+                        0 => Seen::Unchanged,
+                        1 => Seen::Changed,
+                        2 => Seen::ChangedAgo(Age::from_days(days / 2.0)),
+                        _ => Seen::Counted(3),
+                    };
+                    estimator.observe(&mut state, Age::from_days(*days), seen);
+                }
+                let mut bytes = Vec::new();
+                state.push_bytes(&mut bytes);
+                let mut rest = &bytes[..];
+                prop_assert_eq!(EstimatorState::take_bytes(&mut rest), Some(state), "{}", estimator.name());
+                prop_assert!(rest.is_empty());
+            }
+        }
+
+        #[test]
+        fn no_bytes_are_too_odd(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
+            let _ = EstimatorState::take_bytes(&mut &bytes[..]);
+        }
+    }
+}
