@@ -113,11 +113,7 @@ struct Gathering {
 }
 
 fn read_xml(text: &str, max_entries: usize) -> Result<Sitemap, SitemapError> {
-    let mut reader = Reader::from_str(text);
-    let config = reader.config_mut();
-    config.allow_dangling_amp = true;
-    config.allow_unmatched_ends = true;
-    config.check_end_names = false;
+    let mut reader = lenient_reader(text);
     let mut gathering: Option<Gathering> = None;
     // What is not well-formed ends the file; what stood before it counts.
     while let Ok(event) = reader.read_event() {
@@ -136,7 +132,7 @@ fn read_xml(text: &str, max_entries: usize) -> Result<Sitemap, SitemapError> {
             Event::End(tag) => known.end(tag.local_name().into_inner()),
             Event::Text(text) if known.field.is_some() => known.text.push_str(&text),
             Event::CData(text) if known.field.is_some() => known.text.push_str(&text),
-            Event::GeneralRef(name) if known.field.is_some() => known.reference(&name),
+            Event::GeneralRef(name) if known.field.is_some() => push_reference(&mut known.text, &name),
             Event::Eof => break,
             _ => {}
         }
@@ -202,19 +198,6 @@ impl Gathering {
         }
     }
 
-    fn reference(&mut self, reference: &BytesRef<'_>) {
-        if let Ok(Some(character)) = reference.resolve_char_ref() {
-            self.text.push(character);
-        } else if let Some(characters) = resolve_predefined_entity(reference) {
-            self.text.push_str(characters);
-        } else {
-            // Not ours to expand: a DTD may define it, and a bomb would.
-            self.text.push('&');
-            self.text.push_str(reference);
-            self.text.push(';');
-        }
-    }
-
     fn close_entry(&mut self) {
         if let Some(url) = self.location.take() {
             self.entries.push(SitemapEntry { url, lastmod: self.lastmod });
@@ -223,9 +206,33 @@ impl Gathering {
     }
 }
 
+/// A reader that goes on where a strict one would stop: what is written on the web is seldom quite XML.
+pub(super) fn lenient_reader(text: &str) -> Reader<&[u8]> {
+    let mut reader = Reader::from_str(text);
+    let config = reader.config_mut();
+    config.allow_dangling_amp = true;
+    config.allow_unmatched_ends = true;
+    config.check_end_names = false;
+    reader
+}
+
+/// Adds what a reference stands for (`&amp;`, `&#43;`); one that only a DTD can know is added as it is written.
+pub(super) fn push_reference(text: &mut String, reference: &BytesRef<'_>) {
+    if let Ok(Some(character)) = reference.resolve_char_ref() {
+        text.push(character);
+    } else if let Some(characters) = resolve_predefined_entity(reference) {
+        text.push_str(characters);
+    } else {
+        // Not ours to expand: a DTD may define it, and a bomb would.
+        text.push('&');
+        text.push_str(reference);
+        text.push(';');
+    }
+}
+
 /// A W3C date (`2026`, `2026-11`, `2026-11-16`, `2026-11-16T03:25:00.5+01:00`) in UTC seconds. What a shorter one
 /// leaves open is its first moment; a time without a zone is taken for UTC.
-fn date(text: &str) -> Option<i64> {
+pub(super) fn date(text: &str) -> Option<i64> {
     let (day, time) = match text.find(['T', 't', ' ']) {
         Some(at) => (text.get(..at)?, text.get(at + 1..)),
         None => (text, None),
