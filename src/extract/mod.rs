@@ -9,6 +9,7 @@
 
 mod charset;
 mod entities;
+pub mod feed;
 pub mod hints;
 pub mod html;
 pub mod links;
