@@ -1,6 +1,7 @@
 //! The live loop: cycles until told to stop.
 
 mod arrivals;
+pub mod calendar;
 mod cycle;
 pub mod observe;
 mod sitemaps;

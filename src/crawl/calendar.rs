@@ -1,0 +1,303 @@
+//! When the cycles of a monitor begin, and what a downtime owes the cycles after it.
+//!
+//! Starts stand on a grid: every so often from a moment that is fixed once, never from the end of the cycle before, so
+//! that they don't drift however long cycles take. What must stay true: the next start is on the grid and not in
+//! the past, and no cycle spends more than a quarter above its regular budget, however many were missed. There
+//! is no clock inside: `now` is always an argument.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::Timestamp;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// The moments at which cycles begin: a grid without beginning or end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Calendar {
+    every_ms: i64,
+    /// One of the moments.
+    anchor: Timestamp,
+}
+
+impl Calendar {
+    /// A start every `every` (a millisecond at the least), at `time_of_day` (hour and minute, UTC) if one is given.
+    ///
+    /// `last_start` is when the last cycle began, if there was one: the grid goes on from it, so that a monitor that
+    /// is started anew keeps its days. With a time of day, it goes on from the latest such time that was not after
+    /// the cycle. Without a last start, the first one is the next such time of day; with neither, it is `now`.
+    /// An `every` that neither divides a day nor is whole days meets its time of day only now and then, and anew
+    /// whenever the calendar is made.
+    pub fn new(
+        every: Duration,
+        time_of_day: Option<(u8, u8)>,
+        last_start: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Self {
+        let every_ms = i64::try_from(every.as_millis()).unwrap_or(i64::MAX).max(1);
+        let anchor = match time_of_day {
+            None => last_start.unwrap_or(now),
+            Some((hour, minute)) => {
+                let minutes = i64::from(hour) * 60 + i64::from(minute);
+                let daily = Self { every_ms: DAY_MS, anchor: Timestamp::from_seconds(minutes * 60) };
+                last_start.map_or_else(|| daily.next(now), |last| daily.start(daily.number_until(last)))
+            }
+        };
+        Self { every_ms, anchor }
+    }
+
+    /// The first start at or after `now`.
+    pub fn next(&self, now: Timestamp) -> Timestamp {
+        self.start(self.number_before(now) + 1)
+    }
+
+    /// How many starts after the last cycle's have passed before `now`; none if there was no cycle. A cycle belongs
+    /// to the latest start that was not after it. A start at `now` itself is due, not missed: whoever begins a
+    /// cycle asks for the start it was waiting for.
+    pub fn missed(&self, last_start: Option<Timestamp>, now: Timestamp) -> u64 {
+        let missed = last_start.map_or(0, |last| self.number_before(now) - self.number_until(last));
+        u64::try_from(missed.max(0)).unwrap_or(u64::MAX)
+    }
+
+    /// The start that is `number` after the anchor's, stopping at the ends of time.
+    fn start(&self, number: i128) -> Timestamp {
+        let millis = i128::from(self.anchor.millis()) + number * i128::from(self.every_ms);
+        let end = if millis < 0 { i64::MIN } else { i64::MAX };
+        Timestamp::from_millis(i64::try_from(millis).unwrap_or(end))
+    }
+
+    /// The number of the latest start at or before `moment`.
+    fn number_until(&self, moment: Timestamp) -> i128 {
+        self.since_anchor_ms(moment).div_euclid(i128::from(self.every_ms))
+    }
+
+    /// The number of the latest start before `moment`.
+    fn number_before(&self, moment: Timestamp) -> i128 {
+        (self.since_anchor_ms(moment) - 1).div_euclid(i128::from(self.every_ms))
+    }
+
+    fn since_anchor_ms(&self, moment: Timestamp) -> i128 {
+        i128::from(moment.millis()) - i128::from(self.anchor.millis())
+    }
+}
+
+/// `02:00` as hour and minute; `None` if it is no time of day.
+pub fn parse_time_of_day(text: &str) -> Option<(u8, u8)> {
+    let two_digits = |part: &str| -> Option<u8> {
+        let all = part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+        if all { part.parse().ok() } else { None }
+    };
+    let (hour, minute) = text.split_once(':')?;
+    let (hour, minute) = (two_digits(hour)?, two_digits(minute)?);
+    (hour < 24 && minute < 60).then_some((hour, minute))
+}
+
+/// Of one downtime, in cycles: what is older would be paid off when nobody remembers why.
+pub const MOST_OWED_CYCLES: u64 = 7;
+
+/// A cycle pays off this part of its regular budget at the most: hosts should hardly notice.
+const REGULAR_A_PAYMENT: u64 = 4;
+
+/// Requests that missed cycles did not send. They are not sent at once, but a few with each cycle that follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Arrears {
+    pub owed: u64,
+}
+
+impl Arrears {
+    /// Takes note of a downtime: the budgets of the cycles it missed are owed, of [`MOST_OWED_CYCLES`] at the most.
+    pub fn miss(&mut self, missed: u64, regular: u64) {
+        let owed = missed.min(MOST_OWED_CYCLES).saturating_mul(regular);
+        self.owed = self.owed.saturating_add(owed);
+    }
+
+    /// The budget of the next cycle: the regular one, and of what is owed a quarter as much (rounded up) at the
+    /// most, which is paid off by that.
+    pub fn take(&mut self, regular: u64) -> u64 {
+        let payment = self.owed.min(regular.div_ceil(REGULAR_A_PAYMENT)).min(u64::MAX - regular);
+        self.owed -= payment;
+        regular + payment
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(86_400);
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    /// `2026-11-16T03:25:00Z`
+    fn at(text: &str) -> Timestamp {
+        Timestamp::from_millis(text.parse::<jiff::Timestamp>().unwrap().as_millisecond())
+    }
+
+    #[test]
+    fn the_first_start_is_now_or_the_next_time_of_day() {
+        let now = at("2026-11-16T03:25:00Z");
+        assert_eq!(Calendar::new(DAY, None, None, now).next(now), now);
+        assert_eq!(Calendar::new(DAY, Some((2, 0)), None, now).next(now), at("2026-11-17T02:00:00Z"));
+        assert_eq!(Calendar::new(DAY, Some((3, 25)), None, now).next(now), now);
+        assert_eq!(Calendar::new(7 * DAY, Some((4, 0)), None, now).next(now), at("2026-11-16T04:00:00Z"));
+        assert_eq!(Calendar::new(HOUR, Some((2, 10)), None, now).next(now), at("2026-11-16T04:10:00Z"));
+    }
+
+    #[test]
+    fn a_monitor_started_anew_keeps_its_days_and_hours() {
+        let (last, now) = (at("2026-11-16T02:00:03Z"), at("2026-11-20T12:00:00Z"));
+        let weekly = Calendar::new(7 * DAY, Some((2, 0)), Some(last), now);
+        assert_eq!(weekly.next(now), at("2026-11-23T02:00:00Z"));
+        let weekly = Calendar::new(7 * DAY, None, Some(last), now);
+        assert_eq!(weekly.next(now), at("2026-11-23T02:00:03Z"));
+        let moved = Calendar::new(DAY, Some((1, 0)), Some(last), now);
+        assert_eq!(moved.next(now), at("2026-11-21T01:00:00Z"));
+        let earlier = Calendar::new(7 * DAY, Some((22, 0)), Some(last), now);
+        assert_eq!(earlier.next(now), at("2026-11-22T22:00:00Z"));
+    }
+
+    #[test]
+    fn starts_that_passed_while_nobody_was_there_are_missed() {
+        let last = at("2026-11-16T02:00:03Z");
+        let daily = Calendar::new(DAY, Some((2, 0)), Some(last), last);
+        let missed = |now: &str| daily.missed(Some(last), at(now));
+        assert_eq!(missed("2026-11-16T02:00:03Z"), 0);
+        assert_eq!(missed("2026-11-17T02:00:00Z"), 0, "due");
+        assert_eq!(missed("2026-11-17T02:00:00.001Z"), 1);
+        assert_eq!(missed("2026-11-20T02:00:00Z"), 3);
+        assert_eq!(missed("2026-11-01T00:00:00Z"), 0, "the clock stepped back");
+        assert_eq!(daily.missed(None, at("2026-11-20T02:00:00Z")), 0);
+    }
+
+    #[test]
+    fn absurd_times_are_no_error() {
+        let (first, last) = (Timestamp::from_millis(i64::MIN), Timestamp::from_millis(i64::MAX));
+        for every in [Duration::ZERO, DAY, Duration::MAX] {
+            for (start, now) in [(first, last), (last, first), (first, first), (last, last)] {
+                let calendar = Calendar::new(every, Some((255, 255)), Some(start), now);
+                assert!(calendar.next(now) >= now);
+                let _ = calendar.missed(Some(start), now);
+            }
+        }
+        let hasty = Calendar::new(Duration::ZERO, None, None, first);
+        assert_eq!(hasty.missed(Some(first), last), u64::MAX - 1);
+    }
+
+    #[test]
+    fn times_of_day() {
+        assert_eq!(parse_time_of_day("02:00"), Some((2, 0)));
+        assert_eq!(parse_time_of_day("23:59"), Some((23, 59)));
+        for bad in ["", "2:00", "02", "02:0", "24:00", "12:60", "+2:00", "02:00:00", " 02:00", "é:00", "02:é"]
+        {
+            assert_eq!(parse_time_of_day(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_weekend_down_is_paid_off_by_quarters() {
+        let mut arrears = Arrears::default();
+        assert_eq!(arrears.take(10), 10);
+        arrears.miss(2, 10);
+        assert_eq!(arrears.owed, 20);
+        let budgets: Vec<u64> = (0..8).map(|_| arrears.take(10)).collect();
+        assert_eq!(budgets, [13, 13, 13, 13, 13, 13, 12, 10], "6 · 3 + 2 = 20");
+        arrears.miss(365, 10);
+        assert_eq!(arrears.owed, 70);
+    }
+
+    #[test]
+    fn arrears_are_kept_as_a_number() {
+        let arrears = Arrears { owed: 70 };
+        assert_eq!(serde_json::to_string(&arrears).unwrap(), "70");
+        assert_eq!(serde_json::from_str::<Arrears>("70").unwrap(), arrears);
+    }
+
+    fn times() -> impl Strategy<Value = Timestamp> {
+        (-10_000_000_000_000_i64..10_000_000_000_000).prop_map(Timestamp::from_millis)
+    }
+
+    prop_compose! {
+        fn calendars()(
+            every_ms in prop_oneof![1_u64..5000, 1_u64..1_000_000_000, (1_u64..60).prop_map(|days| days * 86_400_000)],
+            time_of_day in prop::option::of((0_u8..24, 0_u8..60)),
+            last_start in prop::option::of(times()),
+            now in times(),
+        ) -> (Calendar, Duration, Option<(u8, u8)>) {
+            let every = Duration::from_millis(every_ms);
+            (Calendar::new(every, time_of_day, last_start, now), every, time_of_day)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_next_start_is_the_first_of_the_grid((calendar, every, time_of_day) in calendars(), now in times()) {
+            let next = calendar.next(now);
+            let every_ms = every.as_millis() as i64;
+            prop_assert!(next >= now);
+            prop_assert!(next.after(now) < every);
+            prop_assert_eq!((next.millis() - calendar.anchor.millis()).rem_euclid(every_ms), 0);
+            prop_assert_eq!(calendar.next(next), next);
+            prop_assert_eq!(calendar.next(next.plus(Duration::from_millis(1))), next.plus(every));
+            if let Some((hour, minute)) = time_of_day && every_ms % DAY_MS == 0 {
+                let minutes = i64::from(hour) * 60 + i64::from(minute);
+                prop_assert_eq!(next.millis().rem_euclid(DAY_MS), minutes * 60_000);
+            }
+        }
+
+        #[test]
+        fn every_start_in_between_is_missed(
+            (calendar, every, _) in calendars(), now in times(), cycles in 0_u32..20, late in 0.0..1.0_f64,
+        ) {
+            let start = calendar.next(now);
+            let last = Some(start.plus(every.mul_f64(late * 0.999)));
+            let later = start.plus(every * cycles);
+            prop_assert_eq!(calendar.missed(last, later), u64::from(cycles).saturating_sub(1));
+            prop_assert_eq!(calendar.missed(last, later.plus(Duration::from_millis(1))), u64::from(cycles));
+        }
+
+        #[test]
+        fn a_restart_changes_nothing(
+            days in 1_u32..30, time_of_day in (0_u8..24, 0_u8..60), now in times(), later in times(),
+        ) {
+            let calendar = Calendar::new(days * DAY, Some(time_of_day), None, now);
+            let last = calendar.next(now);
+            let again = Calendar::new(days * DAY, Some(time_of_day), Some(last), later);
+            prop_assert_eq!(again.next(later), calendar.next(later));
+        }
+
+        #[test]
+        fn a_budget_is_bounded_and_all_that_is_owed_is_paid(
+            regular in 1_u64..100_000, downtimes in prop::collection::vec((0_u64..30, 0_usize..10), 0..8),
+        ) {
+            let mut arrears = Arrears::default();
+            let (mut owed, mut paid) = (0, 0);
+            let mut cycle = |arrears: &mut Arrears| {
+                let budget = arrears.take(regular);
+                paid += budget - regular;
+                (regular..=regular + regular / 4 + 1).contains(&budget)
+            };
+            for (missed, cycles) in downtimes {
+                arrears.miss(missed, regular);
+                owed += missed.min(MOST_OWED_CYCLES) * regular;
+                for _ in 0..cycles {
+                    prop_assert!(cycle(&mut arrears));
+                }
+            }
+            // A cycle that was missed is paid off by four.
+            for _ in 0..8 * 7 * 4 {
+                prop_assert!(cycle(&mut arrears));
+            }
+            prop_assert_eq!((arrears.owed, paid), (0, owed));
+        }
+
+        #[test]
+        fn no_budget_overflows(owed: u64, regular: u64, missed: u64) {
+            let mut arrears = Arrears { owed };
+            arrears.miss(missed, regular);
+            prop_assert!(arrears.take(regular) >= regular);
+        }
+    }
+}
