@@ -4,6 +4,7 @@
 //! pages in the live scheduler and in a replay. One file a policy, one row in [`registry`].
 
 mod breadth_first;
+pub mod importance;
 pub mod optimal_rate;
 pub mod page_state;
 pub mod registry;
