@@ -15,6 +15,9 @@ Examples:
   freshet crawl --seeds seeds/example.txt        crawl the seeds' sites into ./freshet.db
   freshet crawl                                  go on with what the store knows
   freshet crawl --budget 1000                    spend at most 1000 requests on this cycle
+  freshet monitor --every 1d --budget 1000       the same every day, until stopped
+  freshet plan --budget 1000                     what the next cycle would visit, and why
+  freshet why https://example.org/news           why that page is due, or not
   freshet status                                 what is known, which hosts wait and why
   freshet pages --state gone --format csv        list pages, filtered
   freshet history https://example.org/news       how a page moved: its visits, how long its words live
@@ -37,6 +40,26 @@ Examples:
 
 Flags that steer cycles, such as --budget, --cycles, --policy and --profiles, have no effect here.";
 
+const MONITOR_EXAMPLES: &str = "\
+Examples:
+  freshet monitor --seeds seeds.txt --every 1d --at 02:00 --budget 5000   every night, at 2 o'clock UTC
+  freshet monitor --every 1h --budget 200                                 go on with what the store knows
+  freshet monitor --every 1d --budget 5000 --once                         one cycle: for cron and systemd timers";
+
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  freshet plan                                   all that is due, best first
+  freshet plan --budget 1000                     the thousand best, under what each host's delay allows in a cycle
+  freshet plan --budget 1000 --policy nutch      what another policy would do, from the same visits
+  freshet plan --budget 1000 --json              a line a visit";
+
+const ESTIMATE_EXAMPLES: &str = "\
+Examples:
+  freshet estimate https://example.org/          every estimator on one page of the store
+  freshet estimate --all --estimator gamma,mle   two of them on all pages
+  freshet estimate --input visits.csv --json     anyone's histories, no store needed
+  freshet estimate --fit-prior --group host      fit the priors to the store's own pages, and keep them";
+
 const COMPARE_EXAMPLES: &str = "\
 Examples:
   freshet compare old.html new.html                0.12: an eighth of all fragments differ
@@ -49,8 +72,8 @@ Flags that steer cycles, such as --budget, --cycles, --policy and --profiles, ha
 
 /// A polite web crawler that learns how pages change.
 ///
-/// Gather: crawl. Look: status, pages, changes, diff, history, check. Study: compare, estimate, rates. Keep: store.
-/// Play: demo, web, score. Set up: config, completions.
+/// Gather: crawl, monitor. Look: status, pages, changes, diff, history, plan, why, check. Study: compare, estimate,
+/// rates. Keep: store. Play: demo, web, score. Set up: config, completions.
 #[derive(Debug, Parser)]
 #[command(name = "freshet", version, after_help = EXAMPLES, max_term_width = 110)]
 pub struct Cli {
@@ -84,9 +107,23 @@ pub struct Global {
 pub enum Command {
     /// Crawl the seeds' sites into the store, politely and completely
     ///
-    /// Each cycle visits new pages first, in order of depth, then the page visited longest ago, until nothing is
-    /// left or the budget is spent. Stop it with Ctrl-C, or kill it: the next run goes on where it was.
+    /// Each cycle gives every known page a score by the policy, and visits the best first, until nothing is left or the
+    /// budget is spent. By default that is the page whose visit gains most freshness, as far as past visits tell. Stop
+    /// it with Ctrl-C, or kill it: the next run goes on where it was.
     Crawl(Box<CrawlArgs>),
+    /// Crawl again and again, a cycle every so often, until stopped
+    ///
+    /// Cycles begin at fixed distances, however long they take; one that takes longer than its time ends there, and
+    /// what it did not reach competes in the next. After a downtime the cycles that were missed are not caught up with
+    /// at once: each later cycle gets a quarter more of the budget until they are. SIGTERM or Ctrl-C lets what is in
+    /// flight finish; the cycle goes on with the next run.
+    #[command(after_help = MONITOR_EXAMPLES)]
+    Monitor(Box<MonitorArgs>),
+    /// Print the plan of the next cycle, each page with its score and the reason; nothing is fetched
+    #[command(after_help = PLAN_EXAMPLES)]
+    Plan(Box<PlanArgs>),
+    /// Say why a page is or is not due: policy, estimate, expected gain, waits, and its rank against the cut
+    Why(Box<WhyArgs>),
     /// Show what the store knows: pages, hosts that wait and why, links refused, the last cycles
     Status(StatusArgs),
     /// List pages, with filters, as a table, JSON lines or CSV
@@ -124,10 +161,11 @@ pub enum Command {
     /// Nothing is stored.
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(Box<CompareArgs>),
-    /// Estimate how often pages change, from recorded visits: every estimator beside the others, with bounds
+    /// Estimate how often pages change, from visits of the store or of a file: every estimator beside the others
     ///
     /// The bounds hold 19 times out of 20, if changes come at random. A page that never changed may get a rate of 0, as
     /// the papers have it; a crawl takes at least one change in twice the time that the page was watched.
+    #[command(after_help = ESTIMATE_EXAMPLES)]
     Estimate(EstimateArgs),
     /// Share out visits among pages whose change rates are known, so that the copies are as fresh as they can be
     Rates(RatesArgs),
@@ -158,6 +196,20 @@ pub enum Command {
         #[arg(value_enum)]
         shell: Shell,
     },
+}
+
+impl Command {
+    /// What was said of crawls, if the command takes it.
+    pub fn crawl_flags(&self) -> Option<&CrawlFlags> {
+        match self {
+            Self::Crawl(arguments) => Some(&arguments.flags),
+            Self::Monitor(arguments) => Some(&arguments.crawl.flags),
+            Self::Plan(arguments) => Some(&arguments.flags),
+            Self::Why(arguments) => Some(&arguments.flags),
+            Self::Config(flags) => Some(flags),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -258,9 +310,18 @@ pub struct CrawlFlags {
     /// Cycles to run [default: 1]
     #[arg(long, value_name = "N", env = "FRESHET_CYCLES", help_heading = "Budget")]
     pub cycles: Option<u64>,
-    /// Which page is visited first [default: breadth-first]
+    /// Which page is visited first; `--policy help` lists them [default: utility]
     #[arg(long, value_name = "NAME", env = "FRESHET_POLICY", help_heading = "Budget")]
     pub policy: Option<String>,
+    /// Of a cycle's visits, the share kept for pages never visited, 0 to 1 [default: they compete with the others]
+    #[arg(long, value_name = "SHARE", env = "FRESHET_DISCOVER", help_heading = "Budget")]
+    pub discover: Option<f64>,
+    /// What the importance of pages goes by: seeds, equal, inlinks, pagerank [default: seeds]
+    #[arg(long, value_name = "KIND", env = "FRESHET_WEIGHT", help_heading = "Budget")]
+    pub weight: Option<String>,
+    /// How long the policy `fixed` leaves a page alone: 12h, 1d, 2w [default: 1d]
+    #[arg(long, value_name = "TIME", env = "FRESHET_INTERVAL", help_heading = "Budget")]
+    pub interval: Option<String>,
 
     /// When a page has changed: `bytes`, `text`, or `divergence > 0.02` [default: text]
     #[arg(long, value_name = "RULE", env = "FRESHET_CHANGED", help_heading = "Change")]
@@ -400,11 +461,67 @@ pub struct HistoryArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct MonitorArgs {
+    /// From the start of one cycle to that of the next: 1h, 1d, 1w [default: 1d]
+    #[arg(long, value_name = "TIME", env = "FRESHET_EVERY")]
+    pub every: Option<String>,
+    /// The time of day, UTC, at which cycles begin: 02:00
+    #[arg(long, value_name = "HH:MM", env = "FRESHET_AT")]
+    pub at: Option<String>,
+    /// Run one cycle now, and end: for cron and systemd timers
+    #[arg(long)]
+    pub once: bool,
+    #[command(flatten)]
+    pub crawl: CrawlArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    /// From the start of one cycle to that of the next: how much can be asked of a host [default: no bound]
+    #[arg(long, value_name = "TIME", env = "FRESHET_EVERY")]
+    pub every: Option<String>,
+    /// Visits to show; 0: all of them [default: 40 in a table, else all]
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    #[command(flatten)]
+    pub flags: CrawlFlags,
+}
+
+#[derive(Debug, Args)]
+pub struct WhyArgs {
+    pub url: String,
+    /// From the start of one cycle to that of the next: how much can be asked of a host [default: no bound]
+    #[arg(long, value_name = "TIME", env = "FRESHET_EVERY")]
+    pub every: Option<String>,
+    #[command(flatten)]
+    pub flags: CrawlFlags,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("of").required(true))]
 pub struct EstimateArgs {
+    /// A page of the store
+    #[arg(group = "of")]
+    pub url: Option<String>,
+    /// All pages of the store
+    #[arg(long, group = "of")]
+    pub all: bool,
     /// Visits as CSV, a header `page,interval,changed`: days since the visit before, and 1 if it had changed, else 0; a
     /// page's visits in their order; `-` reads standard input
-    #[arg(long, value_name = "FILE")]
-    pub input: PathBuf,
+    #[arg(long, value_name = "FILE", group = "of")]
+    pub input: Option<PathBuf>,
+    /// Fit the priors of `gamma` and `two-interval` to the store's pages, and keep them for its crawls
+    #[arg(long, group = "of")]
+    pub fit_prior: bool,
+    /// What pages have in common that share a prior, for --fit-prior: all, host, depth [default: host]
+    #[arg(long, value_name = "KIND", requires = "fit_prior")]
+    pub group: Option<String>,
+    /// How fast `sa` settles: its step after k visits is (k + 1)^-γ, γ above 0.5 and at most 1
+    #[arg(long, value_name = "GAMMA", default_value_t = 0.75)]
+    pub sa_gamma: f64,
+    /// What `lln` adds to the visits that found nothing (α of its paper): one, log, sqrt, 3/4
+    #[arg(long, value_name = "ALPHA", default_value = "one")]
+    pub lln_alpha: String,
     /// Estimators by name, or all
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "all")]
     pub estimator: Vec<String>,
@@ -469,6 +586,9 @@ pub struct RebuildArgs {
     /// Change profiles kept of a page [default: 5]
     #[arg(long, value_name = "H", env = "FRESHET_PROFILES")]
     pub profiles: Option<usize>,
+    /// The policy that what was learnt of pages is for [default: that of the last cycle]
+    #[arg(long, value_name = "NAME", env = "FRESHET_POLICY")]
+    pub policy: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -507,9 +627,24 @@ pub struct DemoArgs {
     /// What the web is drawn from
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Policies to compare, on the same web with the same budget [default: the one that a crawl takes]
+    /// Policies to compare, on the same web with the same budget [default: utility,uniform,nutch]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub policy: Vec<String>,
+    /// Hosts of the web
+    #[arg(long, value_name = "H")]
+    pub hosts: Option<u32>,
+    /// Pages of each host
+    #[arg(long, value_name = "N")]
+    pub pages: Option<u32>,
+    /// Cycles after the first crawl, one a day of the web
+    #[arg(long, value_name = "N")]
+    pub cycles: Option<u32>,
+    /// Requests a cycle may send [default: a tenth of the pages]
+    #[arg(long, value_name = "K")]
+    pub budget: Option<u64>,
+    /// How long a day of the web lasts: 500ms, 2s
+    #[arg(long, value_name = "TIME")]
+    pub day: Option<String>,
 }
 
 /// What has no meaning for a web that is played back.

@@ -14,8 +14,14 @@ use settings::Usage;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let talk = commands::talk::Talk::new(&cli.global);
+    if cli.command.crawl_flags().is_some_and(|flags| flags.policy.as_deref() == Some("help")) {
+        return commands::policies::run();
+    }
     let done = match cli.command {
         Command::Crawl(arguments) => commands::crawl::run(&cli.global, &arguments, &talk),
+        Command::Monitor(arguments) => commands::monitor::run(&cli.global, &arguments, &talk),
+        Command::Plan(arguments) => commands::plan::run(&cli.global, &arguments),
+        Command::Why(arguments) => commands::why::run(&cli.global, &arguments),
         Command::Status(arguments) => commands::status::run(&cli.global, &arguments),
         Command::Pages(arguments) => commands::pages::run(&cli.global, &arguments),
         Command::Changes(arguments) => commands::changes::run(&cli.global, &arguments),
@@ -23,7 +29,7 @@ fn main() -> ExitCode {
         Command::Check(arguments) => commands::check::run(&cli.global, &arguments, &talk),
         Command::Compare(arguments) => commands::compare::run(&cli.global, &arguments, &talk),
         Command::History(arguments) => commands::history::run(&cli.global, &arguments),
-        Command::Estimate(arguments) => commands::estimate::run(&cli.global, &arguments),
+        Command::Estimate(arguments) => commands::estimate::run(&cli.global, &arguments, &talk),
         Command::Rates(arguments) => commands::rates::run(&cli.global, &arguments),
         Command::Store(command) => commands::store::run(&cli.global, &command, &talk),
         Command::Demo(arguments) => commands::demo::run(&cli.global, &arguments, &talk),

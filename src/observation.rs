@@ -73,6 +73,10 @@ pub struct Standing {
 /// tries again.
 const FAILURE_WAIT: Duration = Duration::from_secs(600);
 const LONGEST_FAILURE_WAIT: Duration = Duration::from_secs(7 * 86_400);
+/// A robots.txt holds for a day, and hardly ever changes: a page that it forbids is thought of again after this, then
+/// more rarely. It costs no request.
+const BLOCKED_WAIT: Duration = Duration::from_secs(86_400);
+const LONGEST_BLOCKED_WAIT: Duration = Duration::from_secs(7 * 86_400);
 /// A page that is gone is looked at once more after this, then ever more rarely.
 const GONE_WAIT: Duration = Duration::from_secs(86_400);
 const LONGEST_GONE_WAIT: Duration = Duration::from_secs(30 * 86_400);
@@ -85,8 +89,14 @@ impl Standing {
                 Standing { life: Life::Alive, failures: 0, due_at: at }
             }
             Outcome::Redirected { .. } => Standing { life: Life::Redirected, failures: 0, due_at: at },
-            // Costs no request while the robots.txt we hold says so.
-            Outcome::Refused(Refused::Robots) => Standing { life: Life::Blocked, failures: 0, due_at: at },
+            Outcome::Refused(Refused::Robots) => {
+                let failures = if self.life == Life::Blocked { self.failures.saturating_add(1) } else { 1 };
+                let wait = match failures {
+                    1 => Duration::ZERO,
+                    _ => doubled(BLOCKED_WAIT, failures - 2, LONGEST_BLOCKED_WAIT),
+                };
+                Standing { life: Life::Blocked, failures, due_at: at.plus(wait) }
+            }
             Outcome::Refused(Refused::Address) => self.failed(Life::Blocked, at),
             Outcome::Missing => match self.life {
                 Life::Missing | Life::Gone => {
@@ -154,6 +164,15 @@ mod tests {
         assert_eq!(waits, [0, 600, 1200, 2400]);
         assert_eq!(wait(after(&vec![failed.clone(); 60])), 7 * 86_400);
         assert_eq!(after(&[failed.clone(), failed, Outcome::NotModified]).failures, 0);
+    }
+
+    #[test]
+    fn what_robots_txt_forbids_is_thought_of_ever_more_rarely() {
+        let forbidden = Outcome::Refused(Refused::Robots);
+        let waits: Vec<u64> = (1..=6).map(|times| wait(after(&vec![forbidden.clone(); times]))).collect();
+        assert_eq!(waits, [0, 1, 2, 4, 7, 7].map(|days| days * 86_400));
+        let freed = after(&[forbidden.clone(), forbidden.clone(), Outcome::Fetched, forbidden]);
+        assert_eq!((freed.life, wait(freed)), (Life::Blocked, 0));
     }
 
     #[test]

@@ -16,16 +16,24 @@ use serde::{Deserialize, Serialize};
 use freshet::change::ChangeSettings;
 use freshet::change::rule::ChangedWhen;
 use freshet::crawl::CrawlSettings;
+use freshet::crawl::calendar::parse_time_of_day;
 use freshet::crawl::observe::{Observer, Reading, SiteReading};
+use freshet::crawl::prepare::WeightBy;
+use freshet::estimate::online::{Damping, Step};
+use freshet::estimate::registry::EstimatorSettings;
 use freshet::extract::rules::TextRules;
 use freshet::fetch::limits::{AddressRange, AddressRules, Limits};
 use freshet::fetch::network::{NetworkSettings, SiteHeaders};
 use freshet::fetch::politeness::Politeness;
 use freshet::fetch::{FetchSettings, SitePace, robots};
 use freshet::page::{Normaliser, Sites};
+use freshet::policy::Policy;
+use freshet::policy::registry::{self, PolicySettings};
+use freshet::time::Age;
 use freshet::unique::{Scope, ScopeKind, SiteRules, TrapLimits};
 
 use crate::cli::{CrawlFlags, Global};
+use crate::commands::when;
 use file::{File, read_file};
 use merge::merge;
 
@@ -85,6 +93,16 @@ pub struct CrawlSection {
     pub budget: Option<u64>,
     pub cycles: u64,
     pub policy: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discover: Option<f64>,
+    pub weight: String,
+    pub interval: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    pub sa_gamma: f64,
+    pub lln_alpha: String,
     pub drop_parameters: Vec<String>,
 }
 
@@ -236,11 +254,54 @@ impl Settings {
                 return usage(format!("{name} is `{value}`; it must be a number from 1 to {most}"));
             }
         }
+        if let Some(share) = crawl.discover.filter(|share| !(0.0..=1.0).contains(share)) {
+            return usage(format!("discover is `{share}`; it must be a share from 0 to 1"));
+        }
+        self.policy()?;
+        self.weight()?;
+        self.every()?;
+        self.at()?;
         self.sketch()?;
         self.addresses()?;
         self.scope()?;
         self.reading()?;
         Ok(())
+    }
+
+    /// The policy by its name, set up.
+    pub fn policy(&self) -> Result<Box<dyn Policy>, Usage> {
+        self.policy_with(Age::from_days(1.0))
+    }
+
+    /// The same, where a day lasts as long as this.
+    pub fn policy_with(&self, day: Age) -> Result<Box<dyn Policy>, Usage> {
+        let CrawlSection { policy, interval, sa_gamma, lln_alpha, .. } = &self.crawl;
+        let interval = positive_span("interval", interval)?;
+        let estimator = estimator_settings(*sa_gamma, lln_alpha)?;
+        let interval = Age::from_days(interval.as_secs_f64() / 86_400.0);
+        registry::find(policy, &PolicySettings { estimator, day, interval }).map_err(Usage)
+    }
+
+    fn weight(&self) -> Result<WeightBy, Usage> {
+        let name = &self.crawl.weight;
+        WeightBy::from_name(name).ok_or_else(|| {
+            let names = WeightBy::ALL.map(|kind| format!("`{}`", kind.name())).join(", ");
+            Usage(format!("weight is `{name}`; there is {names}"))
+        })
+    }
+
+    /// From the start of one cycle to that of the next, if that is set.
+    pub fn every(&self) -> Result<Option<Duration>, Usage> {
+        self.crawl.every.as_deref().map(|text| positive_span("every", text)).transpose()
+    }
+
+    /// The time of day at which cycles begin, if that is set.
+    pub fn at(&self) -> Result<Option<(u8, u8)>, Usage> {
+        let read = |text: &String| {
+            let wrong = || Usage(format!("at is `{text}`; write a time of day, UTC, like `02:00`"));
+            parse_time_of_day(text).ok_or_else(wrong)
+        };
+        self.crawl.at.as_ref().map(read).transpose()
     }
 
     pub fn user_agent(&self) -> String {
@@ -404,6 +465,10 @@ impl Settings {
             },
             budget: crawl.budget,
             cycles: crawl.cycles,
+            // Checked before.
+            every: self.every().unwrap_or_default(),
+            discover: crawl.discover,
+            weight: self.weight().unwrap_or_default(),
             redirects: self.limits.redirects,
             sitemaps: crawl.sitemaps,
             max_known: self.limits.known_urls,
@@ -449,6 +514,29 @@ fn site_reading(
     Ok(SiteReading { rules: rules.map_err(|error| Usage(format!("{place}: {error}")))?, changed })
 }
 
+/// How estimators are set: γ of `sa`, and α of `lln` by its name.
+pub fn estimator_settings(sa_gamma: f64, lln_alpha: &str) -> Result<EstimatorSettings, Usage> {
+    if !(sa_gamma > 0.5 && sa_gamma <= 1.0) {
+        return usage(format!(
+            "sa_gamma is `{sa_gamma}`; it must be above 0.5 and at most 1, or it never settles"
+        ));
+    }
+    let damping = Damping::from_name(lln_alpha).ok_or_else(|| {
+        let names = Damping::ALL.map(|kind| format!("`{}`", kind.name())).join(", ");
+        Usage(format!("lln_alpha is `{lln_alpha}`; there is {names}"))
+    })?;
+    let step = Step::Falling { gamma: sa_gamma, first: 0 };
+    Ok(EstimatorSettings { step, damping, ..EstimatorSettings::default() })
+}
+
+/// A span as people type it, above 0.
+fn positive_span(name: &str, text: &str) -> Result<Duration, Usage> {
+    let span = when::duration(text).filter(|span| !span.is_zero());
+    span.ok_or_else(|| {
+        Usage(format!("{name} is `{text}`; write a number above 0 and a unit: 30m, 12h, 1d, 2w"))
+    })
+}
+
 /// Checked before: finite, not negative, not absurd.
 fn seconds(value: f64) -> Duration {
     Duration::try_from_secs_f64(value).unwrap_or_default()
@@ -486,6 +574,17 @@ mod tests {
             ("[crawl]\ninclude = ['(']\n", "include"),
             ("[crawl]\nallow_private = ['10.0.0.0/99']\n", "prefix"),
             ("[crawl]\nscope = 'planet'\n", "planet"),
+            ("[crawl]\npolicy = 'psychic'\n", "there is no policy `psychic`"),
+            ("[crawl]\npolicy = 'utility:psychic'\n", "there is no estimator `psychic`"),
+            ("[crawl]\npolicy = 'age:mle'\n", "takes no estimator"),
+            ("[crawl]\nweight = 'gold'\n", "weight is `gold`"),
+            ("[crawl]\ndiscover = 1.5\n", "discover is `1.5`"),
+            ("[crawl]\nevery = 'often'\n", "every is `often`"),
+            ("[crawl]\nevery = '0s'\n", "every is `0s`"),
+            ("[crawl]\nat = '25:00'\n", "at is `25:00`"),
+            ("[crawl]\ninterval = '-1d'\n", "interval is `-1d`"),
+            ("[crawl]\nsa_gamma = 0.5\n", "sa_gamma is `0.5`"),
+            ("[crawl]\nlln_alpha = 'two'\n", "lln_alpha is `two`"),
             ("[site.'not a host']\ndelay = 1\n", "not a host"),
             ("[limits]\nidle_seconds = 0\n", "idle_seconds"),
             ("[change]\nfragment_words = 65\n", "from 1 to 64"),

@@ -57,6 +57,9 @@ impl Timestamp {
 }
 
 impl Age {
+    /// Two visits can't be nearer, as far as rates go: a change seen in no time at all would make a rate infinite.
+    pub const SHORTEST_DAYS: f64 = 1e-12;
+
     /// Nothing negative and not-a-number: both become zero.
     pub fn from_days(days: f64) -> Self {
         Self(if days > 0.0 { days * SECONDS_A_DAY } else { 0.0 })

@@ -277,6 +277,7 @@ fn put_off(why: Waiting, host: &Host, until: Option<Timestamp>) -> String {
         Waiting::OutOfFiles => "there is no file descriptor left to ask with".to_owned(),
         Waiting::Budget => format!("the budget of `{host}` allows no more requests"),
         Waiting::Stopped => "it was stopped".to_owned(),
+        Waiting::CycleOver => "its time is over".to_owned(),
     }
 }
 

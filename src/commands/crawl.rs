@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 
 use freshet::crawl::{CrawlReport, Crawler, Progress};
 use freshet::fetch::network::Network;
-use freshet::policy::{Policy, registry};
+use freshet::policy::Policy;
 use freshet::report::{Align, Table, bytes, number, span};
 use freshet::store::Store;
 use freshet::store::sqlite::SqliteStore;
@@ -30,10 +30,25 @@ use crate::settings::{Settings, Usage};
 
 pub fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(global, &arguments.flags)?;
-    let policy = registry::find(&settings.crawl.policy).map_err(Usage)?;
+    let (crawler, hook) = set_up(arguments, &settings, talk)?;
+    let runtime = runtime(&settings)?;
+    let driven = runtime.block_on(drive(crawler, hook, talk));
+    runtime.shutdown_background();
+    let (report, ran, signal) = driven?;
+    print(&report, ran, global.json, &settings)?;
+    finish(&report, signal, talk, &settings)
+}
+
+/// Opens the store, takes the seeds in, and gets everything ready for a cycle.
+pub(super) fn set_up(
+    arguments: &CrawlArgs,
+    settings: &Settings,
+    talk: &Talk,
+) -> anyhow::Result<(Crawler<Network>, Option<Hook>)> {
+    let policy = settings.policy()?;
     let network = Network::new(settings.network()?).map_err(|error| Usage(error.to_string()))?;
     let seeds = match &arguments.seeds {
-        Some(path) => read_seeds(path, arguments.skip_bad_seeds, &settings, talk)?,
+        Some(path) => read_seeds(path, arguments.skip_bad_seeds, settings, talk)?,
         None if settings.store.exists() => Vec::new(),
         None => {
             let store = settings.store.display();
@@ -43,7 +58,7 @@ pub fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Resul
             .into());
         }
     };
-    let hook = hook(arguments, &settings)?;
+    let hook = hook(arguments, settings)?;
     allow_many_files();
     let mut store = SqliteStore::open(&settings.store)?;
     store.add_seeds(&seeds, Timestamp::now())?;
@@ -56,17 +71,19 @@ pub fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Resul
     if settings.crawl.contact.is_none() {
         talk.say("hint: set --contact URL, so that the owners of the sites you visit can reach you");
     }
-    let crawler = crawler(&settings, network, store, policy)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(threads(&settings))
+    let mut crawler = crawler(settings, network, store, policy)?;
+    let mut bar = talk.count("pages learnt anew");
+    crawler.prepare(&mut |done, all| bar.show(done, all))?;
+    bar.finish();
+    Ok((crawler, hook))
+}
+
+pub(super) fn runtime(settings: &Settings) -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads(settings))
         .enable_all()
         .build()
-        .context("the asynchronous runtime could not be started")?;
-    let driven = runtime.block_on(drive(crawler, hook, talk));
-    runtime.shutdown_background();
-    let (report, ran, signal) = driven?;
-    print(&report, ran, global.json, &settings)?;
-    finish(&report, signal, talk, &settings)
+        .context("the asynchronous runtime could not be started")
 }
 
 /// A crawler of the store's pages, by the settings.
@@ -149,7 +166,7 @@ async fn drive(
 }
 
 /// The crawl is done; the commands it led to may take a little longer.
-async fn wait_for(mut hooked: JoinHandle<Ran>, talk: &Talk) -> anyhow::Result<Ran> {
+pub(super) async fn wait_for(mut hooked: JoinHandle<Ran>, talk: &Talk) -> anyhow::Result<Ran> {
     let ran = match tokio::time::timeout(PATIENCE, &mut hooked).await {
         Ok(ran) => ran,
         Err(_) => {

@@ -21,15 +21,15 @@ use freshet::crawl::{Counts, Progress};
 use freshet::evolving_web::judge::{Source, Witness};
 use freshet::evolving_web::{Clock, Server, ServerError, Spec};
 use freshet::fetch::network::Network;
-use freshet::policy::registry;
+use freshet::policy::registry::{self, PolicySettings};
 use freshet::report::number;
 use freshet::store::Store as _;
 use freshet::store::sqlite::SqliteStore;
-use freshet::time::Timestamp;
+use freshet::time::{Age, Timestamp};
 use freshet::unique::seeds;
 
-use super::crawl;
 use super::talk::{Steps, Talk};
+use super::{crawl, when};
 use crate::cli::{CrawlFlags, DemoArgs, Global};
 use crate::settings::{Settings, Usage};
 use account::Account;
@@ -44,7 +44,7 @@ struct Course {
     /// A day of the web, and the time from the start of a cycle to that of the next.
     day: Duration,
     cycles: u32,
-    /// Requests a cycle: a quarter of the pages.
+    /// Requests a cycle.
     budget: u64,
     /// Between requests on one host.
     delay: Duration,
@@ -54,10 +54,10 @@ const FULL: Course = Course {
     hosts: 3,
     pages: 80,
     median_bytes: 6000,
-    day: Duration::from_millis(2500),
-    cycles: 10,
-    budget: 60,
-    delay: Duration::from_millis(40),
+    day: Duration::from_millis(1000),
+    cycles: 25,
+    budget: 24,
+    delay: Duration::from_millis(20),
 };
 const SHORT: Course = Course {
     hosts: 2,
@@ -73,7 +73,7 @@ const SHORT: Course = Course {
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 pub fn run(global: &Global, arguments: &DemoArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
-    let course = if arguments.short { SHORT } else { FULL };
+    let course = course(arguments)?;
     let policies = policies(arguments)?;
     let place = Place::make(global.store.as_deref(), &policies)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -95,14 +95,46 @@ pub fn run(global: &Global, arguments: &DemoArgs, talk: &Talk) -> anyhow::Result
     Ok(ExitCode::SUCCESS)
 }
 
-/// Those that were named, or the one that a crawl would take.
+/// What the flags make of it.
+fn course(arguments: &DemoArgs) -> Result<Course, Usage> {
+    let mut course = if arguments.short { SHORT } else { FULL };
+    let usual_pages = course.hosts * course.pages;
+    course.hosts = arguments.hosts.unwrap_or(course.hosts);
+    course.pages = arguments.pages.unwrap_or(course.pages);
+    course.cycles = arguments.cycles.unwrap_or(course.cycles);
+    for (name, value, most) in
+        [("hosts", course.hosts, 250), ("pages", course.pages, 10_000), ("cycles", course.cycles, 10_000)]
+    {
+        if !(1..=most).contains(&value) {
+            return Err(Usage(format!("--{name} is `{value}`; it must be a number from 1 to {most}")));
+        }
+    }
+    // The same share of the pages, unless it is named.
+    let pages = u64::from(course.hosts) * u64::from(course.pages);
+    course.budget = arguments.budget.unwrap_or((course.budget * pages).div_ceil(u64::from(usual_pages)));
+    if course.budget == 0 {
+        return Err(Usage("--budget is 0; it must be at least 1".to_owned()));
+    }
+    if let Some(text) = &arguments.day {
+        let day = when::duration(text).filter(|day| *day >= SHORTEST_DAY);
+        course.day = day.ok_or_else(|| {
+            Usage(format!("--day is `{text}`; write a number and a unit, at least 100ms: 500ms, 2s, 1m"))
+        })?;
+    }
+    Ok(course)
+}
+
+/// A shorter day is over before its cycle is.
+const SHORTEST_DAY: Duration = Duration::from_millis(100);
+
+/// Those that were named; else the one that a crawl takes, and others to hold it against.
 fn policies(arguments: &DemoArgs) -> Result<Vec<String>, Usage> {
     let mut names = arguments.policy.clone();
     if names.is_empty() {
-        names.push(Settings::of(&CrawlFlags::default())?.crawl.policy);
+        names.extend(CONTENDERS.map(str::to_owned));
     }
     for (place, name) in names.iter().enumerate() {
-        registry::find(name).map_err(Usage)?;
+        registry::find(name, &PolicySettings::default()).map_err(Usage)?;
         if names.iter().take(place).any(|before| before == name) {
             return Err(Usage(format!(
                 "--policy names `{name}` twice; each is compared with the others once"
@@ -111,6 +143,9 @@ fn policies(arguments: &DemoArgs) -> Result<Vec<String>, Usage> {
     }
     Ok(names)
 }
+
+/// What a crawl does by default, all pages alike, and a rule that follows changes.
+const CONTENDERS: [&str; 3] = [registry::DEFAULT, "uniform", "nutch"];
 
 /// What was done, before it is judged.
 struct Ran {
@@ -279,7 +314,7 @@ fn visit(
     // A clock, an advert and a session token on every page: a change of these is none.
     settings.change.ignore.push(".noise".to_owned());
     let network = Network::new(settings.network()?)?;
-    let policy = registry::find(&settings.crawl.policy).map_err(Usage)?;
+    let policy = settings.policy_with(Age::from_days(course.day.as_secs_f64() / 86_400.0))?;
     let crawler = crawl::crawler(&settings, network, SqliteStore::open(&store)?, policy)?;
     Ok(Visit { crawler, progress: watch::channel(Progress::default()).0 })
 }

@@ -60,7 +60,8 @@ impl History {
     }
 }
 
-fn find(store: &mut dyn Store, settings: &Settings, url: &str) -> anyhow::Result<PageRow> {
+/// The page of that URL, which the store must know.
+pub fn find(store: &mut dyn Store, settings: &Settings, url: &str) -> anyhow::Result<PageRow> {
     let wanted = page_url(url, settings)?;
     let found = store.find_page(wanted.fingerprint())?;
     found.ok_or_else(|| {

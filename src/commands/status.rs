@@ -94,10 +94,14 @@ fn as_json(
 fn size_table(sizes: &Sizes) -> String {
     let mut table = Table::new(&[("kept of a page", Align::Left), ("bytes", Align::Right)]);
     let mean = |bytes: u64| format!("{:.1}", bytes as f64 / sizes.pages.max(1) as f64);
-    table.row(["times and counts", &mean(sizes.fixed_bytes)]);
+    table.row(["times", &mean(sizes.fixed_bytes)]);
+    table.row(["what the policy learnt", &mean(sizes.memory_bytes)]);
     table.row(["change profiles", &mean(sizes.profile_bytes)]);
     table.row(["sketches of base versions", &mean(sizes.sketch_bytes)]);
-    table.row(["together", &mean(sizes.fixed_bytes + sizes.profile_bytes + sizes.sketch_bytes)]);
+    table.row([
+        "together",
+        &mean(sizes.fixed_bytes + sizes.memory_bytes + sizes.profile_bytes + sizes.sketch_bytes),
+    ]);
     table.row(["the largest page", &number(sizes.largest_bytes)]);
     format!("\n{}(mean of {} pages)\n", table.render(), number(sizes.pages))
 }

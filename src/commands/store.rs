@@ -2,8 +2,10 @@
 
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
+use freshet::crawl::prepare;
 use freshet::report::{number, span};
 use freshet::store::Store;
 use freshet::store::sqlite::SqliteStore;
@@ -22,11 +24,18 @@ fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Res
     let RebuildArgs { fragment_words, profiles, .. } = *arguments;
     let sketch = arguments.sketch.clone();
     let flags = CrawlFlags { fragment_words, sketch, profiles, ..CrawlFlags::default() };
-    let settings = Settings::load(global, &flags)?;
+    let mut settings = Settings::load(global, &flags)?;
     let started = Instant::now();
     // It must be there already: a rebuild makes nothing out of nothing.
     drop(SqliteStore::open_to_look(&settings.store)?);
     let mut store = SqliteStore::open(&settings.store)?;
+    let last = store.cycles(1)?.into_iter().next().map(|cycle| cycle.policy);
+    settings.crawl.policy = arguments.policy.clone().or(last).unwrap_or(settings.crawl.policy);
+    // A policy that this release does not know any more has left nothing that could be made again.
+    let mut policy = Arc::from(settings.policy().or_else(|_| Settings::of(&flags)?.policy())?);
+    let priors = store.priors()?;
+    prepare::believe(&mut policy, &priors);
+    store.follow(policy);
     let mut bar = talk.count("versions and pages");
     let rebuilt = store.rebuild(settings.change(), !arguments.check, &mut |done, all| bar.show(done, all))?;
     bar.finish();

@@ -9,7 +9,7 @@ use crate::fetch::Event;
 use crate::fetch::visit::{Outcome, RedirectFault, Request, Subject, Waiting};
 use crate::fetch::web::Web;
 use crate::page::{Fingerprint, Host, PageId, PageUrl, UrlError};
-use crate::store::{PlannedVisit, Tally, VisitRecord};
+use crate::store::{Content, PlannedVisit, Tally, VisitRecord};
 use crate::unique::{Candidate, NewPage, Refusal, Source};
 
 impl<W: Web> Cycle<'_, W> {
@@ -37,6 +37,7 @@ impl<W: Web> Cycle<'_, W> {
             last_modified,
             noindex,
             links,
+            entry_dates,
             refused,
             canonical,
             redirect,
@@ -47,6 +48,7 @@ impl<W: Web> Cycle<'_, W> {
         }
         let source =
             Source { depth: planned.depth.saturating_add(1), seed: Some(planned.seed), page: Some(page) };
+        let targets: Vec<Fingerprint> = links.iter().map(|link| link.url.fingerprint()).collect();
         let mut found = self.admit(links, &source);
         let mut record = VisitRecord {
             page,
@@ -60,9 +62,14 @@ impl<W: Web> Cycle<'_, W> {
             text_rules,
             changed_when,
             found: Vec::new(),
+            links: None,
+            entry_dates,
             redirect: None,
             alias: None,
         };
+        if matches!(record.content, Some(Content::Read(_))) {
+            record.links = Some(self.known_of(targets));
+        }
         let own = self.crawler.observer.normaliser.parse(&planned.url).ok().map(|url| url.fingerprint());
         if let Some(target) = redirect {
             self.follow(&planned, own, target, &mut record, &mut found).await;
@@ -162,6 +169,15 @@ impl<W: Web> Cycle<'_, W> {
         let mut found = admitted.new;
         found.extend(admitted.unsure);
         found
+    }
+
+    /// Those of the links that lead to pages under watch.
+    fn known_of(&self, links: Vec<Fingerprint>) -> Vec<u64> {
+        let known = links.into_iter().filter(|page| self.crawler.verifier.knows(*page));
+        let mut known: Vec<u64> = known.map(Fingerprint::prefix).collect();
+        known.sort_unstable();
+        known.dedup();
+        known
     }
 
     async fn deferred(&mut self, request: &Request, why: Waiting) {

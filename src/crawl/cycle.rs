@@ -1,11 +1,14 @@
 //! One cycle, start to end: score what is known, then plan and visit in waves until the budget is spent or nothing
 //! is left, then close.
 //!
-//! A wave takes the best pages that their hosts can be asked for soon; links found in it compete in the next. A page
-//! is planned in the store before it is asked for, and its plan falls with the commit that records it: killed at any
+//! With a budget, the best pages that it has room for are chosen first, over all hosts, and chosen again as new ones are
+//! found: a slow host's good page is not given up for another host's poor one only because that could be had sooner. A
+//! wave takes those of them that their hosts can be asked for soon; links found in it compete in the next. A page is
+//! planned in the store before it is asked for, and its plan falls with the commit that records it: killed at any
 //! moment, the next run takes up what was planned and not recorded, and asks for nothing that was.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
@@ -13,6 +16,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use url::Url;
 
 use super::observe::{Observed, Observer};
+use super::prepare::{self, Terms, View, Weights};
 use super::sitemaps::Sitemaps;
 use super::writer::{Order, Reply, Writer};
 use super::{CrawlError, Crawler, Progress};
@@ -20,8 +24,11 @@ use crate::fetch::visit::{Held, Outcome, Request, Subject, Visit, Waiting};
 use crate::fetch::web::Web;
 use crate::fetch::{Fetcher, HostPlace, Traffic};
 use crate::page::{Host, HostId, PageId};
-use crate::schedule::Candidates;
-use crate::store::{AddedPage, CycleId, PlannedVisit, Recorded, RecordedVisit, Tally};
+use crate::policy::{self, PageState, Policy};
+use crate::schedule::{Candidates, Discovery};
+use crate::store::{
+    AddedPage, CycleId, KnownPage, OpenCycle, PlannedVisit, Recorded, RecordedVisit, Store, Tally,
+};
 use crate::time::Timestamp;
 use crate::unique::{host_hash, query_path_hash};
 
@@ -35,14 +42,26 @@ const WAVE: usize = 4_000;
 /// How often those who watch are told.
 const TICK: Duration = Duration::from_millis(250);
 
-type Digest = Box<dyn Fn(Visit) -> Observed + Send + Sync>;
+pub(super) type Digest = Box<dyn Fn(Visit) -> Observed + Send + Sync>;
 
 pub(super) struct Cycle<'a, W> {
     pub(super) crawler: &'a mut Crawler<W>,
     pub(super) id: CycleId,
     pub(super) writer: Writer,
     pub(super) fetcher: Fetcher<W, Observed, Digest>,
+    /// What may be visited and is not chosen.
     pub(super) candidates: Candidates,
+    /// Chosen for this cycle, and not planned yet. Without a budget there is nothing to choose.
+    pub(super) chosen: Candidates,
+    /// New pages came, or there is room to fill: it is time to choose again.
+    pub(super) stale: bool,
+    /// When pages were last chosen, and how long that took.
+    pub(super) last_choice: Option<(Instant, Duration)>,
+    pub(super) discovery: Option<Discovery>,
+    pub(super) view: View,
+    pub(super) policy: Arc<dyn Policy>,
+    /// When nothing more is planned.
+    pub(super) until: Option<Instant>,
     pub(super) hosts: HashMap<HostId, CycleHost>,
     pub(super) ids: HashMap<Host, HostId>,
     /// Visits planned and not ended.
@@ -63,6 +82,70 @@ pub(super) struct CycleHost {
     /// Something of it is to be visited in this cycle.
     pub(super) wanted: bool,
     pub(super) sitemaps_at: Option<Timestamp>,
+}
+
+/// All that a cycle starts from: hosts as they were left, and every page that may be visited, with its score.
+pub(super) struct Ready<W> {
+    pub(super) fetcher: Fetcher<W, Observed, Digest>,
+    pub(super) hosts: HashMap<HostId, CycleHost>,
+    pub(super) ids: HashMap<Host, HostId>,
+    pub(super) candidates: Candidates,
+}
+
+impl<W: Web> Ready<W> {
+    /// Nothing is asked for, and nothing written.
+    pub(super) fn of(
+        crawler: &mut Crawler<W>,
+        store: &mut dyn Store,
+        open: &OpenCycle,
+        view: &View,
+        terms: Terms,
+        now: Timestamp,
+    ) -> Result<Self, CrawlError> {
+        let left = terms.budget.map(|budget| budget.saturating_sub(open.requests));
+        let observer = Arc::clone(&crawler.observer);
+        let digest: Digest = Box::new(move |visit| Observer::observe(&observer, visit));
+        let mut fetcher =
+            Fetcher::new(Arc::clone(&crawler.web), digest, crawler.settings.fetch.clone(), left);
+        let (mut hosts, mut ids) = (HashMap::new(), HashMap::new());
+        let known_hosts = store.hosts()?;
+        for known in &known_hosts {
+            fetcher.remember(&known.report, open.resumed);
+            ids.insert(known.report.host.clone(), known.id);
+            let place = fetcher.place(&known.report.host);
+            hosts.insert(known.id, CycleHost { place, wanted: false, sitemaps_at: known.sitemaps_at });
+        }
+        let unwanted = &crawler.unwanted;
+        let is_wanted = |page: &KnownPage| !page.is_alias && !unwanted.contains(&page.id);
+        prepare::look_over(store, &mut crawler.policy, &known_hosts, view, terms, &is_wanted)?;
+        let policy = &*crawler.policy;
+        let mut candidates = Candidates::default();
+        let outstanding: HashSet<PageId> = open.outstanding.iter().map(|visit| visit.page).collect();
+        store.each_page(&mut |mut page| {
+            let visited = page.last_cycle == Some(open.id);
+            if visited && let Some(known) = hosts.get_mut(&page.host) {
+                fetcher.charge(known.place, 1);
+                // Killed before its sitemaps were read: they are asked for though all its known pages are done.
+                known.wanted = true;
+            }
+            if visited || page.due_at > now || !is_wanted(&page) {
+                return;
+            }
+            let is_planned = outstanding.contains(&page.id);
+            view.adjust(&mut page);
+            let can_wait = terms.budget.is_none() && page.state.is_held() && !policy.is_due(&page.state, now);
+            if can_wait && !is_planned {
+                return;
+            }
+            if let Some(known) = hosts.get_mut(&page.host) {
+                known.wanted = true;
+            }
+            if !is_planned {
+                candidates.push(&page.state, policy::score(policy, &page.state, now));
+            }
+        })?;
+        Ok(Self { fetcher, hosts, ids, candidates })
+    }
 }
 
 pub(super) async fn run<W: Web>(
@@ -86,47 +169,18 @@ pub(super) async fn run<W: Web>(
 impl<'a, W: Web> Cycle<'a, W> {
     fn open(crawler: &'a mut Crawler<W>) -> Result<Self, CrawlError> {
         let now = Timestamp::now();
+        crawler.prepare(&mut |_, _| {})?;
         let mut store = crawler.store.take().ok_or(CrawlError::WriterLost)?;
         let settings = &crawler.settings;
+        let length = prepare::cycle_length(&mut *store, settings.every, now)?;
         let mut open = store.open_cycle(crawler.policy.name(), settings.budget, now)?;
         crawler.resumed |= open.resumed;
-        let left = crawler.settings.budget.map(|budget| budget.saturating_sub(open.requests));
-        let observer = std::sync::Arc::clone(&crawler.observer);
-        let digest: Digest = Box::new(move |visit| Observer::observe(&observer, visit));
-        let mut fetcher =
-            Fetcher::new(std::sync::Arc::clone(&crawler.web), digest, crawler.settings.fetch.clone(), left);
-        let mut hosts = HashMap::new();
-        let mut ids = HashMap::new();
-        for known in store.hosts()? {
-            fetcher.remember(&known.report, open.resumed);
-            ids.insert(known.report.host.clone(), known.id);
-            let place = fetcher.place(&known.report.host);
-            hosts.insert(known.id, CycleHost { place, wanted: false, sitemaps_at: known.sitemaps_at });
-        }
-        let mut candidates = Candidates::default();
-        let (policy, unwanted) = (&*crawler.policy, &crawler.unwanted);
         // The plan rows of pages that are not wanted any more fall when the cycle closes.
-        open.outstanding.retain(|visit| !unwanted.contains(&visit.page));
-        let outstanding: HashSet<PageId> = open.outstanding.iter().map(|visit| visit.page).collect();
-        store.each_page(&mut |page| {
-            let visited = page.last_cycle == Some(open.id);
-            if visited && let Some(known) = hosts.get_mut(&page.host) {
-                fetcher.charge(known.place, 1);
-                // Killed before its sitemaps were read: they are asked for though all its known pages are done.
-                known.wanted = true;
-            }
-            if visited || page.is_alias || page.due_at > now || unwanted.contains(&page.id) {
-                return;
-            }
-            if let Some(known) = hosts.get_mut(&page.host) {
-                known.wanted = true;
-            }
-            if outstanding.contains(&page.id) {
-                return;
-            }
-            let waits_since = page.state.last_visit.unwrap_or(page.state.found_at);
-            candidates.push(page.id, page.host, policy.score(&page.state, now), waits_since);
-        })?;
+        open.outstanding.retain(|visit| !crawler.unwanted.contains(&visit.page));
+        let view = View { weights: Weights::load(&mut *store, settings.weight)?, learnt: None };
+        let terms = Terms { cycle: open.id.0, budget: settings.budget, length };
+        let Ready { fetcher, hosts, ids, candidates } =
+            Ready::of(crawler, &mut *store, &open, &view, terms, now)?;
         tracing::info!(
             cycle = open.id.0,
             resumed = open.resumed,
@@ -134,16 +188,24 @@ impl<'a, W: Web> Cycle<'a, W> {
             planned = open.outstanding.len(),
             "cycle opens"
         );
+        store.follow(Arc::clone(&crawler.policy));
         // Found pages can wait a little: their host has its pause to keep.
         let linger = crawler.settings.fetch.politeness.delay / 4;
         let writer =
             Writer::start(store, open.id, linger, crawler.observer.change).map_err(CrawlError::Writer)?;
         let mut cycle = Self {
-            crawler,
             id: open.id,
             writer,
             fetcher,
             candidates,
+            chosen: Candidates::default(),
+            stale: true,
+            last_choice: None,
+            discovery: crawler.settings.discover.map(Discovery::of),
+            view,
+            policy: Arc::clone(&crawler.policy),
+            until: crawler.time.or(crawler.settings.every).map(|time| Instant::now() + time),
+            crawler,
             hosts,
             ids,
             planned: HashMap::new(),
@@ -178,11 +240,12 @@ impl<'a, W: Web> Cycle<'a, W> {
             }
             self.plan_wave().await;
             if idle && self.unanswered == 0 && !self.planning {
-                if asked_again || self.stopping || self.candidates.is_empty() {
+                if asked_again || self.stopping || self.waiting() == 0 || self.is_over() {
                     break;
                 }
                 // What was put off gave its share of the budget back: perhaps another host can use it.
-                (self.thirsty, asked_again) = (true, true);
+                (self.thirsty, self.stale, asked_again) = (true, true, true);
+                self.last_choice = None;
                 continue;
             }
             tokio::select! {
@@ -213,10 +276,14 @@ impl<'a, W: Web> Cycle<'a, W> {
             }
         }
         // Pages whose hosts rest, or that the budget has no room for, wait for a later cycle.
-        if self.fetcher.left() == Some(0) && !self.stopping && !self.candidates.is_empty() {
-            let waiting = self.candidates.len() as u64;
+        let why = match self.fetcher.left() {
+            Some(0) => Some(Waiting::Budget),
+            _ => self.is_over().then_some(Waiting::CycleOver),
+        };
+        if let Some(why) = why.filter(|_| !self.stopping && self.waiting() > 0) {
+            let waiting = self.waiting() as u64;
             self.crawler.counts.deferred += waiting;
-            *self.crawler.counts.put_off.entry(Waiting::Budget.name()).or_default() += waiting;
+            *self.crawler.counts.put_off.entry(why.name()).or_default() += waiting;
             let tally = Tally { deferred: waiting, ..Tally::default() };
             self.order(Order::Counts(Vec::new(), tally)).await;
         }
@@ -236,24 +303,58 @@ impl<'a, W: Web> Cycle<'a, W> {
 
     // --- planning ----------------------------------------------------------------------------------------------
 
+    /// Pages that may still be visited in this cycle and are not planned.
+    fn waiting(&self) -> usize {
+        self.candidates.len() + self.chosen.len()
+    }
+
+    /// Has the cycle's time run out?
+    fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
     /// Plans a wave, if a host may have room and none is being planned.
     async fn plan_wave(&mut self) {
-        if self.planning || self.stopping || !self.thirsty || self.candidates.is_empty() {
+        if self.planning || self.stopping || !self.thirsty || self.waiting() == 0 || self.is_over() {
             return;
         }
         self.thirsty = false;
         let on_their_way = (self.fetcher.queued() + self.fetcher.in_flight()) as u64;
-        let budget = self
-            .fetcher
-            .left()
-            .map_or(WAVE, |left| left.saturating_sub(on_their_way).min(WAVE as u64) as usize);
-        let (fetcher, hosts) = (&self.fetcher, &self.hosts);
-        let plan = self.candidates.choose(budget, |id| hosts.get(&id).map_or(0, |host| room(fetcher, host)));
+        let left = self.fetcher.left().map(|left| left.saturating_sub(on_their_way) as usize);
+        if let Some(left) = left {
+            self.choose_again(left);
+        }
+        let (fetcher, hosts, until) = (&self.fetcher, &self.hosts, self.until);
+        let room = |id: HostId| hosts.get(&id).map_or(0, |host| room(fetcher, host, until));
+        let plan = match left {
+            Some(left) => self.chosen.choose(left.min(WAVE), None, room),
+            None => self.candidates.choose(WAVE, None, room),
+        };
         if plan.visits.is_empty() {
             return;
         }
+        if let Some(discovery) = &mut self.discovery {
+            plan.visits.iter().for_each(|visit| discovery.count(visit.is_new));
+        }
         self.planning = true;
         self.writer.send(Order::Plan(plan)).await;
+    }
+
+    /// Chooses the pages that what is `left` of the budget goes to, if the choice is out of date. With very many pages
+    /// that takes a while, and is not done for each new one: it may take one part in fifty of the time.
+    fn choose_again(&mut self, left: usize) {
+        let is_early = self.last_choice.is_some_and(|(at, took)| at.elapsed() < took * 50);
+        let is_full = self.chosen.len() == left || self.candidates.is_empty() && self.chosen.len() < left;
+        if is_early || is_full && !self.stale {
+            return;
+        }
+        let started = Instant::now();
+        self.candidates.append(std::mem::take(&mut self.chosen));
+        let (fetcher, hosts, until) = (&self.fetcher, &self.hosts, self.until);
+        let cap = |id: HostId| hosts.get(&id).map_or(0, |host| cap(fetcher, host, until));
+        self.chosen = self.candidates.split(left, self.discovery.as_ref().copied().as_mut(), cap);
+        self.stale = false;
+        self.last_choice = Some((started, started.elapsed()));
     }
 
     fn submit(&mut self, visits: Vec<PlannedVisit>) {
@@ -303,9 +404,9 @@ impl<'a, W: Web> Cycle<'a, W> {
                 CycleHost { place, wanted: true, sitemaps_at: None }
             });
             known.wanted = true;
-            let score = self.crawler.policy.score(&state, now);
-            self.candidates.push(id, host, score, state.found_at);
-            self.thirsty = true;
+            let state = PageState { weight: self.view.weights.of(id, state.weight), ..state };
+            self.candidates.push(&state, policy::score(&*self.policy, &state, now));
+            (self.thirsty, self.stale) = (true, true);
         }
     }
 
@@ -317,8 +418,8 @@ impl<'a, W: Web> Cycle<'a, W> {
     /// The host whose visit just ended may take more.
     pub(super) fn quench(&mut self, host: HostId) {
         if let Some(known) = self.hosts.get(&host)
-            && self.candidates.on(host) > 0
-            && room(&self.fetcher, known) * 2 > wave_of(&self.fetcher, known)
+            && self.candidates.on(host) + self.chosen.on(host) > 0
+            && room(&self.fetcher, known, self.until) * 2 > wave_of(&self.fetcher, known)
         {
             self.thirsty = true;
         }
@@ -360,7 +461,7 @@ impl<'a, W: Web> Cycle<'a, W> {
     }
 
     fn progress(&self, number: u64, started: Instant) -> Progress {
-        let waiting = self.candidates.len() + self.planned.len();
+        let waiting = self.waiting() + self.planned.len();
         let left = self.fetcher.left().map_or(waiting as u64, |budget| budget.min(waiting as u64));
         let elapsed = started.elapsed();
         let rate = self.told.requests as f64 / elapsed.as_secs_f64().max(0.001);
@@ -368,8 +469,9 @@ impl<'a, W: Web> Cycle<'a, W> {
         let slowest = self
             .candidates
             .hosts()
-            .filter_map(|(id, pages)| {
-                Some(self.fetcher.delay_of(self.hosts.get(&id)?.place).mul_f64(pages as f64))
+            .filter_map(|id| {
+                let pages = self.candidates.on(id) as f64;
+                Some(self.fetcher.delay_of(self.hosts.get(&id)?.place).mul_f64(pages))
             })
             .max()
             .unwrap_or_default();
@@ -394,13 +496,29 @@ fn wave_of<W: Web>(fetcher: &Fetcher<W, Observed, Digest>, host: &CycleHost) -> 
 }
 
 /// How many more visits of this host may be planned now.
-fn room<W: Web>(fetcher: &Fetcher<W, Observed, Digest>, host: &CycleHost) -> usize {
+fn room<W: Web>(fetcher: &Fetcher<W, Observed, Digest>, host: &CycleHost, until: Option<Instant>) -> usize {
+    let free = wave_of(fetcher, host).saturating_sub(fetcher.queued_on(host.place));
+    free.min(cap(fetcher, host, until))
+}
+
+/// How many more visits of this host the cycle has room for: what its site's budget allows, and its delay until the
+/// cycle is over.
+pub(super) fn cap<W: Web>(
+    fetcher: &Fetcher<W, Observed, Digest>,
+    host: &CycleHost,
+    until: Option<Instant>,
+) -> usize {
     if fetcher.is_resting(host.place) {
         return 0;
     }
-    let free = wave_of(fetcher, host).saturating_sub(fetcher.queued_on(host.place));
-    match fetcher.left_on(host.place) {
-        Some(left) => free.min((left as usize).saturating_sub(fetcher.queued_on(host.place))),
-        None => free,
-    }
+    let by_budget = fetcher.left_on(host.place).map_or(usize::MAX, |left| left as usize);
+    let by_time = until.map_or(usize::MAX, |until| {
+        visits_within(until.saturating_duration_since(Instant::now()), fetcher.delay_of(host.place))
+    });
+    by_budget.min(by_time).saturating_sub(fetcher.queued_on(host.place))
+}
+
+/// Visits to one host that fit into a time, the pause between them being kept.
+pub(super) fn visits_within(time: Duration, delay: Duration) -> usize {
+    if delay.is_zero() { usize::MAX } else { (time.as_secs_f64() / delay.as_secs_f64()) as usize + 1 }
 }

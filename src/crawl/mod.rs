@@ -3,7 +3,9 @@
 mod arrivals;
 pub mod calendar;
 mod cycle;
+pub mod foresee;
 pub mod observe;
+pub mod prepare;
 mod sitemaps;
 mod writer;
 
@@ -20,10 +22,11 @@ use crate::fetch::visit::Waiting;
 use crate::fetch::web::Web;
 use crate::page::PageId;
 use crate::policy::Policy;
-use crate::store::{Change, CycleId, Store, StoreError};
+use crate::store::{Change, CycleId, KnownPage, Store, StoreError};
 use crate::time::Timestamp;
 use crate::unique::{Refusal, Scope, UniquenessVerifier, host_hash, query_path_hash};
 use observe::Observer;
+use prepare::WeightBy;
 
 /// How a crawl works.
 pub struct CrawlSettings {
@@ -31,6 +34,13 @@ pub struct CrawlSettings {
     /// Requests a cycle may send; none: as many as there are pages.
     pub budget: Option<u64>,
     pub cycles: u64,
+    /// From the start of one cycle to that of the next, if they are regular: a cycle asks no host for more than its
+    /// delay allows in that time.
+    pub every: Option<Duration>,
+    /// Of a cycle's visits, the share that goes to pages never visited; `None`: they compete with the others.
+    pub discover: Option<f64>,
+    /// What the importance of pages goes by.
+    pub weight: WeightBy,
     /// Redirects that are followed.
     pub redirects: u32,
     /// Look for sitemaps.
@@ -129,7 +139,7 @@ impl CrawlReport {
 pub struct Crawler<W> {
     web: Arc<W>,
     store: Option<Box<dyn Store>>,
-    policy: Box<dyn Policy>,
+    policy: Arc<dyn Policy>,
     settings: CrawlSettings,
     observer: Arc<Observer>,
     verifier: UniquenessVerifier,
@@ -142,6 +152,8 @@ pub struct Crawler<W> {
     resumed: bool,
     pages: u64,
     hosts: usize,
+    /// How long the next cycle may take, if that is not the time from one to the next.
+    time: Option<Duration>,
 }
 
 impl<W: Web> Crawler<W> {
@@ -181,7 +193,7 @@ impl<W: Web> Crawler<W> {
         Ok(Self {
             web: Arc::new(web),
             store: Some(store),
-            policy,
+            policy: Arc::from(policy),
             settings,
             observer: Arc::new(observer),
             verifier,
@@ -192,12 +204,18 @@ impl<W: Web> Crawler<W> {
             resumed: false,
             pages,
             hosts: 0,
+            time: None,
         })
     }
 
     /// Tells of every change that a visit finds, once it is stored.
     pub fn tell_changes(&mut self, to: UnboundedSender<Change>) {
         self.changes = Some(to);
+    }
+
+    /// Tells nobody any more.
+    pub fn tell_nobody(&mut self) {
+        self.changes = None;
     }
 
     /// Runs its cycles. `stop` turning true lets what is in flight finish; `progress` is told how it goes.
@@ -211,19 +229,57 @@ impl<W: Web> Crawler<W> {
             cycle::run(&mut self, done + 1, stop.clone(), progress).await?;
             done += 1;
         }
-        Ok(CrawlReport {
-            cycles: done,
+        Ok(self.report(done, *stop.borrow()))
+    }
+
+    /// Runs one cycle, with a budget of its own, and gives back what it came to. After that time it plans nothing more.
+    pub async fn run_once(
+        &mut self,
+        budget: Option<u64>,
+        time: Option<Duration>,
+        stop: watch::Receiver<bool>,
+        progress: &watch::Sender<Progress>,
+    ) -> Result<CrawlReport, CrawlError> {
+        (self.settings.budget, self.time) = (budget, time);
+        self.started = Instant::now();
+        self.resumed = false;
+        let stopped = stop.clone();
+        cycle::run(self, 1, stop, progress).await?;
+        let report = self.report(1, *stopped.borrow());
+        self.counts = Counts::default();
+        Ok(report)
+    }
+
+    /// Gets the store ready for the policy, which may take a while where another was used before: see [`prepare::learn`].
+    /// Every cycle does so by itself.
+    pub fn prepare(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<(), CrawlError> {
+        let store = self.store.as_mut().ok_or(CrawlError::WriterLost)?;
+        Ok(prepare::learn(&mut **store, &mut self.policy, progress)?)
+    }
+
+    fn report(&self, cycles: u64, stopped: bool) -> CrawlReport {
+        CrawlReport {
+            cycles,
             resumed: self.resumed,
             known: self.pages,
             hosts: self.hosts,
             elapsed: self.started.elapsed(),
-            stopped: *stop.borrow(),
-            counts: self.counts,
-        })
+            stopped,
+            counts: self.counts.clone(),
+        }
+    }
+
+    /// May this page be visited at all? One that another stands for, or that is not wanted any more, may not.
+    fn is_wanted(&self, page: &KnownPage) -> bool {
+        !page.is_alias && !self.unwanted.contains(&page.id)
+    }
+
+    /// The store, which no cycle has at the moment.
+    pub fn store(&mut self) -> Result<&mut dyn Store, CrawlError> {
+        Ok(&mut **self.store.as_mut().ok_or(CrawlError::WriterLost)?)
     }
 
     fn close_cycle(&mut self, cycle: CycleId) -> Result<(), CrawlError> {
-        let store = self.store.as_mut().ok_or(CrawlError::WriterLost)?;
-        Ok(store.close_cycle(cycle, Timestamp::now())?)
+        Ok(self.store()?.close_cycle(cycle, Timestamp::now())?)
     }
 }

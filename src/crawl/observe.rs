@@ -12,7 +12,7 @@ use crate::extract::hints::robots_tag;
 use crate::extract::rules::TextRules;
 use crate::extract::sitemap::{self, Sitemap};
 use crate::extract::soft_error::{SoftError, soft_error};
-use crate::extract::{self, Document, MediaKind};
+use crate::extract::{self, Document, MediaKind, feed};
 use crate::fetch::visit::{Answer, Failure, Held, Outcome, Subject, Visit};
 use crate::observation::Observation;
 use crate::page::{Fingerprint, Host, Normaliser, PageUrl, Sites, UrlError};
@@ -58,6 +58,9 @@ impl Reading {
 /// URLs taken from one sitemap file, by its protocol.
 const SITEMAP_ENTRIES: usize = 50_000;
 
+/// Entries of one feed whose dates are read.
+const FEED_ENTRIES: usize = 10_000;
+
 /// What a visit says.
 #[derive(Debug)]
 pub struct Observed {
@@ -75,6 +78,8 @@ pub struct Observed {
     pub last_modified: Option<String>,
     pub noindex: bool,
     pub links: Vec<Candidate>,
+    /// The dates of its entries in UTC seconds, if it is a feed.
+    pub entry_dates: Option<Vec<i64>>,
     /// Links that are none, by reason.
     pub refused: Vec<(Refusal, u64)>,
     /// Where the page says it really lives, when that is another page on its host.
@@ -110,6 +115,7 @@ impl Observer {
             last_modified: None,
             noindex: false,
             links: Vec::new(),
+            entry_dates: None,
             refused: Vec::new(),
             canonical: None,
             redirect,
@@ -189,6 +195,7 @@ impl Observer {
             }
             Err(error) => tracing::error!(url = %observed.url, %error, "this page could not be compressed"),
         }
+        observed.entry_dates = feed::entry_dates(&answer.body, content_type, FEED_ENTRIES);
         if let Some(document) = document {
             self.read_document(observed, document, tag.nofollow);
         }

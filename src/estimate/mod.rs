@@ -174,9 +174,8 @@ impl EstimatorState {
 /// of their pages to change within 11 days; a prior fitted to the pages at hand is better than either.
 pub const RATE_OF_AN_UNKNOWN_PAGE: f64 = 0.1;
 
-/// Two visits can't be nearer, as far as rates go: a change seen in no time at all would make the rate
-/// infinite.
-const SHORTEST_DAYS: f64 = 1e-12;
+/// Two visits can't be nearer, as far as rates go.
+const SHORTEST_DAYS: f64 = Age::SHORTEST_DAYS;
 /// Nor farther apart: sums of intervals stay finite.
 const LONGEST_DAYS: f64 = 1e12;
 

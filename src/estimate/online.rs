@@ -23,6 +23,23 @@ pub enum Damping {
 }
 
 impl Damping {
+    pub const ALL: [Self; 4] = [Self::One, Self::Log, Self::SquareRoot, Self::ThreeQuarters];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::One => "one",
+            Self::Log => "log",
+            Self::SquareRoot => "sqrt",
+            Self::ThreeQuarters => "3/4",
+        }
+    }
+
+    /// The one of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     pub fn of(self, visits: f64) -> f64 {
         match self {
             Self::One => 1.0,

@@ -271,13 +271,15 @@ pub enum Waiting {
     OutOfFiles,
     /// The cycle's budget is spent.
     Budget,
+    /// The time of the cycle is over.
+    CycleOver,
     /// The crawl was told to stop.
     Stopped,
 }
 
 impl Waiting {
     /// Every reason, with its stable stored name.
-    const NAMES: [(Waiting, &'static str); 9] = [
+    const NAMES: [(Waiting, &'static str); 10] = [
         (Waiting::RetryAfter, "retry-after"),
         (Waiting::BackOff, "back-off"),
         (Waiting::Failing, "failing"),
@@ -286,6 +288,7 @@ impl Waiting {
         (Waiting::CrawlDelay, "crawl-delay"),
         (Waiting::OutOfFiles, "out-of-files"),
         (Waiting::Budget, "budget"),
+        (Waiting::CycleOver, "cycle-over"),
         (Waiting::Stopped, "stopped"),
     ];
 

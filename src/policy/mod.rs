@@ -1,18 +1,36 @@
 //! Page state + now → score: which page is most worth a visit.
 //!
 //! A policy sees a page's state and the time, never the store, the network or a dataset, so the same object ranks
-//! pages in the live scheduler and in a replay. One file a policy, one row in [`registry`].
+//! pages in the live scheduler and in a replay. One file a policy (or one for a family that differs in a word), one
+//! row in [`registry`]. Before a cycle it may look over all pages once ([`Policy::survey`]); what visits taught it of a
+//! page is kept with the page ([`Policy::learn`]).
 
-mod breadth_first;
+mod age;
+mod age_times_changes;
+mod change_probability;
+mod change_rate;
+mod crawl_rate;
+mod fixed;
+mod heritrix;
 pub mod importance;
+mod interval_rule;
+pub mod learner;
+mod nutch;
 pub mod optimal_rate;
 pub mod page_state;
+mod random;
 pub mod registry;
+mod stormcrawler;
+mod utility;
 
-pub use breadth_first::BreadthFirst;
-pub use page_state::PageState;
+pub use page_state::{Learnt, Lesson, PageState, Reason};
 
-use crate::time::Timestamp;
+use std::collections::HashMap;
+
+use crate::estimate::{EstimatorState, Seen};
+use crate::page::{Depth, HostId};
+use crate::time::{Age, Timestamp};
+use learner::Learner;
 
 /// What a visit is worth; higher first. Always finite.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -32,8 +50,104 @@ impl Score {
 /// Gives a page its score.
 pub trait Policy: Send + Sync {
     /// The name on the command line and in the store.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
-    /// Must be finite, and must not fall while a page waits.
+    /// What it learns change rates by, if it does.
+    fn learner(&self) -> Option<&Learner> {
+        None
+    }
+
+    /// The same, to be given priors.
+    fn learner_mut(&mut self) -> Option<&mut Learner> {
+        None
+    }
+
+    /// Names what the memory of a page is made by: a memory that was made by anything else is no use, and is made
+    /// again from the log.
+    fn memory_kind(&self) -> String {
+        self.learner().map_or_else(|| "counts".to_owned(), Learner::memory_kind)
+    }
+
+    /// Takes one more visit into what is remembered of a page of that host and depth.
+    fn learn(&self, host: HostId, depth: Depth, state: &mut EstimatorState, interval: Age, seen: Seen) {
+        match self.learner() {
+            Some(learner) => learner.learn(host, depth, state, interval, seen),
+            None => {
+                state.count(interval, seen);
+            }
+        }
+    }
+
+    /// Looks over the collection before a cycle.
+    fn survey(&mut self, _survey: &mut Survey<'_>) {}
+
+    /// What a visit to a page is worth of which something is held, or was sought. Must be finite, and must not fall
+    /// while the page waits.
     fn score(&self, page: &PageState, now: Timestamp) -> Score;
+
+    /// The same of a page that nobody has seen. Unless the policy knows better these come before all others, in order
+    /// of depth.
+    fn score_unseen(&self, page: &PageState) -> Score {
+        Score::new(UNSEEN - f64::from(page.depth))
+    }
+
+    /// Is it time for a visit? Asked where there is no budget that says how many: policies that give each page an
+    /// interval leave alone those whose interval has not passed; to the others everything is due.
+    fn is_due(&self, _page: &PageState, _now: Timestamp) -> bool {
+        true
+    }
+
+    /// What its score goes by.
+    fn reason(&self, _page: &PageState, _now: Timestamp) -> Reason {
+        Reason::default()
+    }
 }
+
+/// Above any age in seconds (it is 60,000 years), and small enough that a depth still counts below it.
+const UNSEEN: f64 = 2e12;
+
+/// Each failure in a row halves the chance that the next visit brings anything. Beyond so many it hardly matters.
+const MOST_HALVINGS: u32 = 30;
+
+/// What a visit to this page is worth now, by the policy: the one way in, for the live crawl and for a replay.
+pub fn score(policy: &dyn Policy, page: &PageState, now: Timestamp) -> Score {
+    let worth = if page.last_visit.is_none() { policy.score_unseen(page) } else { policy.score(page, now) };
+    if page.failures == 0 {
+        return worth;
+    }
+    Score::new(worth.value() * 0.5_f64.powi(page.failures.min(MOST_HALVINGS).cast_signed()))
+}
+
+/// What a policy may know of the collection as a whole.
+pub struct Survey<'a> {
+    /// Which cycle it is: what is drawn at random is drawn anew for each.
+    pub cycle: i64,
+    /// From the start of one cycle to that of the next.
+    pub cycle_length: Age,
+    /// Visits a day that the budget allows; `None`: as many as there are pages.
+    pub visits_a_day: Option<f64>,
+    /// What first visits to pages of a host came to.
+    pub hosts: &'a HashMap<HostId, Yield>,
+    /// Calls what it is given with every page that may be visited.
+    pub pages: &'a mut EachPage<'a>,
+}
+
+/// Runs over pages.
+pub type EachPage<'a> = dyn FnMut(&mut dyn FnMut(&PageState)) + 'a;
+
+/// Pages of a host that were visited, and those of them that brought something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Yield {
+    pub visited: u64,
+    pub useful: u64,
+}
+
+impl Yield {
+    /// The chance that a page nobody has seen is worth its visit: the share so far, and 1 before the first.
+    pub fn chance(self) -> f64 {
+        (self.useful as f64 + 1.0) / (self.visited as f64 + 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -247,6 +247,12 @@ pub fn optimal_under(
     Some(CrawlRates { rates, multiplier: Some(best.exp()) })
 }
 
+/// Visits a day that one page gets if one more is worth `multiplier`: what [`optimal_under`] gives it, before bounds.
+pub fn crawl_rate(objective: Objective, page: Watched, multiplier: f64) -> f64 {
+    let rate = Priced::new(page.bounded(), Terms::default()).rate(objective, multiplier.max(1.0 / VAST).ln());
+    if rate.is_finite() { rate } else { VAST }
+}
+
 /// A page with its terms.
 struct Priced {
     change_rate: f64,

@@ -1,23 +1,205 @@
 //! All that a policy may see of a page: its observations, folded.
 
-use crate::page::Depth;
+use serde::Serialize;
+
+use crate::compact::{push, push_signed, take_signed, take_small};
+use crate::estimate::dated::{Claims, Trust, last_change};
+use crate::estimate::{Estimate, EstimatorState, Seen};
+use crate::observation::Life;
+use crate::page::{Depth, HostId, PageId};
 use crate::time::{Age, Timestamp};
+
+use super::Policy;
 
 /// A page as a policy sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageState {
+    pub page: PageId,
+    pub host: HostId,
     /// Links followed from a seed.
     pub depth: Depth,
-    /// Importance, from the seeds file; 1 unless said otherwise.
+    /// Importance; 1 is that of an ordinary page.
     pub weight: f64,
     pub found_at: Timestamp,
     /// The last visit, however it ended; `None` for a page never visited.
     pub last_visit: Option<Timestamp>,
+    /// The last visit that brought or confirmed what is held; `None` if nothing is.
+    pub seen_at: Option<Timestamp>,
+    pub life: Life,
+    /// Visits in a row that brought nothing.
+    pub failures: u32,
+    pub learnt: Learnt,
 }
 
 impl PageState {
+    /// A page that was just found.
+    pub fn found(page: PageId, host: HostId, depth: Depth, weight: f64, found_at: Timestamp) -> Self {
+        let (last_visit, seen_at, life, failures) = (None, None, Life::New, 0);
+        let learnt = Learnt::default();
+        Self { page, host, depth, weight, found_at, last_visit, seen_at, life, failures, learnt }
+    }
+
     /// Time since the last visit; for a page never visited, since it was found.
     pub fn age(&self, now: Timestamp) -> Age {
-        now.since(self.last_visit.unwrap_or(self.found_at))
+        now.since(self.waits_since())
+    }
+
+    /// Since when the page is left alone.
+    pub fn waits_since(&self) -> Timestamp {
+        self.last_visit.unwrap_or(self.found_at)
+    }
+
+    /// How old what we hold is: the time since a visit last brought or confirmed it. A visit that failed does not make
+    /// a copy younger.
+    pub fn copy_age(&self, now: Timestamp) -> Age {
+        now.since(self.seen_at.unwrap_or_else(|| self.waits_since()))
+    }
+
+    /// Is anything of it held?
+    pub fn is_held(&self) -> bool {
+        self.seen_at.is_some()
+    }
+}
+
+/// What visits taught of a page: counts that every policy reads, and a memory of the policy's own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Learnt {
+    pub state: EstimatorState,
+    pub dates: Dates,
+    /// Pages nobody knew that were found on it after its first visit.
+    pub new_links: u32,
+}
+
+/// One visit that had something to compare with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lesson {
+    pub at: Timestamp,
+    /// Since the visit that last brought or confirmed what was held. A visit that failed in between leaves it open.
+    pub interval: Age,
+    pub changed: bool,
+    /// When the page itself says that it last changed.
+    pub date: Option<Timestamp>,
+    /// Changes since the visit before, all of them, where the page tells them one by one.
+    pub events: Option<u32>,
+    /// Pages nobody knew that were found on it.
+    pub new_links: u32,
+}
+
+impl Learnt {
+    /// Takes in one more visit, by the policy's own rules.
+    pub fn take(&mut self, lesson: &Lesson, host: HostId, depth: Depth, policy: &dyn Policy) {
+        let seen = self.dates.see(lesson);
+        policy.learn(host, depth, &mut self.state, lesson.interval, seen);
+        self.new_links = self.new_links.saturating_add(lesson.new_links);
+    }
+
+    /// The compact form, to be stored.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(40);
+        push(&mut bytes, u64::from(self.new_links));
+        push(&mut bytes, u64::from(self.dates.trust.kept));
+        push(&mut bytes, u64::from(self.dates.trust.broken));
+        push_signed(&mut bytes, self.dates.claimed.map_or(0, Timestamp::millis));
+        self.state.push_bytes(&mut bytes);
+        bytes
+    }
+
+    /// Undoes [`Learnt::to_bytes`]; `None` if that is not what wrote it.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut rest = bytes;
+        let (new_links, kept, broken) =
+            (take_small(&mut rest)?, take_small(&mut rest)?, take_small(&mut rest)?);
+        let claimed = Some(take_signed(&mut rest)?).filter(|date| *date != 0).map(Timestamp::from_millis);
+        let state = EstimatorState::take_bytes(&mut rest)?;
+        let dates = Dates { claimed, trust: Trust { kept, broken } };
+        rest.is_empty().then_some(Self { state, dates, new_links })
+    }
+}
+
+/// What a page says of its own changes, and whether that has held up.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Dates {
+    /// The date that the last visit was given.
+    pub claimed: Option<Timestamp>,
+    pub trust: Trust,
+}
+
+impl Dates {
+    /// What a visit saw. The page's own word counts only if it has been good so far.
+    pub fn see(&mut self, lesson: &Lesson) -> Seen {
+        let claims = Claims {
+            earlier_visit: Timestamp::from_millis(
+                lesson.at.millis().saturating_sub((lesson.interval.seconds() * 1000.0) as i64),
+            ),
+            visit: lesson.at,
+            earlier: self.claimed,
+            latest: lesson.date,
+            changed: lesson.changed,
+        };
+        let trusted = self.trust.holds();
+        self.trust.observe(&claims);
+        self.claimed = lesson.date;
+        match (lesson.events, last_change(&claims)) {
+            (Some(events), _) => Seen::Counted(events),
+            (None, Some(ago)) if trusted => Seen::ChangedAgo(ago),
+            _ => Seen::from(lesson.changed),
+        }
+    }
+}
+
+/// What a page's score goes by, as far as the policy asks: what is none of its business is left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Reason {
+    /// How often the page is taken to change.
+    pub estimate: Option<Estimate>,
+    /// The chance that it has changed since it was last seen.
+    pub chance: Option<f64>,
+    /// What a visit gains, in divergence × days.
+    pub gain_days: Option<f64>,
+    /// How often it should be visited.
+    pub visits_a_day: Option<f64>,
+    /// How long it is left alone, by a rule.
+    pub interval_days: Option<f64>,
+    /// It was drawn.
+    pub drawn: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lesson(day: i64, changed: bool, date_day: Option<i64>) -> Lesson {
+        let at = |day| Timestamp::from_seconds(day * 86_400);
+        Lesson {
+            at: at(day),
+            interval: Age::from_days(2.0),
+            changed,
+            // An hour after midnight.
+            date: date_day.map(|day| Timestamp::from_seconds(day * 86_400 + 3600)),
+            events: None,
+            new_links: 0,
+        }
+    }
+
+    #[test]
+    fn a_pages_own_dates_count_once_they_have_been_right_three_times() {
+        let mut dates = Dates::default();
+        assert_eq!(dates.see(&lesson(2, true, Some(1))), Seen::Changed, "nothing to go by yet");
+        assert_eq!(dates.see(&lesson(4, false, Some(1))), Seen::Unchanged);
+        assert_eq!(dates.see(&lesson(6, false, Some(1))), Seen::Unchanged);
+        assert_eq!(dates.see(&lesson(8, true, Some(7))), Seen::Changed, "two times right");
+        let Seen::ChangedAgo(ago) = dates.see(&lesson(10, true, Some(9))) else { panic!("{dates:?}") };
+        assert!((ago.days() - 23.0 / 24.0).abs() < 1e-9, "{ago:?}");
+        // A date that moves though nothing changed is broken trust.
+        assert_eq!(dates.see(&lesson(12, false, Some(11))), Seen::Unchanged);
+        assert_eq!(dates.see(&lesson(14, true, Some(13))), Seen::Changed);
+        assert_eq!(dates.trust, Trust { kept: 5, broken: 1 });
+    }
+
+    #[test]
+    fn a_feed_tells_how_many() {
+        let mut dates = Dates::default();
+        assert_eq!(dates.see(&Lesson { events: Some(3), ..lesson(2, true, None) }), Seen::Counted(3));
+        assert_eq!(dates.see(&Lesson { events: Some(0), ..lesson(4, false, None) }), Seen::Counted(0));
     }
 }

@@ -1,22 +1,130 @@
 //! The name on the command line → the policy.
+//!
+//! A name is a policy's own, and behind a colon, where it learns rates, the estimator's: `utility:mle`. Some of the
+//! papers' policies have short names of their own: `nad` is `change-probability:nad`.
 
-use super::{BreadthFirst, Policy};
+use std::sync::Arc;
 
-/// Every policy by its name.
-pub fn all() -> Vec<Box<dyn Policy>> {
-    vec![Box::new(BreadthFirst)]
+use super::Policy;
+use super::age::ByAge;
+use super::age_times_changes::AgeTimesChanges;
+use super::change_probability::ChangeProbability;
+use super::change_rate::ChangeRate;
+use super::crawl_rate::{Allocation, CrawlRate, Moments};
+use super::fixed::Fixed;
+use super::heritrix::Heritrix;
+use super::learner::Learner;
+use super::nutch::Nutch;
+use super::optimal_rate::Objective;
+use super::random::Random;
+use super::stormcrawler::StormCrawler;
+use super::utility::Utility;
+use crate::estimate::registry::{self as estimators, EstimatorSettings};
+use crate::time::Age;
+
+/// What policies are made with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicySettings {
+    pub estimator: EstimatorSettings,
+    /// What the rules of other crawlers call a day: shorter than ours for a web whose days pass faster.
+    pub day: Age,
+    /// How long `fixed` leaves a page alone.
+    pub interval: Age,
 }
 
-/// The policy of that name, or the names there are.
-pub fn find(name: &str) -> Result<Box<dyn Policy>, String> {
-    let mut known = all();
-    match known.iter().position(|policy| policy.name() == name) {
-        Some(at) => Ok(known.swap_remove(at)),
-        None => {
-            let names: Vec<_> = known.iter().map(|policy| format!("`{}`", policy.name())).collect();
-            Err(format!("there is no policy `{name}`; there is {}", names.join(", ")))
-        }
+impl Default for PolicySettings {
+    fn default() -> Self {
+        let day = Age::from_days(1.0);
+        Self { estimator: EstimatorSettings::default(), day, interval: day }
     }
+}
+
+/// The policy taken if none is named.
+pub const DEFAULT: &str = "utility";
+
+/// A row of the registry.
+pub struct Row {
+    pub name: &'static str,
+    /// Whether it takes an estimator behind a colon.
+    pub takes_estimator: bool,
+    /// In a few words.
+    pub about: &'static str,
+}
+
+const fn row(name: &'static str, takes_estimator: bool, about: &'static str) -> Row {
+    Row { name, takes_estimator, about }
+}
+
+/// Every policy, the default first; short names of the papers' policies come last.
+pub const ALL: [Row; 21] = [
+    row("utility", true, "the visit that gains most: the time for which a fresh copy lasts"),
+    row("every", false, "all pages each cycle, the one left alone longest first"),
+    row("age", false, "round robin: the page left alone longest"),
+    row("random", false, "any page, drawn anew each cycle"),
+    row("change-rate", true, "the page that changes most often"),
+    row("change-probability", true, "the page most likely to have changed"),
+    row("optimal", true, "rates that are best for freshness, at random moments (Azar et al.)"),
+    row("optimal-periodic", true, "the same at even distances (Cho & Garcia-Molina)"),
+    row("harmonic", true, "rates that give up no page (LambdaCrawl)"),
+    row("proportional", true, "as often as a page changes"),
+    row("uniform", false, "all pages equally often, at random moments"),
+    row("nutch", false, "the rule of Apache Nutch"),
+    row("stormcrawler", false, "the rule of Apache StormCrawler"),
+    row("heritrix", false, "the rule of Heritrix 1"),
+    row("fixed", false, "the same interval for every page, see --interval"),
+    row("nad", false, "change-probability:nad (Santos et al. 2013)"),
+    row("sad", false, "change-probability:sad"),
+    row("aad", false, "change-probability:aad"),
+    row("gad", false, "change-probability:gad"),
+    row("cg", false, "change-rate:cg"),
+    row("t*x", false, "age times changes seen; also `tx`"),
+];
+
+/// One that learns nothing but counts.
+pub fn counting() -> Arc<dyn Policy> {
+    Arc::new(ByAge { name: "age" })
+}
+
+/// The policy of that name, or what is wrong with it.
+pub fn find(name: &str, settings: &PolicySettings) -> Result<Box<dyn Policy>, String> {
+    let (base, estimator) = match name.split_once(':') {
+        Some((base, estimator)) => (base, Some(estimator)),
+        None => (name, None),
+    };
+    let base = if base == "tx" { "t*x" } else { base };
+    let Some(row) = ALL.iter().find(|row| row.name == base) else {
+        let names: Vec<_> = ALL.iter().map(|row| format!("`{}`", row.name)).collect();
+        return Err(format!("there is no policy `{base}`; there is {}", names.join(", ")));
+    };
+    if estimator.is_some() && !row.takes_estimator {
+        return Err(format!("policy `{base}` takes no estimator; write `{base}` alone"));
+    }
+    let learner = |name: &str| Learner::new(name, &settings.estimator);
+    let rates = estimator.unwrap_or(estimators::DEFAULT);
+    let own = || name.to_owned();
+    let shared = |allocation, moments| -> Result<Box<dyn Policy>, String> {
+        Ok(Box::new(CrawlRate::new(own(), learner(rates)?, allocation, moments)))
+    };
+    Ok(match base {
+        "every" => Box::new(ByAge { name: "every" }),
+        "age" => Box::new(ByAge { name: "age" }),
+        "random" => Box::new(Random::default()),
+        "change-rate" => Box::new(ChangeRate { name: own(), learner: learner(rates)? }),
+        "cg" => Box::new(ChangeRate { name: own(), learner: learner(base)? }),
+        "change-probability" => Box::new(ChangeProbability { name: own(), learner: learner(rates)? }),
+        "nad" | "sad" | "aad" | "gad" => Box::new(ChangeProbability { name: own(), learner: learner(base)? }),
+        "t*x" => Box::new(AgeTimesChanges),
+        "optimal" => shared(Allocation::Optimal(Objective::Poisson), Moments::Random)?,
+        "optimal-periodic" => shared(Allocation::Optimal(Objective::Periodic), Moments::Even)?,
+        "harmonic" => shared(Allocation::Optimal(Objective::Harmonic), Moments::Random)?,
+        "proportional" => shared(Allocation::Proportional, Moments::Random)?,
+        "uniform" => shared(Allocation::Uniform, Moments::Random)?,
+        "nutch" => Box::new(Nutch::new(settings.day)),
+        "stormcrawler" => Box::new(StormCrawler::new(settings.day)),
+        "heritrix" => Box::new(Heritrix::new(settings.day)),
+        "fixed" => Box::new(Fixed { interval: settings.interval }),
+        _ => Box::new(Utility::new(own(), learner(rates)?)),
+    })
 }
 
 #[cfg(test)]
@@ -25,9 +133,19 @@ mod tests {
 
     #[test]
     fn names_are_found_and_unknown_ones_listed() {
-        for policy in all() {
-            assert_eq!(find(policy.name()).map(|found| found.name()), Ok(policy.name()));
+        let settings = PolicySettings::default();
+        for row in &ALL {
+            assert_eq!(
+                find(row.name, &settings).map(|found| found.name().to_owned()),
+                Ok(row.name.to_owned())
+            );
+            let with = format!("{}:mle", row.name);
+            let found = find(&with, &settings).map(|found| found.name().to_owned());
+            assert_eq!(found.is_ok(), row.takes_estimator, "{with}");
         }
-        assert!(find("psychic").err().is_some_and(|error| error.contains("`breadth-first`")));
+        let error = |name| find(name, &settings).err().unwrap_or_default();
+        assert!(error("psychic").contains("`utility`"));
+        assert!(error("utility:psychic").contains("there is no estimator `psychic`"));
+        assert!(find(DEFAULT, &settings).is_ok() && find("tx", &settings).is_ok());
     }
 }

@@ -15,4 +15,6 @@ pub struct Planned {
     pub page: PageId,
     pub host: HostId,
     pub score: Score,
+    /// It was never visited.
+    pub is_new: bool,
 }

@@ -51,6 +51,13 @@ pub struct FileCrawl {
     pub budget: Option<u64>,
     pub cycles: Option<u64>,
     pub policy: Option<String>,
+    pub discover: Option<f64>,
+    pub weight: Option<String>,
+    pub interval: Option<String>,
+    pub every: Option<String>,
+    pub at: Option<String>,
+    pub sa_gamma: Option<f64>,
+    pub lln_alpha: Option<String>,
     pub drop_parameters: Option<Vec<String>>,
 }
 

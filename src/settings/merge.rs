@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use freshet::change::ChangeSettings;
 use freshet::change::rule::ChangedWhen;
+use freshet::crawl::prepare::WeightBy;
+use freshet::estimate::online::Damping;
 use freshet::fetch::limits::Limits;
 use freshet::fetch::politeness::Politeness;
 use freshet::page::DEFAULT_DROPPED_PARAMETERS;
+use freshet::policy::registry;
 use freshet::unique::{ScopeKind, TrapLimits};
 
 use super::file::File;
@@ -62,7 +65,18 @@ pub(super) fn merge(store: Option<PathBuf>, flags: &CrawlFlags, file: File) -> S
                 .unwrap_or(AllowPrivate::Switch(false)),
             budget: flags.budget.or(from.budget),
             cycles: flags.cycles.or(from.cycles).unwrap_or(1),
-            policy: flags.policy.clone().or(from.policy).unwrap_or_else(|| "breadth-first".to_owned()),
+            policy: flags.policy.clone().or(from.policy).unwrap_or_else(|| registry::DEFAULT.to_owned()),
+            discover: flags.discover.or(from.discover),
+            weight: flags
+                .weight
+                .clone()
+                .or(from.weight)
+                .unwrap_or_else(|| WeightBy::default().name().to_owned()),
+            interval: flags.interval.clone().or(from.interval).unwrap_or_else(|| "1d".to_owned()),
+            every: from.every,
+            at: from.at,
+            sa_gamma: from.sa_gamma.unwrap_or(0.75),
+            lln_alpha: from.lln_alpha.unwrap_or_else(|| Damping::default().name().to_owned()),
             drop_parameters: from
                 .drop_parameters
                 .unwrap_or_else(|| DEFAULT_DROPPED_PARAMETERS.iter().map(ToString::to_string).collect()),

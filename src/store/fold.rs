@@ -5,6 +5,8 @@ use crate::change::divergence::Divergence;
 use crate::change::profile::{BaseVersion, Measured, Profiles};
 use crate::fetch::visit::Outcome;
 use crate::observation::Standing;
+use crate::page::{Depth, HostId};
+use crate::policy::{Learnt, Lesson, Policy};
 use crate::time::Timestamp;
 
 /// All of a page's row that follows from its observations and the versions they left.
@@ -15,6 +17,8 @@ pub struct Folded {
     pub visits: u64,
     pub changes: u64,
     pub last_visit_at: Option<Timestamp>,
+    /// The last visit that brought or confirmed what is held.
+    pub seen_at: Option<Timestamp>,
     pub last_cycle: Option<CycleId>,
     pub version: Option<VersionId>,
     /// Which rules left the text of that version.
@@ -22,6 +26,18 @@ pub struct Folded {
     /// Is that version something that has words? `None`: it is from before this was noted.
     pub has_words: Option<bool>,
     pub profiles: Profiles,
+    pub learnt: Learnt,
+}
+
+/// Whose observations are folded, and how.
+#[derive(Clone, Copy)]
+pub struct Folding<'a> {
+    pub host: HostId,
+    pub depth: Depth,
+    /// Change profiles that are kept at the most.
+    pub profiles: usize,
+    /// What learns from them.
+    pub policy: &'a dyn Policy,
 }
 
 /// One observation, as far as folding goes.
@@ -32,6 +48,30 @@ pub struct Fact<'a> {
     pub outcome: &'a Outcome,
     pub changed: Option<bool>,
     pub found: Option<Found>,
+    pub told: Told,
+}
+
+/// What a visit was told besides the content, as far as it teaches anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// When the page says that it last changed.
+    pub date: Option<Timestamp>,
+    /// Entries of a feed since the visit before, if none can have been missed.
+    pub events: Option<u32>,
+    /// Pages that were found on it and that nobody knew.
+    pub new_links: u32,
+}
+
+/// What a visit teaches: nothing unless it had something to compare with. A visit that failed in between leaves the
+/// interval open, and adds nothing else.
+pub fn lesson(
+    seen_at: Option<Timestamp>,
+    at: Timestamp,
+    changed: Option<bool>,
+    told: Told,
+) -> Option<Lesson> {
+    let (changed, Told { date, events, new_links }) = (changed?, told);
+    Some(Lesson { at, interval: at.since(seen_at?), changed, date, events, new_links })
 }
 
 /// What a visit brought or confirmed.
@@ -47,11 +87,11 @@ pub struct Found {
 
 impl Folded {
     /// Takes in one more observation, and says how far the page is from each base there was. `divergence_from`
-    /// measures what was found from another version; at most `most` profiles are kept.
+    /// measures what was found from another version.
     pub fn take<E>(
         &mut self,
         fact: &Fact<'_>,
-        most: usize,
+        folding: &Folding<'_>,
         divergence_from: impl FnMut(VersionId) -> Result<Divergence, E>,
     ) -> Result<Vec<Measured>, E> {
         let mut measured = Vec::new();
@@ -62,8 +102,12 @@ impl Folded {
             }
             if found.has_words {
                 let base = BaseVersion { at: fact.at, version: found.version };
-                measured = self.profiles.extend(base, found.same_text, most, divergence_from)?;
+                measured = self.profiles.extend(base, found.same_text, folding.profiles, divergence_from)?;
             }
+            if let Some(lesson) = lesson(self.seen_at, fact.at, fact.changed, fact.told) {
+                self.learnt.take(&lesson, folding.host, folding.depth, folding.policy);
+            }
+            self.seen_at = Some(fact.at);
             self.version = Some(found.version);
             self.text_rules = found.text_rules;
             self.has_words = Some(found.has_words);

@@ -16,6 +16,7 @@ pub mod fold;
 pub mod sqlite;
 pub mod version;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -28,7 +29,8 @@ use crate::change::sketch::Sketch;
 use crate::fetch::visit::{Held, HostReport, Outcome};
 use crate::observation::{Life, Observation};
 use crate::page::{Depth, Fingerprint, Host, HostId, PageId, PageUrl, SeedId};
-use crate::policy::PageState;
+use crate::policy::learner::Priors;
+use crate::policy::{Lesson, PageState, Policy, Yield};
 use crate::schedule::Plan;
 use crate::time::Timestamp;
 use crate::unique::seeds::Seed;
@@ -50,6 +52,48 @@ pub trait Store: Send {
 
     /// Calls `each` for every page, in order of their ids.
     fn each_page(&mut self, each: &mut dyn FnMut(KnownPage)) -> Result<()>;
+
+    /// From here on what visits teach is folded by this policy.
+    fn follow(&mut self, policy: Arc<dyn Policy>);
+
+    /// What made the memories that pages have; nothing if none has one.
+    fn memory_kind(&mut self) -> Result<Option<String>>;
+
+    /// Makes the memory of every page again from the log, unless it is of the kind that the policy followed makes. Says
+    /// how many pages were learnt anew; `progress` is told how much of how much is done.
+    fn relearn(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<u64>;
+
+    /// Calls `each` for every page that holds anything (or every so many of them), in order of their ids, with what its
+    /// visits taught, in their order.
+    fn each_history(&mut self, every: u64, each: &mut dyn FnMut(PageLessons)) -> Result<()>;
+
+    /// What the visits of one page taught, in their order.
+    fn lessons(&mut self, page: PageId) -> Result<Vec<Lesson>>;
+
+    /// A single fact that was kept by this name.
+    fn note(&mut self, name: &str) -> Result<Option<String>>;
+
+    /// Keeps a single fact, in place of what it was.
+    fn set_note(&mut self, name: &str, value: &str) -> Result<()>;
+
+    /// Pages there are, other spellings included.
+    fn page_count(&mut self) -> Result<u64>;
+
+    /// A page as scheduling sees it.
+    fn known_page(&mut self, page: PageId) -> Result<Option<KnownPage>>;
+
+    /// Visits that had something to compare with, of all pages.
+    fn comparisons(&mut self) -> Result<u64>;
+
+    /// The priors there are.
+    fn priors(&mut self) -> Result<Priors>;
+
+    /// Keeps these in place of the priors there were.
+    fn set_priors(&mut self, priors: &Priors) -> Result<()>;
+
+    /// Calls `each` for every page whose links are known, with the high halves of the fingerprints of the pages it links
+    /// to.
+    fn each_links(&mut self, each: &mut dyn FnMut(PageId, &[u64])) -> Result<()>;
 
     /// What is remembered of every host.
     fn hosts(&mut self) -> Result<Vec<KnownHost>>;
@@ -147,6 +191,16 @@ pub struct KnownPage {
     pub is_alias: bool,
 }
 
+/// A page, and what its visits taught.
+#[derive(Clone, Debug)]
+pub struct PageLessons {
+    pub page: PageId,
+    pub url: String,
+    pub host: HostId,
+    pub depth: Depth,
+    pub lessons: Vec<Lesson>,
+}
+
 /// A host as it is stored.
 #[derive(Clone, Debug)]
 pub struct KnownHost {
@@ -154,6 +208,8 @@ pub struct KnownHost {
     pub report: HostReport,
     pub sitemaps_at: Option<Timestamp>,
     pub pages: u64,
+    /// What visits to its pages came to.
+    pub yields: Yield,
 }
 
 /// A cycle under way.
@@ -250,6 +306,10 @@ pub struct VisitRecord {
     pub changed_when: ChangedWhen,
     /// Pages that were found on it and were not known.
     pub found: Vec<NewPage>,
+    /// The known pages that it links to, as [`Fingerprint::prefix`] has them, sorted; `None` if it was not read.
+    pub links: Option<Vec<u64>>,
+    /// The dates of its entries in UTC seconds, if it is a feed.
+    pub entry_dates: Option<Vec<i64>>,
     /// The page it redirects to.
     pub redirect: Option<Fingerprint>,
     /// The page that it is another spelling of.
@@ -350,10 +410,12 @@ pub struct Rebuilt {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Sizes {
     pub pages: u64,
-    /// Times and counts: the last visit, when it is due, visits, changes.
+    /// Times: the last visit, the last that brought or confirmed anything, and when it is due.
     pub fixed_bytes: u64,
     /// Change profiles.
     pub profile_bytes: u64,
+    /// What the policy learnt.
+    pub memory_bytes: u64,
     /// Sketches of the versions that the profiles start from.
     pub sketch_bytes: u64,
     /// Of the page that takes most.

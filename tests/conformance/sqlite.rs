@@ -97,6 +97,8 @@ fn heavy_visit(store: &mut SqliteStore, number: u64, bytes: usize) -> VisitRecor
         text_rules: 0,
         changed_when: ChangedWhen::default(),
         found: Vec::new(),
+        links: None,
+        entry_dates: None,
         redirect: None,
         alias: None,
     }

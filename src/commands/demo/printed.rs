@@ -16,17 +16,18 @@ const MOST_LINES: usize = 3;
 
 pub(super) fn text(account: &Account) -> String {
     let mut text = opening(account);
-    text += "\nCycle by cycle: what it spent and found, and how good the copy was at its end, by the truth\n";
-    for judged in &account.contenders {
-        if account.contenders.len() > 1 {
-            text += &format!("{}\n", judged.policy);
-        }
+    let several = account.contenders.len() > 1;
+    if let Some(judged) = account.contenders.first() {
+        let with = if several { format!(" (policy `{}`)", judged.policy) } else { String::new() };
+        text += &format!(
+            "\nCycle by cycle: what it spent and found, and how good the copy was, by the truth{with}\n"
+        );
         text += &cycles(judged);
     }
     text += "fresh: pages whose copy is what the page says now; staleness: how far copies and pages are apart,\n\
              0 the same, 1 nothing in common; coverage: pages of which there is a copy\n";
     text += &gain(account);
-    if account.contenders.len() > 1 {
+    if several {
         text += &contest(account);
     }
     if let Some(judged) = account.contenders.first() {
@@ -41,7 +42,7 @@ fn opening(account: &Account) -> String {
     format!(
         "The web: {} pages on {} hosts of loopback. Half of them change, some die, some are born. A day of it\n\
          lasts {}. The first crawl fetched {} pages with {} requests ({}). Then {} cycles,\n\
-         one a day, could spend {} requests each: a quarter of the pages.\n",
+         one a day, could spend {} requests each: {} of the pages.\n",
         number(pages),
         account.hosts,
         seconds(account.day_seconds),
@@ -50,6 +51,7 @@ fn opening(account: &Account) -> String {
         bytes(first.bytes),
         account.cycles,
         number(account.budget),
+        percent(Some(account.budget as f64 / pages as f64)),
     )
 }
 
@@ -80,21 +82,16 @@ fn cycles(judged: &Judged) -> String {
 }
 
 fn gain(account: &Account) -> String {
-    let mut text = String::new();
-    for judged in &account.contenders {
-        let with =
-            if account.contenders.len() > 1 { format!(" by {}", judged.policy) } else { String::new() };
-        let spent = &judged.spent;
-        text += &format!(
-            "\nWhat {} requests ({}) on revisits{with} gained, in the mean over {:.1} days;\n\
-             left alone: what the first crawl's copy would have been worth had nothing been visited again\n{}",
-            number(spent.requests),
-            bytes(spent.bytes),
-            account.days,
-            by_behaviour(&judged.standing, &account.left_alone),
-        );
-    }
-    text
+    let Some(judged) = account.contenders.first() else { return String::new() };
+    let spent = &judged.spent;
+    format!(
+        "\nWhat {} requests ({}) on revisits gained, in the mean over {:.1} days;\n\
+         left alone: what the first crawl's copy would have been worth had nothing been visited again\n{}",
+        number(spent.requests),
+        bytes(spent.bytes),
+        account.days,
+        by_behaviour(&judged.standing, &account.left_alone),
+    )
 }
 
 /// The store, next to what the first crawl's copy would be worth.

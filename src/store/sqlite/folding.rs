@@ -3,24 +3,26 @@
 use rusqlite::{Connection, Row, params_from_iter, types::Value};
 
 use super::versions::{Sketches, differ, has_text, is_sketched};
-use super::{Result, SqliteStore, StoreError, count, moment, signed};
+use super::{Result, SqliteStore, StoreError, count, learning, moment, signed};
 use crate::change::ChangeSettings;
 use crate::change::profile::Profiles;
 use crate::fetch::visit::Outcome;
 use crate::observation::{Life, Standing};
-use crate::page::PageId;
-use crate::store::fold::{Fact, Folded, Found};
+use crate::page::{HostId, PageId};
+use crate::policy::{Learnt, Policy};
+use crate::store::fold::{Fact, Folded, Folding, Found};
 use crate::store::{CycleId, Rebuilt, VersionId};
 use crate::time::Timestamp;
 
 /// All that [`folded`] reads, in its order.
 pub(super) const FOLDED: &str = "state, failures, due_at, last_outcome, visits, changes, last_visit_at,
-    last_cycle_id, version_id, text_rules, profiles, has_words";
-pub(super) const FOLDED_COLUMNS: usize = 12;
+    last_cycle_id, version_id, text_rules, profiles, has_words, seen_at, learnt";
+pub(super) const FOLDED_COLUMNS: usize = 14;
 
 pub(super) fn folded(row: &Row<'_>) -> rusqlite::Result<Folded> {
     let name: String = row.get(0)?;
     let profiles: Option<Vec<u8>> = row.get(10)?;
+    let learnt: Option<Vec<u8>> = row.get(13)?;
     Ok(Folded {
         standing: Standing {
             life: Life::from_name(&name).unwrap_or_default(),
@@ -37,13 +39,15 @@ pub(super) fn folded(row: &Row<'_>) -> rusqlite::Result<Folded> {
         has_words: row.get(11)?,
         // Profiles that can't be read are as good as none: new ones begin.
         profiles: profiles.and_then(|bytes| Profiles::from_bytes(&bytes)).unwrap_or_default(),
+        seen_at: moment(row.get(12)?),
+        learnt: learning::learnt(learnt.as_deref()),
     })
 }
 
 /// Sets all that [`folded`] reads, by the values that [`values`] gives; the page's id is the first.
 pub(super) const SET_FOLDED: &str = "state = ?2, failures = ?3, due_at = ?4, last_outcome = ?5, visits = ?6,
     changes = ?7, last_visit_at = ?8, last_cycle_id = ?9, version_id = ?10, text_rules = ?11, profiles = ?12,
-    has_words = ?13";
+    has_words = ?13, seen_at = ?14, learnt = ?15";
 
 pub(super) fn values(page: PageId, folded: &Folded) -> [Value; 1 + FOLDED_COLUMNS] {
     let integer = |value: Option<i64>| value.map_or(Value::Null, Value::Integer);
@@ -61,6 +65,8 @@ pub(super) fn values(page: PageId, folded: &Folded) -> [Value; 1 + FOLDED_COLUMN
         Value::Integer(folded.text_rules.cast_signed()),
         if folded.profiles.is_empty() { Value::Null } else { Value::Blob(folded.profiles.to_bytes()) },
         folded.has_words.into(),
+        integer(folded.seen_at.map(Timestamp::millis)),
+        learning::stored(&folded.learnt),
     ]
 }
 
@@ -88,13 +94,14 @@ pub(super) fn rebuild(
     };
     let versions = ids("SELECT id FROM version ORDER BY id")?;
     let pages = ids("SELECT id FROM page ORDER BY id")?;
+    let policy = std::sync::Arc::clone(&store.policy);
     let (mut done, all) = (0, (versions.len() + pages.len()) as u64);
     let mut rebuilt =
         Rebuilt { pages: pages.len() as u64, versions: versions.len() as u64, ..Rebuilt::default() };
     let mut step = |connection: &Connection, some: Work<'_>| -> Result<()> {
         match some {
             Work::Versions(ids) => rebuilt.sketches_differ += resketch(connection, ids, settings)?,
-            Work::Pages(ids) => rebuilt.pages_differ += refold_pages(connection, ids, settings)?,
+            Work::Pages(ids) => rebuilt.pages_differ += refold_pages(connection, ids, settings, &*policy)?,
         }
         let (Work::Versions(ids) | Work::Pages(ids)) = some;
         done += ids.len() as u64;
@@ -108,6 +115,7 @@ pub(super) fn rebuild(
             step(&transaction, some)?;
             transaction.commit()?;
         }
+        learning::note_kind(&store.connection, &*store.policy)?;
     } else {
         // Made and thrown away, all at once: the pages are held against the sketches that would be there.
         let transaction = store.transaction()?;
@@ -136,17 +144,24 @@ fn resketch(connection: &Connection, versions: &[i64], settings: ChangeSettings)
 }
 
 /// Folds the logs of these pages again; how many were not what their log amounts to.
-fn refold_pages(connection: &Connection, pages: &[i64], settings: ChangeSettings) -> Result<u64> {
+fn refold_pages(
+    connection: &Connection,
+    pages: &[i64],
+    settings: ChangeSettings,
+    policy: &dyn Policy,
+) -> Result<u64> {
     let mut differ = 0;
     for page in pages.iter().copied().map(PageId) {
-        let after = refold(connection, page, settings)?;
+        let after = refold(connection, page, settings, policy)?;
         let same = connection
             .prepare_cached(&format!("SELECT {FOLDED} FROM page WHERE id = ?1"))?
             .query_row([page.0], |row| {
                 // What can't be read is read as nothing, but it is not nothing.
                 let (state, profiles): (String, Option<Vec<u8>>) = (row.get(0)?, row.get(10)?);
+                let learnt: Option<Vec<u8>> = row.get(13)?;
                 let readable = state == after.standing.life.name()
-                    && profiles.unwrap_or_default() == after.profiles.to_bytes();
+                    && profiles.unwrap_or_default() == after.profiles.to_bytes()
+                    && learnt.as_deref().is_none_or(|bytes| Learnt::from_bytes(bytes).is_some());
                 Ok(readable && folded(row)? == after)
             })?;
         if !same {
@@ -160,10 +175,20 @@ fn refold_pages(connection: &Connection, pages: &[i64], settings: ChangeSettings
 }
 
 /// What a page's log amounts to.
-fn refold(connection: &Connection, page: PageId, settings: ChangeSettings) -> Result<Folded> {
+fn refold(
+    connection: &Connection,
+    page: PageId,
+    settings: ChangeSettings,
+    policy: &dyn Policy,
+) -> Result<Folded> {
     let mut folded = Folded::default();
+    let (host, depth) = connection
+        .prepare_cached("SELECT host_id, depth FROM page WHERE id = ?1")?
+        .query_row([page.0], |row| Ok((HostId(row.get(0)?), row.get(1)?)))?;
+    let folding = Folding { host, depth, profiles: settings.profiles, policy };
     let mut statement = connection.prepare_cached(
-        "SELECT cycle_id, at, outcome, detail, changed, version_id, text_rules, has_words FROM observation
+        "SELECT cycle_id, at, outcome, detail, changed, version_id, text_rules, has_words, dated_at, events, new_links
+         FROM observation
          WHERE page_id = ?1 ORDER BY id",
     )?;
     let mut rows = statement.query([page.0])?;
@@ -192,11 +217,10 @@ fn refold(connection: &Connection, page: PageId, settings: ChangeSettings) -> Re
             outcome: &outcome,
             changed: row.get(4)?,
             found,
+            told: learning::told(row, 8)?,
         };
         let mut sketches = Sketches::new(connection, settings, None);
-        folded.take(&fact, settings.profiles, |base| {
-            sketches.divergence(found.map(|found| found.version), base)
-        })?;
+        folded.take(&fact, &folding, |base| sketches.divergence(found.map(|found| found.version), base))?;
     }
     Ok(folded)
 }

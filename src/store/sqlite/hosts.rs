@@ -10,6 +10,7 @@ use super::{Result, StoreError, count, moment};
 use crate::fetch::robots;
 use crate::fetch::visit::{HostReport, RobotsRecord, Waiting};
 use crate::page::{Host, HostId};
+use crate::policy::Yield;
 use crate::store::{KnownHost, millis, version};
 use crate::time::Timestamp;
 
@@ -50,8 +51,11 @@ pub(super) fn sitemaps_read(connection: &Connection, host: &Host, at: Timestamp)
 pub(super) fn all(connection: &Connection) -> Result<Vec<KnownHost>> {
     let mut statement = connection.prepare(
         "SELECT host.id, origin, delay_ms, not_before, waiting_for, failures, robots_at, robots_status, robots_body,
-                sitemaps_at, coalesce(pages.count, 0), rests
-         FROM host LEFT JOIN (SELECT host_id, count(*) AS count FROM page GROUP BY host_id) AS pages
+                sitemaps_at, coalesce(pages.count, 0), rests, coalesce(pages.visited, 0), coalesce(pages.useful, 0)
+         FROM host LEFT JOIN
+              (SELECT host_id, count(*) AS count, count(last_visit_at) AS visited,
+                      sum(seen_at IS NOT NULL OR state = 'redirected') AS useful
+               FROM page GROUP BY host_id) AS pages
               ON pages.host_id = host.id
          ORDER BY host.id",
     )?;
@@ -84,6 +88,7 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<KnownHost>> {
             },
             sitemaps_at: moment(row.get(9)?),
             pages: count(row.get(10)?),
+            yields: Yield { visited: count(row.get(12)?), useful: count(row.get(13)?) },
         });
     }
     Ok(hosts)

@@ -286,12 +286,13 @@ pub(super) fn changes(
     Ok(())
 }
 
-/// Bytes of the last visit and the time it is due (8 each), of visits and changes (4 each).
+/// Bytes of the last visit, of the last that brought or confirmed anything, and of the time it is due: 8 each.
 const FIXED_BYTES: u64 = 24;
 
 pub(super) fn sizes(connection: &Connection) -> Result<Sizes> {
     let mut sizes = Sizes::default();
-    let mut statement = connection.prepare("SELECT profiles FROM page WHERE profiles IS NOT NULL")?;
+    let mut statement = connection
+        .prepare("SELECT profiles, coalesce(length(learnt), 0) FROM page WHERE profiles IS NOT NULL")?;
     let mut sketch = connection.prepare("SELECT length(hashes) FROM sketch WHERE version_id = ?1")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
@@ -306,9 +307,11 @@ pub(super) fn sizes(connection: &Connection) -> Result<Sizes> {
         }
         sizes.pages += 1;
         sizes.fixed_bytes += FIXED_BYTES;
+        let memory = count(row.get(1)?);
         sizes.profile_bytes += bytes.len() as u64;
+        sizes.memory_bytes += memory;
         sizes.sketch_bytes += sketches;
-        sizes.largest_bytes = sizes.largest_bytes.max(FIXED_BYTES + bytes.len() as u64 + sketches);
+        sizes.largest_bytes = sizes.largest_bytes.max(FIXED_BYTES + bytes.len() as u64 + memory + sketches);
     }
     Ok(sizes)
 }

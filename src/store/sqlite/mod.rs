@@ -6,6 +6,7 @@
 mod cycles;
 mod folding;
 mod hosts;
+mod learning;
 mod look;
 mod observations;
 mod pages;
@@ -14,18 +15,21 @@ mod versions;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use super::{
-    Batch, Change, CycleId, CycleRow, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageRow,
-    PlannedVisit, Rebuilt, Recorded, Result, Sizes, Spelling, Store, StoreError, StoredContent, Summary,
-    VersionId, VisitRow,
+    Batch, Change, CycleId, CycleRow, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageLessons,
+    PageRow, PlannedVisit, Rebuilt, Recorded, Result, Sizes, Spelling, Store, StoreError, StoredContent,
+    Summary, VersionId, VisitRow,
 };
 use crate::change::ChangeSettings;
 use crate::change::profile::Profiles;
 use crate::page::{Fingerprint, HostId, PageId, PageUrl, SeedId};
+use crate::policy::learner::Priors;
+use crate::policy::{Lesson, Policy, registry};
 use crate::schedule::Plan;
 use crate::time::Timestamp;
 use crate::unique::seeds::Seed;
@@ -40,6 +44,8 @@ pub struct SqliteStore {
     /// Ids of hosts seen by this process, by origin.
     host_ids: HashMap<String, HostId>,
     path: PathBuf,
+    /// What visits are folded by.
+    policy: Arc<dyn Policy>,
     /// Held as long as the store is open for a crawl.
     _lock: Option<File>,
 }
@@ -64,7 +70,12 @@ impl SqliteStore {
             Some(_) => {}
         }
         let connection = reader(path)?;
-        Ok(Self { connection, host_ids: HashMap::new(), path: path.to_owned(), _lock: None })
+        Ok(Self::with(connection, path, None))
+    }
+
+    fn with(connection: Connection, path: &Path, lock: Option<File>) -> Self {
+        let (host_ids, path) = (HashMap::new(), path.to_owned());
+        Self { connection, host_ids, path, policy: registry::counting(), _lock: lock }
     }
 
     fn configure(connection: Connection, path: &Path, lock: Option<File>) -> Result<Self> {
@@ -73,7 +84,7 @@ impl SqliteStore {
         let set = |sql: &str| connection.execute_batch(sql).map_err(|error| cannot_open(path, error));
         set("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
         set("PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 8000; PRAGMA temp_store = MEMORY;")?;
-        Ok(Self { connection, host_ids: HashMap::new(), path: path.to_owned(), _lock: lock })
+        Ok(Self::with(connection, path, lock))
     }
 
     fn migrate(&mut self) -> Result<()> {
@@ -231,6 +242,58 @@ impl Store for SqliteStore {
 
     fn each_page(&mut self, each: &mut dyn FnMut(KnownPage)) -> Result<()> {
         pages::each(&self.connection, each)
+    }
+
+    fn follow(&mut self, policy: Arc<dyn Policy>) {
+        self.policy = policy;
+    }
+
+    fn memory_kind(&mut self) -> Result<Option<String>> {
+        learning::kind(&self.connection)
+    }
+
+    fn relearn(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<u64> {
+        learning::relearn(self, progress)
+    }
+
+    fn each_history(&mut self, every: u64, each: &mut dyn FnMut(PageLessons)) -> Result<()> {
+        learning::each_history(&self.connection, every, each)
+    }
+
+    fn note(&mut self, name: &str) -> Result<Option<String>> {
+        learning::note(&self.connection, name)
+    }
+
+    fn set_note(&mut self, name: &str, value: &str) -> Result<()> {
+        learning::set_note(&self.connection, name, value)
+    }
+
+    fn page_count(&mut self) -> Result<u64> {
+        pages::count_all(&self.connection)
+    }
+
+    fn known_page(&mut self, page: PageId) -> Result<Option<KnownPage>> {
+        pages::one(&self.connection, page)
+    }
+
+    fn lessons(&mut self, page: PageId) -> Result<Vec<Lesson>> {
+        learning::lessons(&self.connection, page)
+    }
+
+    fn comparisons(&mut self) -> Result<u64> {
+        learning::comparisons(&self.connection)
+    }
+
+    fn priors(&mut self) -> Result<Priors> {
+        learning::priors(&self.connection)
+    }
+
+    fn set_priors(&mut self, priors: &Priors) -> Result<()> {
+        learning::set_priors(self, priors)
+    }
+
+    fn each_links(&mut self, each: &mut dyn FnMut(PageId, &[u64])) -> Result<()> {
+        learning::each_links(&self.connection, each)
     }
 
     fn hosts(&mut self) -> Result<Vec<KnownHost>> {

@@ -4,14 +4,15 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter, types::V
 
 use super::folding::{self, FOLDED, FOLDED_COLUMNS, SET_FOLDED, folded};
 use super::versions::{Sketches, differ, has_text, seen_before, version_id};
-use super::{Result, SqliteStore, StoreError, hosts, pages, signed};
+use super::{Result, SqliteStore, StoreError, hosts, learning, pages, signed};
 use crate::change::ChangeSettings;
 use crate::change::divergence::Divergence;
 use crate::change::profile::Measured;
 use crate::fetch::visit::{Outcome, RedirectFault};
 use crate::observation::{Life, Standing};
-use crate::page::{Fingerprint, PageId};
-use crate::store::fold::{Fact, Folded, Found};
+use crate::page::{Depth, Fingerprint, HostId, PageId};
+use crate::policy::Policy;
+use crate::store::fold::{Fact, Folded, Folding, Found, Told};
 use crate::store::{
     Batch, Change, Content, CycleId, Recorded, RecordedVisit, VersionId, VisitRecord, millis,
 };
@@ -19,11 +20,13 @@ use crate::time::Timestamp;
 
 pub(super) fn record(store: &mut SqliteStore, cycle: CycleId, batch: &Batch) -> Result<Recorded> {
     let mut host_ids = std::mem::take(&mut store.host_ids);
+    let policy = std::sync::Arc::clone(&store.policy);
     let transaction = store.transaction()?;
     let mut recorded = Recorded::default();
     let mut counts = Counts::default();
     for page in &batch.found {
-        recorded.new.extend(pages::add(&transaction, &mut host_ids, page, 0, 1.0, batch.now)?);
+        let weight = pages::weight_of_seed(&transaction, page.seed)?;
+        recorded.new.extend(pages::add(&transaction, &mut host_ids, page, 0, weight, batch.now)?);
     }
     for (page, date) in &batch.sitemap_dates {
         transaction
@@ -33,10 +36,12 @@ pub(super) fn record(store: &mut SqliteStore, cycle: CycleId, batch: &Batch) -> 
     for visit in &batch.visits {
         let row = PageNow::load(&transaction, visit.page)?;
         let hops = if visit.redirect.is_some() { row.hops + 1 } else { 0 };
+        let known = recorded.new.len();
         for page in &visit.found {
-            recorded.new.extend(pages::add(&transaction, &mut host_ids, page, hops, 1.0, batch.now)?);
+            recorded.new.extend(pages::add(&transaction, &mut host_ids, page, hops, row.weight, batch.now)?);
         }
-        let taken = record_visit(&transaction, cycle, visit, &row, batch.change)?;
+        let new_links = (recorded.new.len() - known) as u32;
+        let taken = record_visit(&transaction, cycle, visit, &row, new_links, batch.change, &*policy)?;
         counts.add(&taken);
         recorded.visits.push(taken);
     }
@@ -106,19 +111,64 @@ fn is_failure(outcome: &Outcome) -> bool {
 struct PageNow {
     folded: Folded,
     hops: u32,
+    host: HostId,
+    depth: Depth,
+    /// What its seed was given: pages found on it count as much.
+    weight: f64,
+    last_modified: Option<String>,
+    sitemap_date: Option<Timestamp>,
 }
 
 impl PageNow {
     fn load(connection: &Connection, page: PageId) -> Result<Self> {
         let found = connection
-            .prepare_cached(&format!("SELECT {FOLDED}, hops FROM page WHERE id = ?1"))?
-            .query_row([page.0], |row| Ok((folded(row)?, row.get(FOLDED_COLUMNS)?)))
+            .prepare_cached(&format!(
+                "SELECT {FOLDED}, hops, host_id, depth, weight, last_modified, sitemap_lastmod_seconds
+                 FROM page WHERE id = ?1"
+            ))?
+            .query_row([page.0], |row| {
+                let own = |place: usize| FOLDED_COLUMNS + place;
+                Ok(PageNow {
+                    folded: folded(row)?,
+                    hops: row.get(own(0))?,
+                    host: HostId(row.get(own(1))?),
+                    depth: row.get(own(2))?,
+                    weight: row.get(own(3))?,
+                    last_modified: row.get(own(4))?,
+                    sitemap_date: row.get::<_, Option<i64>>(own(5))?.map(Timestamp::from_seconds),
+                })
+            })
             .optional()?;
-        let Some((folded, hops)) = found else {
-            return Err(StoreError::BadValue(format!("a visit of page {page}, which is not there")));
-        };
-        Ok(PageNow { folded, hops })
+        found.ok_or_else(|| StoreError::BadValue(format!("a visit of page {page}, which is not there")))
     }
+
+    /// What the visit was told besides the content.
+    fn told(&self, visit: &VisitRecord, changed: Option<bool>, new_links: u32) -> Told {
+        // A page that has not changed is still of the date that it gave.
+        let header =
+            visit.last_modified.as_ref().or(self.last_modified.as_ref().filter(|_| changed == Some(false)));
+        let date = header.and_then(|text| http_date(text)).or(self.sitemap_date);
+        let events = match (&visit.entry_dates, self.folded.seen_at, changed) {
+            (Some(dates), Some(since), Some(changed)) => entries_since(dates, since, changed),
+            _ => None,
+        };
+        Told { date, events, new_links }
+    }
+}
+
+/// A date as HTTP writes it.
+fn http_date(text: &str) -> Option<Timestamp> {
+    let since = httpdate::parse_http_date(text).ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(Timestamp::from_seconds(i64::try_from(since.as_secs()).ok()?))
+}
+
+/// Entries of a feed that are younger than the last visit. `None` if some may have been pushed out, or if they don't
+/// explain what changed.
+fn entries_since(dates: &[i64], since: Timestamp, changed: bool) -> Option<u32> {
+    let is_newer = |date: &&i64| Timestamp::from_seconds(**date) > since;
+    let newer = dates.iter().filter(is_newer).count();
+    let complete = newer < dates.len();
+    (complete && (newer > 0) == changed).then(|| u32::try_from(newer).unwrap_or(u32::MAX))
 }
 
 /// What the visit brought, held against what there was.
@@ -136,7 +186,9 @@ fn record_visit(
     cycle: CycleId,
     visit: &VisitRecord,
     before: &PageNow,
+    new_links: u32,
     settings: ChangeSettings,
+    policy: &dyn Policy,
 ) -> Result<RecordedVisit> {
     let seen = &visit.observation;
     let target = visit.redirect.map(|to| target_id(connection, to)).transpose()?.flatten();
@@ -151,9 +203,11 @@ fn record_visit(
     let Compared { found, changed, divergence, returned_to } =
         compare(connection, visit, &before.folded, &mut sketches)?;
     let mut folded = before.folded.clone();
-    let fact = Fact { cycle, at: seen.at, outcome: &outcome, changed, found };
-    let bases = folded
-        .take(&fact, settings.profiles, |base| sketches.divergence(found.map(|found| found.version), base))?;
+    let told = before.told(visit, changed, new_links);
+    let fact = Fact { cycle, at: seen.at, outcome: &outcome, changed, found, told };
+    let folding = Folding { host: before.host, depth: before.depth, profiles: settings.profiles, policy };
+    let bases =
+        folded.take(&fact, &folding, |base| sketches.divergence(found.map(|found| found.version), base))?;
     let redirects_to = target.filter(|_| matches!(outcome, Outcome::Redirected { .. }));
     let detail = match &outcome {
         Outcome::Redirected { to, .. } => Some(to.as_str()),
@@ -162,8 +216,8 @@ fn record_visit(
     connection
         .prepare_cached(
             "INSERT INTO observation (page_id, cycle_id, at, outcome, status, changed, bytes, took_ms, version_id, detail,
-                divergence, bases, returned_to, validator, text_rules, has_words)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                divergence, bases, returned_to, validator, text_rules, has_words, dated_at, events, new_links)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
         )?
         .execute(params![
             visit.page.0,
@@ -182,8 +236,14 @@ fn record_visit(
             visit.validator,
             found.map(|found| found.text_rules.cast_signed()),
             found.map(|found| found.has_words),
+            told.date.map(Timestamp::millis),
+            told.events,
+            (told.new_links > 0).then_some(told.new_links),
         ])?;
     let observation = connection.last_insert_rowid();
+    if let Some(links) = &visit.links {
+        learning::keep_links(connection, visit.page, links)?;
+    }
     update_page(connection, visit, &folded, redirects_to)?;
     connection.prepare_cached("DELETE FROM plan WHERE page_id = ?1")?.execute([visit.page.0])?;
     let alias = visit.alias.filter(|_| !matches!(outcome, Outcome::BadRedirect(_)));
@@ -221,13 +281,13 @@ fn update_page(
 ) -> Result<()> {
     let mut statement = connection.prepare_cached(&format!(
         "UPDATE page SET {SET_FOLDED},
-            etag = CASE WHEN ?14 THEN ?15 ELSE etag END,
-            last_modified = CASE WHEN ?14 THEN ?16 ELSE last_modified END,
-            noindex = CASE WHEN ?19 THEN ?17 ELSE max(noindex, ?17) END,
-            redirects_to = ?18,
-            content_type = CASE WHEN ?19 THEN ?20 ELSE content_type END,
-            charset = CASE WHEN ?19 THEN ?21 ELSE charset END,
-            read_by_rules = CASE WHEN ?19 THEN ?22 ELSE read_by_rules END
+            etag = CASE WHEN ?16 THEN ?17 ELSE etag END,
+            last_modified = CASE WHEN ?16 THEN ?18 ELSE last_modified END,
+            noindex = CASE WHEN ?21 THEN ?19 ELSE max(noindex, ?19) END,
+            redirects_to = ?20,
+            content_type = CASE WHEN ?21 THEN ?22 ELSE content_type END,
+            charset = CASE WHEN ?21 THEN ?23 ELSE charset END,
+            read_by_rules = CASE WHEN ?21 THEN ?24 ELSE read_by_rules END
          WHERE id = ?1"
     ))?;
     let read = visit.content.as_ref().and_then(Content::read);

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Result, SqliteStore, StoreError, fingerprint, moment};
+use super::{Result, SqliteStore, StoreError, count, fingerprint, learning, moment};
+use crate::observation::Life;
 use crate::page::{Host, HostId, PageId, PageUrl, SeedId};
 use crate::policy::PageState;
 use crate::store::{AddedPage, CycleId, KnownPage, KnownSeed};
@@ -16,6 +17,15 @@ pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp)
     let mut host_ids = std::mem::take(&mut store.host_ids);
     let transaction = store.transaction()?;
     for seed in seeds {
+        let before: Option<(i64, f64)> = transaction
+            .prepare_cached("SELECT id, weight FROM seed WHERE fingerprint = ?1")?
+            .query_row([seed.url.fingerprint().to_bytes()], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        if let Some((id, _)) = before.filter(|(_, weight)| *weight != seed.weight) {
+            // What was found from it counts as it does.
+            transaction
+                .execute("UPDATE page SET weight = ?2 WHERE seed_id = ?1", params![id, seed.weight])?;
+        }
         let mut upsert = transaction.prepare_cached(
             "INSERT INTO seed (fingerprint, url, weight, max_depth, scope, added_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT (fingerprint) DO UPDATE SET
@@ -84,6 +94,15 @@ pub(super) fn adopt_seed(store: &mut SqliteStore, of: SeedId, url: &PageUrl, now
     Ok(())
 }
 
+/// What pages found from this seed count.
+pub(super) fn weight_of_seed(connection: &Connection, seed: SeedId) -> Result<f64> {
+    let weight = connection
+        .prepare_cached("SELECT weight FROM seed WHERE id = ?1")?
+        .query_row([seed.0], |row| row.get(0))
+        .optional()?;
+    Ok(weight.unwrap_or(1.0))
+}
+
 /// Adds a page; `None` if it is known.
 pub(super) fn add(
     connection: &Connection,
@@ -117,7 +136,7 @@ pub(super) fn add(
         id: PageId(connection.last_insert_rowid()),
         host,
         url: page.url.clone(),
-        state: PageState { depth: page.depth, weight, found_at: now, last_visit: None },
+        state: PageState::found(PageId(connection.last_insert_rowid()), host, page.depth, weight, now),
     }))
 }
 
@@ -140,29 +159,50 @@ pub(super) fn ensure_host(connection: &Connection, host: &Host) -> Result<HostId
     Ok(HostId(id))
 }
 
+/// All that [`known`] reads.
+const KNOWN: &str = "SELECT id, fingerprint, url, host_id, depth, weight, found_at, last_visit_at, due_at,
+    last_cycle_id, alias_of IS NOT NULL, seen_at, state, failures, learnt FROM page";
+
+fn known(row: &Row<'_>) -> Result<KnownPage> {
+    let (page, host) = (PageId(row.get(0)?), HostId(row.get(3)?));
+    Ok(KnownPage {
+        id: page,
+        fingerprint: fingerprint(row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?)?,
+        url: row.get(2)?,
+        host,
+        state: PageState {
+            page,
+            host,
+            depth: row.get(4)?,
+            weight: row.get(5)?,
+            found_at: Timestamp::from_millis(row.get(6)?),
+            last_visit: moment(row.get(7)?),
+            seen_at: moment(row.get(11)?),
+            life: row.get_ref(12)?.as_str().ok().and_then(Life::from_name).unwrap_or_default(),
+            failures: row.get(13)?,
+            learnt: learning::learnt(row.get_ref(14)?.as_blob_or_null().map_err(rusqlite::Error::from)?),
+        },
+        due_at: Timestamp::from_millis(row.get(8)?),
+        last_cycle: row.get::<_, Option<i64>>(9)?.map(CycleId),
+        is_alias: row.get(10)?,
+    })
+}
+
 pub(super) fn each(connection: &Connection, each: &mut dyn FnMut(KnownPage)) -> Result<()> {
-    let mut statement = connection.prepare(
-        "SELECT id, fingerprint, url, host_id, depth, weight, found_at, last_visit_at, due_at, last_cycle_id,
-                alias_of IS NOT NULL
-         FROM page ORDER BY id",
-    )?;
+    let mut statement = connection.prepare(&format!("{KNOWN} ORDER BY id"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        each(KnownPage {
-            id: PageId(row.get(0)?),
-            fingerprint: fingerprint(row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?)?,
-            url: row.get(2)?,
-            host: HostId(row.get(3)?),
-            state: PageState {
-                depth: row.get(4)?,
-                weight: row.get(5)?,
-                found_at: Timestamp::from_millis(row.get(6)?),
-                last_visit: moment(row.get(7)?),
-            },
-            due_at: Timestamp::from_millis(row.get(8)?),
-            last_cycle: row.get::<_, Option<i64>>(9)?.map(CycleId),
-            is_alias: row.get(10)?,
-        });
+        each(known(row)?);
     }
     Ok(())
+}
+
+pub(super) fn one(connection: &Connection, page: PageId) -> Result<Option<KnownPage>> {
+    let mut statement = connection.prepare_cached(&format!("{KNOWN} WHERE id = ?1"))?;
+    let mut rows = statement.query([page.0])?;
+    rows.next()?.map(known).transpose()
+}
+
+pub(super) fn count_all(connection: &Connection) -> Result<u64> {
+    Ok(count(connection.query_row("SELECT count(*) FROM page", [], |row| row.get(0))?))
 }

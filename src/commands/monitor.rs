@@ -1,0 +1,264 @@
+//! `freshet monitor`: cycles at fixed distances until stopped, a line for each.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU8;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use serde_json::json;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::watch;
+
+use freshet::crawl::calendar::{Arrears, Calendar};
+use freshet::crawl::{Counts, CrawlReport, Crawler, Progress};
+use freshet::fetch::network::Network;
+use freshet::report::{number, span};
+use freshet::time::Timestamp;
+
+use super::crawl::{listen, runtime, set_up, wait_for};
+use super::on_change::Hook;
+use super::talk::Talk;
+use crate::cli::{Global, MonitorArgs};
+use crate::settings::Settings;
+
+/// From one cycle to the next if nothing is said.
+const DEFAULT_EVERY: &str = "1d";
+/// The store's note of what missed cycles did not spend.
+const OWED: &str = "owed-requests";
+/// How long one sleeps at most before the clock is read again: it may have been set, or the machine been asleep.
+const LONGEST_SLEEP: Duration = Duration::from_secs(30);
+
+pub fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+    let mut settings = Settings::load(global, &arguments.crawl.flags)?;
+    let crawl = &mut settings.crawl;
+    crawl.every = arguments.every.clone().or(crawl.every.take()).or(Some(DEFAULT_EVERY.to_owned()));
+    crawl.at = arguments.at.clone().or(crawl.at.take());
+    let every = settings.every()?.unwrap_or(Duration::from_secs(86_400));
+    let time_of_day = settings.at()?;
+    let (mut crawler, hook) = set_up(&arguments.crawl, &settings, talk)?;
+    let last = crawler.store()?.cycles(1)?.into_iter().next();
+    let now = Timestamp::now();
+    let last_start = last.as_ref().map(|cycle| cycle.started_at);
+    let calendar = Calendar::new(every, time_of_day, last_start, now);
+    let resumes = last.is_some_and(|cycle| cycle.ended_at.is_none() && now < cycle.started_at.plus(every));
+    let owed = crawler.store()?.note(OWED)?.and_then(|owed| owed.parse().ok()).unwrap_or(0);
+    let mut monitor = Monitor {
+        calendar,
+        every,
+        last_start,
+        arrears: Arrears { owed },
+        budget: settings.crawl.budget,
+        json: global.json,
+        today: Today::default(),
+    };
+    let runtime = runtime(&settings)?;
+    // Missed while nobody ran: one cycle is run now, unless a time of day is kept.
+    let at_once = arguments.once
+        || resumes
+        || last_start.is_none() && time_of_day.is_none()
+        || time_of_day.is_none() && calendar.missed(last_start, now) > 0;
+    let driven = runtime.block_on(monitor.watch(&mut crawler, hook, at_once, arguments.once, talk));
+    runtime.shutdown_background();
+    driven?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Monitor {
+    calendar: Calendar,
+    every: Duration,
+    last_start: Option<Timestamp>,
+    arrears: Arrears,
+    budget: Option<u64>,
+    json: bool,
+    today: Today,
+}
+
+impl Monitor {
+    async fn watch(
+        &mut self,
+        crawler: &mut Crawler<Network>,
+        hook: Option<Hook>,
+        mut at_once: bool,
+        once: bool,
+        talk: &Talk,
+    ) -> anyhow::Result<()> {
+        let (stop, stopped) = watch::channel(false);
+        let hooked = hook.map(|hook| {
+            let (tell, told) = unbounded_channel();
+            crawler.tell_changes(tell);
+            tokio::spawn(hook.serve(told, stopped.clone(), talk.clone()))
+        });
+        let stopping = "stopping: what is in flight is finished and stored; once more stops at once";
+        tokio::spawn(listen(stop, Arc::new(AtomicU8::new(0)), talk.clone(), stopping));
+        loop {
+            let now = Timestamp::now();
+            let due = if at_once { now } else { self.calendar.next(now) };
+            if !at_once {
+                talk.say(&format!("the next cycle begins at {due}, in {}", span(due.after(now))));
+                if !wait_until(due, stopped.clone()).await {
+                    break;
+                }
+            }
+            at_once = false;
+            self.cycle(crawler, due, stopped.clone(), talk).await?;
+            if once || *stopped.borrow() {
+                break;
+            }
+        }
+        if !once {
+            self.today.close(self.json)?;
+        }
+        if let Some(hooked) = hooked {
+            // Nothing more is told: the commands that run are waited for.
+            crawler.tell_nobody();
+            wait_for(hooked, talk).await?;
+        }
+        Ok(())
+    }
+
+    /// Runs the cycle that was due at this moment, and says what it came to.
+    async fn cycle(
+        &mut self,
+        crawler: &mut Crawler<Network>,
+        due: Timestamp,
+        stopped: watch::Receiver<bool>,
+        talk: &Talk,
+    ) -> anyhow::Result<()> {
+        let missed = self.calendar.missed(self.last_start, due);
+        if missed > 0 {
+            talk.say(&format!(
+                "{} cycles were missed; they are made up for a little in each of the next ones",
+                number(missed)
+            ));
+        }
+        let budget = self.budget.map(|regular| {
+            self.arrears.miss(missed, regular);
+            self.arrears.take(regular)
+        });
+        crawler.store()?.set_note(OWED, &self.arrears.owed.to_string())?;
+        self.last_start = Some(due);
+        let began = Timestamp::now();
+        // The next one begins on time, so this one has until then.
+        let after_now = Timestamp::from_millis(began.millis().max(due.millis()) + 1);
+        let time = self.calendar.next(after_now).after(began).min(self.every);
+        let (progress, mut watched) = watch::channel(Progress::default());
+        let mut meter = talk.meter();
+        let mut run = std::pin::pin!(crawler.run_once(budget, Some(time), stopped, &progress));
+        let report = loop {
+            tokio::select! {
+                report = &mut run => break report,
+                Ok(()) = watched.changed() => meter.show(&watched.borrow_and_update().clone()),
+            }
+        };
+        meter.finish();
+        let report = report.context("the cycle failed; what was committed is safe")?;
+        self.today.add(began, &report.counts, self.json, self.every)?;
+        self.say(began, budget, &report)
+    }
+
+    fn say(&self, began: Timestamp, budget: Option<u64>, report: &CrawlReport) -> anyhow::Result<()> {
+        let counts = &report.counts;
+        let line = if self.json {
+            json!({
+                "cycle_began": began,
+                "seconds": report.elapsed.as_secs_f64(),
+                "budget": budget,
+                "requests": counts.requests,
+                "fetched": counts.fetched,
+                "changed": counts.changed,
+                "unchanged": counts.unchanged,
+                "new": counts.new,
+                "failed": counts.failed,
+                "deferred": counts.deferred,
+                "known": report.known,
+                "stopped": report.stopped,
+            })
+            .to_string()
+        } else {
+            let stopped = if report.stopped { ", stopped" } else { "" };
+            format!("{began} cycle: {} in {}{stopped}", figures(counts), span(report.elapsed))
+        };
+        print(&line)
+    }
+}
+
+fn figures(counts: &Counts) -> String {
+    format!(
+        "{} requests, {} fetched, {} changed, {} new, {} failed",
+        number(counts.requests),
+        number(counts.fetched),
+        number(counts.changed),
+        number(counts.new),
+        number(counts.failed)
+    )
+}
+
+/// A line that a log file or a journal has at once.
+fn print(line: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}")?;
+    Ok(out.flush()?)
+}
+
+/// Where there are several cycles a day: what they came to together, told when the day is over.
+#[derive(Default)]
+struct Today {
+    day: Option<String>,
+    cycles: u64,
+    sum: Counts,
+}
+
+impl Today {
+    fn add(&mut self, began: Timestamp, counts: &Counts, json: bool, every: Duration) -> anyhow::Result<()> {
+        if every >= Duration::from_secs(86_400) {
+            // A cycle's own line is the day's.
+            return Ok(());
+        }
+        let day = began.to_string().chars().take(10).collect::<String>();
+        if self.day.as_ref().is_some_and(|before| *before != day) {
+            self.close(json)?;
+        }
+        self.day = Some(day);
+        self.cycles += 1;
+        self.sum.requests += counts.requests;
+        self.sum.fetched += counts.fetched;
+        self.sum.changed += counts.changed;
+        self.sum.new += counts.new;
+        self.sum.failed += counts.failed;
+        Ok(())
+    }
+
+    fn close(&mut self, json: bool) -> anyhow::Result<()> {
+        let Today { day: Some(day), cycles, sum } = std::mem::take(self) else { return Ok(()) };
+        print(&if json {
+            json!({
+                "day": day,
+                "cycles": cycles,
+                "requests": sum.requests,
+                "fetched": sum.fetched,
+                "changed": sum.changed,
+                "new": sum.new,
+                "failed": sum.failed,
+            })
+            .to_string()
+        } else {
+            format!("{day} day: {} cycles, {}", number(cycles), figures(&sum))
+        })
+    }
+}
+
+/// Sleeps until then; says no if it was told to stop before.
+async fn wait_until(due: Timestamp, mut stopped: watch::Receiver<bool>) -> bool {
+    loop {
+        let left = due.after(Timestamp::now());
+        if left.is_zero() {
+            return !*stopped.borrow();
+        }
+        tokio::select! {
+            () = tokio::time::sleep(left.min(LONGEST_SLEEP)) => {}
+            _ = stopped.wait_for(|stopped| *stopped) => return false,
+        }
+    }
+}

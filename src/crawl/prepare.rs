@@ -1,0 +1,279 @@
+//! Before a cycle: the policy is given its priors, pages are learnt anew where need be, and weights are found.
+//!
+//! Priors are fitted again whenever the visits that had something to compare with have doubled: so what a fit costs,
+//! and learning all pages anew from the log, stays in proportion to the visits themselves.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::estimate::censored::{History, KEPT_LENGTHS};
+use crate::page::{Depth, HostId, PageId};
+use crate::policy::importance::{LinkGatherer, inlinks, pagerank};
+use crate::policy::learner::{GroupBy, LEAST_PAGES_IN_ALL, PriorKind, Priors};
+use crate::policy::page_state::Dates;
+use crate::policy::{Learnt, Policy, Survey, Yield, registry};
+use crate::store::{KnownHost, KnownPage, Store, StoreError};
+use crate::time::{Age, Timestamp};
+
+/// What a page's importance goes by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WeightBy {
+    /// What the seeds file says of the seed it was found from.
+    #[default]
+    Seeds,
+    /// Nothing: all count the same.
+    Equal,
+    /// How many pages under watch link to it.
+    Inlinks,
+    /// PageRank in the graph of the pages under watch.
+    PageRank,
+}
+
+impl WeightBy {
+    pub const ALL: [Self; 4] = [Self::Seeds, Self::Equal, Self::Inlinks, Self::PageRank];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Seeds => "seeds",
+            Self::Equal => "equal",
+            Self::Inlinks => "inlinks",
+            Self::PageRank => "pagerank",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// What pages count, where it is not what the store says.
+#[derive(Debug, Default)]
+pub enum Weights {
+    #[default]
+    Stored,
+    Equal,
+    /// Pages that nobody links to, or that were found since, count as the least of these.
+    ByPage(HashMap<PageId, f64>, f64),
+}
+
+impl Weights {
+    pub fn of(&self, page: PageId, stored: f64) -> f64 {
+        match self {
+            Self::Stored => stored,
+            Self::Equal => 1.0,
+            Self::ByPage(weights, least) => weights.get(&page).copied().unwrap_or(*least),
+        }
+    }
+
+    /// Reads the graph, if that is what weights go by.
+    pub fn load(store: &mut dyn Store, by: WeightBy) -> Result<Self, StoreError> {
+        let rank = match by {
+            WeightBy::Seeds => return Ok(Self::Stored),
+            WeightBy::Equal => return Ok(Self::Equal),
+            WeightBy::Inlinks => inlinks,
+            WeightBy::PageRank => pagerank,
+        };
+        let (mut places, mut pages) = (HashMap::new(), Vec::new());
+        store.each_page(&mut |page| {
+            if !page.is_alias {
+                places.insert(page.fingerprint.prefix(), pages.len() as u32);
+                pages.push(page.id);
+            }
+        })?;
+        let numbers: HashMap<PageId, u32> = pages.iter().copied().zip(0..).collect();
+        let mut graph = LinkGatherer::new(pages.len());
+        store.each_links(&mut |page, targets| {
+            let Some(from) = numbers.get(&page) else { return };
+            for to in targets.iter().filter_map(|target| places.get(target)) {
+                graph.add(*from, *to);
+            }
+        })?;
+        let weights = rank(&graph.finish());
+        let least = weights.iter().copied().fold(f64::INFINITY, f64::min).min(1.0);
+        Ok(Self::ByPage(pages.into_iter().zip(weights).collect(), least))
+    }
+}
+
+/// Before so many comparisons there is nothing to fit.
+const LEAST_COMPARISONS: u64 = 50;
+/// Pages that are looked at for a fit, at the most: evenly taken from all.
+const MOST_PAGES: u64 = 200_000;
+/// A prior that moved less than this, as a ratio, is left as it was: learning all pages anew would change nothing.
+const NEARLY: f64 = 1.05;
+
+/// The priors that the policy should go by: those of the store, or new ones if it is time for a fit. Says whether they
+/// are new.
+pub fn priors(store: &mut dyn Store, policy: &dyn Policy) -> Result<(Priors, bool), StoreError> {
+    let held = store.priors()?;
+    let Some(kind) = policy.learner().and_then(|learner| learner.prior()) else { return Ok((held, false)) };
+    let comparisons = store.comparisons()?;
+    if comparisons < 2 * held.comparisons.max(LEAST_COMPARISONS / 2) {
+        return Ok((held, false));
+    }
+    let mut fitted = fit(store, held.by, &[kind])?;
+    fitted.comparisons = comparisons;
+    if fitted.is_empty() || nearly_the_same(&held, &fitted, kind) {
+        fitted.all.clone_from(&held.all);
+    } else {
+        fitted.all.extend(held.all.iter().filter(|prior| prior.kind != kind));
+    }
+    Ok((fitted, true))
+}
+
+fn nearly_the_same(held: &Priors, fitted: &Priors, kind: PriorKind) -> bool {
+    let of = |priors: &Priors| {
+        let own = priors.all.iter().filter(|prior| prior.kind == kind);
+        own.map(|prior| (prior.group, prior.numbers)).collect::<HashMap<_, _>>()
+    };
+    let (held, fitted) = (of(held), of(fitted));
+    let near = |one: f64, other: f64| (one / other).max(other / one) < NEARLY;
+    held.len() == fitted.len()
+        && held.iter().all(|(group, [first, second])| {
+            fitted.get(group).is_some_and(|numbers| near(*first, numbers[0]) && near(*second, numbers[1]))
+        })
+}
+
+/// Fits priors of these kinds to what the store's visits found.
+pub fn fit(store: &mut dyn Store, by: GroupBy, kinds: &[PriorKind]) -> Result<Priors, StoreError> {
+    let mut pages: Vec<(HostId, Depth, History)> = Vec::new();
+    let every = store.page_count()?.div_ceil(MOST_PAGES).max(1);
+    store.each_history(every, &mut |page| {
+        if page.lessons.is_empty() {
+            return;
+        }
+        let mut history = History::keeping(KEPT_LENGTHS);
+        let mut dates = Dates::default();
+        for lesson in &page.lessons {
+            history.add(lesson.interval.days().max(Age::SHORTEST_DAYS), dates.see(lesson));
+        }
+        pages.push((page.host, page.depth, history));
+    })?;
+    if pages.len() < LEAST_PAGES_IN_ALL {
+        return Ok(Priors { by, ..Priors::default() });
+    }
+    Ok(Priors::fit(by, kinds, &pages))
+}
+
+/// Gets a store ready for a cycle by this policy: new priors are kept, and pages learnt anew that another policy, or
+/// this one with other priors, had learnt. `progress` is told how much of how much is done.
+pub fn learn(
+    store: &mut dyn Store,
+    policy: &mut Arc<dyn Policy>,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(), StoreError> {
+    // Whoever followed it before lets go of it, so that it can be given its priors.
+    store.follow(registry::counting());
+    let (priors, are_new) = priors(store, &**policy)?;
+    if are_new {
+        store.set_priors(&priors)?;
+    }
+    believe(policy, &priors);
+    store.follow(Arc::clone(policy));
+    let pages = store.relearn(progress)?;
+    if pages > 0 {
+        tracing::info!(pages, policy = policy.name(), "learnt anew from the log");
+    }
+    // To be followed again once it has looked over the pages.
+    store.follow(registry::counting());
+    Ok(())
+}
+
+/// Gives the policy its priors. Nobody else may hold it meanwhile.
+pub fn believe(policy: &mut Arc<dyn Policy>, priors: &Priors) {
+    if let Some(learner) = Arc::get_mut(policy).and_then(|policy| policy.learner_mut()) {
+        learner.believe(priors);
+    }
+}
+
+/// What a policy would have learnt of every page, if that is not what the store holds. The store is left as it is.
+pub fn learnt_otherwise(
+    store: &mut dyn Store,
+    policy: &dyn Policy,
+) -> Result<Option<HashMap<PageId, Learnt>>, StoreError> {
+    if store.memory_kind()? == Some(policy.memory_kind()) {
+        return Ok(None);
+    }
+    let mut all = HashMap::new();
+    store.each_history(1, &mut |page| {
+        let mut learnt = Learnt::default();
+        for lesson in &page.lessons {
+            learnt.take(lesson, page.host, page.depth, policy);
+        }
+        all.insert(page.page, learnt);
+    })?;
+    Ok(Some(all))
+}
+
+/// How pages are seen, where that is not as the store has them.
+#[derive(Debug, Default)]
+pub struct View {
+    pub weights: Weights,
+    /// What was learnt of them, if another policy's memory is in the store.
+    pub learnt: Option<HashMap<PageId, Learnt>>,
+}
+
+impl View {
+    /// The page as it is to be ranked.
+    pub fn adjust(&self, page: &mut KnownPage) {
+        page.state.weight = self.weights.of(page.id, page.state.weight);
+        if let Some(learnt) = &self.learnt {
+            page.state.learnt = learnt.get(&page.id).cloned().unwrap_or_default();
+        }
+    }
+}
+
+/// A cycle, as far as a policy asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    pub cycle: i64,
+    pub budget: Option<u64>,
+    pub length: Age,
+}
+
+/// From the start of one cycle to that of the next: as set, or as long ago as the last one began, or a day.
+pub fn cycle_length(
+    store: &mut dyn Store,
+    every: Option<std::time::Duration>,
+    now: Timestamp,
+) -> Result<Age, StoreError> {
+    if let Some(every) = every {
+        return Ok(Age::from_days(every.as_secs_f64() / 86_400.0));
+    }
+    let last = store.cycles(2)?.into_iter().find(|cycle| cycle.ended_at.is_some());
+    let passed = last.map(|cycle| now.since(cycle.started_at)).filter(|age| age.seconds() > 0.0);
+    Ok(passed.unwrap_or(Age::from_days(1.0)))
+}
+
+/// Lets the policy look over all pages that `is_wanted` lets through.
+pub fn look_over(
+    store: &mut dyn Store,
+    policy: &mut Arc<dyn Policy>,
+    hosts: &[KnownHost],
+    view: &View,
+    terms: Terms,
+    is_wanted: &dyn Fn(&KnownPage) -> bool,
+) -> Result<(), StoreError> {
+    let Some(policy) = Arc::get_mut(policy) else { return Ok(()) };
+    let yields: HashMap<HostId, Yield> = hosts.iter().map(|host| (host.id, host.yields)).collect();
+    let mut failed = None;
+    let mut pages = |look: &mut dyn FnMut(&crate::policy::PageState)| {
+        let each = &mut |mut page: KnownPage| {
+            if is_wanted(&page) {
+                view.adjust(&mut page);
+                look(&page.state);
+            }
+        };
+        failed = store.each_page(each).err();
+    };
+    let visits_a_day = terms.budget.map(|budget| budget as f64 / terms.length.days());
+    policy.survey(&mut Survey {
+        cycle: terms.cycle,
+        cycle_length: terms.length,
+        visits_a_day,
+        hosts: &yields,
+        pages: &mut pages,
+    });
+    failed.map_or(Ok(()), Err)
+}

@@ -1,0 +1,19 @@
+//! t·X: time since the last visit times changes seen.
+
+use super::{PageState, Policy, Score};
+use crate::time::Timestamp;
+
+/// The formula that genetic programming found again and again for Santos et al. (2013, §5.3). A page that never changed
+/// has a score of 0 for ever, and is visited only when nothing else is left.
+#[derive(Clone, Copy, Debug)]
+pub struct AgeTimesChanges;
+
+impl Policy for AgeTimesChanges {
+    fn name(&self) -> &str {
+        "t*x"
+    }
+
+    fn score(&self, page: &PageState, now: Timestamp) -> Score {
+        Score::new(page.age(now).days() * f64::from(page.learnt.state.changes))
+    }
+}

@@ -1,0 +1,232 @@
+//! What holds of every policy, and the golden values of the papers' own.
+
+use proptest::prelude::*;
+
+use super::registry::{ALL, PolicySettings, find};
+use super::*;
+use crate::estimate::tests::{close, golden, number, numbers};
+use crate::observation::Life;
+use crate::page::PageId;
+
+const DAY: i64 = 86_400_000;
+
+/// Every policy, and those that learn rates with an estimator of each kind.
+fn policies() -> Vec<Box<dyn Policy>> {
+    let settings = PolicySettings::default();
+    let mut all = Vec::new();
+    for row in &ALL {
+        all.extend(find(row.name, &settings).ok());
+        for estimator in ["mle", "cg", "lln", "two-interval", "dated", "count"] {
+            all.extend(find(&format!("{}:{estimator}", row.name), &settings).ok());
+        }
+    }
+    all
+}
+
+/// A page that these visits, days apart, found changed or not.
+fn visited(policy: &dyn Policy, id: i64, visits: &[(f64, bool)], weight: f64) -> PageState {
+    let mut at = Timestamp::from_millis(100 * DAY);
+    let mut page = PageState::found(PageId(id), HostId(1), 1, weight, at);
+    (page.life, page.last_visit, page.seen_at) = (Life::Alive, Some(at), Some(at));
+    for (days, changed) in visits {
+        let interval = Age::from_days(*days);
+        at = at.plus(std::time::Duration::from_secs_f64(interval.seconds()));
+        let lesson = Lesson { at, interval, changed: *changed, date: None, events: None, new_links: 0 };
+        page.learnt.take(&lesson, page.host, page.depth, policy);
+        (page.last_visit, page.seen_at) = (Some(at), Some(at));
+    }
+    page
+}
+
+fn look_over(policy: &mut dyn Policy, pages: &[PageState], visits_a_day: f64) {
+    let hosts = HashMap::from([(HostId(1), Yield { visited: 8, useful: 6 })]);
+    let mut each = |look: &mut dyn FnMut(&PageState)| pages.iter().for_each(look);
+    policy.survey(&mut Survey {
+        cycle: 3,
+        cycle_length: Age::from_days(1.0),
+        visits_a_day: Some(visits_a_day),
+        hosts: &hosts,
+        pages: &mut each,
+    });
+}
+
+fn history() -> impl Strategy<Value = Vec<(f64, bool)>> {
+    let short = prop::collection::vec((1e-9..1e-3_f64, any::<bool>()), 0..12);
+    let long = prop::collection::vec((0.01..1000.0_f64, any::<bool>()), 0..12);
+    let always = prop::collection::vec((0.01..30.0_f64, Just(true)), 0..12);
+    prop_oneof![short, long, always]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_score_is_finite_and_never_falls_while_a_page_waits(
+        histories in prop::collection::vec(history(), 1..6), weight in 0.01..100.0_f64,
+        waits in prop::collection::vec(0..400 * DAY, 2..6), budget in 0.01..50.0_f64, failures in 0u32..40
+    ) {
+        let mut waits = waits;
+        waits.sort_unstable();
+        for mut policy in policies() {
+            let mut pages: Vec<PageState> = (1..)
+                .zip(&histories)
+                .map(|(id, visits)| visited(&*policy, id, visits, weight))
+                .collect();
+            look_over(&mut *policy, &pages, budget);
+            for page in &mut pages {
+                page.failures = failures;
+                let since = page.waits_since();
+                let mut last = f64::NEG_INFINITY;
+                for wait in &waits {
+                    let now = Timestamp::from_millis(since.millis() + wait);
+                    let value = score(&*policy, page, now).value();
+                    prop_assert!(value.is_finite(), "{}: {value}", policy.name());
+                    // Rounding may take the last digit.
+                    prop_assert!(value >= last - last.abs() * 1e-9, "{}: {value} after {last}", policy.name());
+                    last = value;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_of_pages_does_not_matter(
+        histories in prop::collection::vec(history(), 2..6), budget in 0.01..50.0_f64
+    ) {
+        for mut policy in policies() {
+            let mut pages: Vec<PageState> =
+                (1..).zip(&histories).map(|(id, visits)| visited(&*policy, id, visits, 1.0)).collect();
+            let now = Timestamp::from_millis(20_000 * DAY);
+            look_over(&mut *policy, &pages, budget);
+            let one: Vec<f64> = pages.iter().map(|page| score(&*policy, page, now).value()).collect();
+            pages.reverse();
+            look_over(&mut *policy, &pages, budget);
+            let mut other: Vec<f64> = pages.iter().map(|page| score(&*policy, page, now).value()).collect();
+            other.reverse();
+            for (one, other) in one.iter().zip(&other) {
+                prop_assert!(close(*one, *other, 1e-6) || (one - other).abs() < 1e-12, "{} {one} {other}", policy.name());
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_learnt_of_a_page_survives_being_stored(visits in history()) {
+        for policy in policies() {
+            let page = visited(&*policy, 1, &visits, 1.0);
+            prop_assert_eq!(Learnt::from_bytes(&page.learnt.to_bytes()), Some(page.learnt), "{}", policy.name());
+        }
+    }
+
+    #[test]
+    fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        let _ = Learnt::from_bytes(&bytes);
+    }
+}
+
+/// Our own policies forget no page: in the long run even one that never changed, among pages that always did.
+#[test]
+fn no_page_stays_unvisited_for_ever() {
+    for name in [
+        "utility",
+        "utility:mle",
+        "utility:cg",
+        "optimal",
+        "optimal-periodic",
+        "harmonic",
+        "proportional",
+        "age",
+    ] {
+        let mut policy = find(name, &PolicySettings::default()).expect("a policy");
+        let mut pages: Vec<PageState> =
+            (0..20).map(|id| visited(&*policy, id, &[(1.0, id > 0), (1.0, id > 0)], 1.0)).collect();
+        let start = pages[0].waits_since().millis();
+        let mut quiet_visits = 0;
+        for day in 1..=400 {
+            let now = Timestamp::from_millis(start + day * DAY);
+            look_over(&mut *policy, &pages, 1.0);
+            let scores: Vec<f64> = pages.iter().map(|page| score(&*policy, page, now).value()).collect();
+            let best = (0..pages.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b])).expect("pages");
+            quiet_visits += i32::from(best == 0);
+            let page = &mut pages[best];
+            let interval = page.copy_age(now);
+            let lesson =
+                Lesson { at: now, interval, changed: best > 0, date: None, events: None, new_links: 0 };
+            page.learnt.take(&lesson, page.host, page.depth, &*policy);
+            (page.last_visit, page.seen_at) = (Some(now), Some(now));
+        }
+        assert!(quiet_visits >= 2, "{name}: {quiet_visits} visits to the quiet page");
+    }
+}
+
+/// Scores and picks of the papers' policies (Santos et al. 2013, §5.1), through the registry: as a crawl would have them.
+#[test]
+fn the_papers_policies_have_their_golden_scores_and_picks() {
+    let golden = golden(include_str!("../../tests/golden/policies_topk.json"));
+    let tolerance = number(&golden["tolerance"]["relative"]);
+    for case in golden["cases"].as_array().expect("cases") {
+        let ages = numbers(&case["t"]);
+        for name in ["NAD", "SAD", "AAD", "GAD", "CG", "Age", "tX"] {
+            let mut policy = find(&name.to_lowercase(), &PolicySettings::default()).expect("a policy");
+            look_over(&mut *policy, &[], 1.0);
+            let histories = case["histories"].as_array().expect("histories").iter().map(numbers);
+            let scores: Vec<f64> = histories
+                .zip(&ages)
+                .enumerate()
+                .map(|(id, (history, age))| {
+                    let visits: Vec<(f64, bool)> = history.iter().map(|seen| (1.0, *seen > 0.0)).collect();
+                    let page = visited(&*policy, id as i64, &visits, 1.0);
+                    let now = page.waits_since().plus(std::time::Duration::from_secs_f64(age * 86_400.0));
+                    let value = score(&*policy, &page, now).value();
+                    // Ages are in seconds here.
+                    if name == "Age" { value / 86_400.0 } else { value }
+                })
+                .collect();
+            for (value, expected) in scores.iter().zip(numbers(&case["policies"][name]["scores"])) {
+                assert!(
+                    close(*value, expected, tolerance) || (value - expected).abs() < 1e-15,
+                    "{name} {case}"
+                );
+            }
+            let mut order: Vec<usize> = (0..scores.len()).collect();
+            order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
+            let picks: Vec<f64> =
+                order.iter().take(number(&case["k"]) as usize).map(|at| *at as f64).collect();
+            assert_eq!(picks, numbers(&case["policies"][name]["top"]), "{name}");
+        }
+    }
+}
+
+#[test]
+fn new_pages_come_in_order_of_depth_and_failures_put_pages_back() {
+    for policy in policies() {
+        let found =
+            |id, depth| PageState::found(PageId(id), HostId(1), depth, 1.0, Timestamp::from_millis(DAY));
+        let now = Timestamp::from_millis(40 * DAY);
+        let scores: Vec<f64> = (0..4).map(|depth| score(&*policy, &found(1, depth), now).value()).collect();
+        assert!(scores.is_sorted_by(|a, b| a > b), "{}: {scores:?}", policy.name());
+        let mut page = visited(&*policy, 1, &[(1.0, true), (1.0, true)], 1.0);
+        let now = Timestamp::from_millis(page.waits_since().millis() + DAY);
+        let well = score(&*policy, &page, now).value();
+        page.failures = 2;
+        assert!(close(score(&*policy, &page, now).value(), well / 4.0, 1e-12), "{}", policy.name());
+    }
+}
+
+#[test]
+fn a_host_whose_pages_are_of_no_use_waits_with_its_new_ones() {
+    let mut policy = find("utility", &PolicySettings::default()).expect("a policy");
+    let hosts = HashMap::from([
+        (HostId(1), Yield { visited: 99, useful: 4 }),
+        (HostId(2), Yield { visited: 99, useful: 99 }),
+    ]);
+    policy.survey(&mut Survey {
+        cycle: 1,
+        cycle_length: Age::from_days(1.0),
+        visits_a_day: None,
+        hosts: &hosts,
+        pages: &mut |_| {},
+    });
+    let found = |host| PageState::found(PageId(1), HostId(host), 1, 1.0, Timestamp::from_millis(0));
+    let scores = [1, 2, 3].map(|host| policy.score_unseen(&found(host)).value());
+    assert!(scores[0] < 0.1 * scores[1] && scores[1] == scores[2], "{scores:?}");
+}
