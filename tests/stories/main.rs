@@ -8,6 +8,7 @@
 mod support;
 
 mod a_web_that_changes;
+mod adaptive;
 mod addresses;
 mod again_and_again;
 mod asking_for_time;
@@ -17,6 +18,7 @@ mod command_line;
 mod first_crawl;
 mod hard_pages;
 mod how_a_page_moved;
+mod monitoring;
 mod one_page_many_spellings;
 mod operator;
 mod politeness;

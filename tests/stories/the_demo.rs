@@ -32,8 +32,9 @@ fn figure(of: &Value, name: &str) -> f64 {
 fn it_spends_its_budget_gains_freshness_and_leaves_a_store() {
     let freshet = Freshet::new();
     let told = demo(&freshet, &["--short", "--json"]).json();
+    let policies = told["contenders"].as_array().expect("contenders").iter().map(|one| &one["policy"]);
+    assert_eq!(policies.collect::<Vec<_>>(), ["utility", "uniform", "nutch"]);
     let contender = &told["contenders"][0];
-    assert_eq!(contender["policy"], "breadth-first");
     let cycles = contender["by_cycle"].as_array().expect("cycles");
     assert_eq!(cycles.len() as u64, told["cycles"].as_u64().expect("a number"));
     let mut requests = 0.0;
@@ -85,7 +86,7 @@ fn it_spends_its_budget_gains_freshness_and_leaves_a_store() {
 #[test]
 fn what_it_prints_is_for_people_and_its_store_is_where_it_was_wanted() {
     let freshet = Freshet::new();
-    let ran = demo(&freshet, &["--short", "--store", "mine.db"]);
+    let ran = demo(&freshet, &["--short", "--policy", "utility", "--store", "mine.db"]);
     assert_eq!(ran.code, Some(0), "{}", ran.output());
     for said in ["Cycle by cycle", "left alone", "What changed", "Try next", "freshet status --store mine.db"]
     {
@@ -100,7 +101,7 @@ fn what_it_prints_is_for_people_and_its_store_is_where_it_was_wanted() {
     assert!(freshet.path("mine.db").exists() && left_behind(&freshet).is_empty());
 
     let before = std::fs::read(freshet.path("mine.db")).expect("a store");
-    let again = demo(&freshet, &["--short", "--store", "mine.db"]);
+    let again = demo(&freshet, &["--short", "--policy", "utility", "--store", "mine.db"]);
     assert_eq!(again.code, Some(2), "{}", again.output());
     assert!(again.stderr.contains("`mine.db` is there already"), "{}", again.output());
     assert!(again.stdout.is_empty());
@@ -112,9 +113,12 @@ fn a_wrong_call_is_told_so_and_leaves_nothing() {
     let freshet = Freshet::new();
     for (arguments, said) in [
         (&["--policy", "psychic"][..], "there is no policy `psychic`"),
-        (&["--policy", "breadth-first,breadth-first"], "names `breadth-first` twice"),
+        (&["--policy", "utility,utility"], "names `utility` twice"),
         (&["--seed", "many"], "--seed"),
         (&["--days", "3"], "--days"),
+        (&["--budget", "0"], "--budget is 0"),
+        (&["--hosts", "0"], "--hosts is `0`"),
+        (&["--day", "1ms"], "--day is `1ms`"),
     ] {
         let ran = demo(&freshet, arguments);
         assert_eq!(ran.code, Some(2), "{}", ran.output());
