@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! seeds ─► schedule ─► fetch ─► extract ─┬─► unique ─► new pages ─────────────┐
-//!             ▲                          └─► change ─► observation ─► policy ─┤
+//!             ▲                          └─► change ─► observation ─► estimate ─► policy ─┤
 //!             └───────────── store (pages, observations, versions) ◄──────────┘
 //! ```
 //!
