@@ -639,7 +639,7 @@ pub struct DemoArgs {
     /// Cycles after the first crawl, one a day of the web
     #[arg(long, value_name = "N")]
     pub cycles: Option<u32>,
-    /// Requests a cycle may send [default: a tenth of the pages]
+    /// Requests a cycle may send [default: a tenth of the pages; with --short a quarter]
     #[arg(long, value_name = "K")]
     pub budget: Option<u64>,
     /// How long a day of the web lasts: 500ms, 2s
