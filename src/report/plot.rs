@@ -17,7 +17,8 @@
 //! ```
 //!
 //! Besides there are [`Series::steps`], each value holding until the next, and [`Series::bars`]. A legend stands to the
-//! right of the frame if a series has a name. [`Series::grey`] is for what is only there to compare with.
+//! right of the frame if a series has a name. [`Series::grey`], dashed or
+//! dotted, is for what is only there to compare with. Long titles are set smaller, long names cut.
 
 use std::fmt::Write as _;
 
@@ -88,7 +89,8 @@ impl Plot {
         let _ = writeln!(svg, r##"<rect width="{width}" height="{height}" fill="#ffffff"/>"##);
         let _ = writeln!(
             svg,
-            r#"<text x="{LEFT}" y="24" font-size="15" font-weight="bold">{}</text>"#,
+            r#"<text x="{LEFT}" y="24" font-size="{:.1}" font-weight="bold">{}</text>"#,
+            fitting(15.0, &self.title, self.width - LEFT - RIGHT),
             escaped(&self.title)
         );
         self.draw_axes(&frame, &mut svg);
@@ -150,13 +152,15 @@ impl Plot {
         let (middle, below) = (LEFT + frame.width / 2.0, self.height - 14.0);
         let _ = writeln!(
             svg,
-            r#"<text x="{middle:.1}" y="{below:.1}" font-size="13" text-anchor="middle">{}</text>"#,
+            r#"<text x="{middle:.1}" y="{below:.1}" font-size="{:.1}" text-anchor="middle">{}</text>"#,
+            fitting(13.0, &self.across.label, frame.width),
             escaped(&self.across.label)
         );
         let middle = TOP + frame.height / 2.0;
         let _ = writeln!(
             svg,
-            r#"<text x="18" y="{middle:.1}" font-size="13" text-anchor="middle" transform="rotate(-90 18 {middle:.1})">{}</text>"#,
+            r#"<text x="18" y="{middle:.1}" font-size="{:.1}" text-anchor="middle" transform="rotate(-90 18 {middle:.1})">{}</text>"#,
+            fitting(13.0, &self.up.label, frame.height + 40.0),
             escaped(&self.up.label)
         );
     }
@@ -352,8 +356,15 @@ pub struct Series {
     points: Vec<(f64, f64)>,
     /// x, low and high.
     band: Vec<(f64, f64, f64)>,
-    dashed: bool,
+    stroke: Stroke,
     grey: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stroke {
+    Whole,
+    Dashed,
+    Dotted,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -386,7 +397,7 @@ impl Series {
 
     fn new(shape: Shape, name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let (name, points) = (name.into(), points.into_iter().collect());
-        Self { name, shape, points, band: Vec::new(), dashed: false, grey: false }
+        Self { name, shape, points, band: Vec::new(), stroke: Stroke::Whole, grey: false }
     }
 
     /// Shaded from low to high, as (x, low, high): how sure the numbers are.
@@ -396,7 +407,12 @@ impl Series {
     }
 
     pub fn dashed(mut self) -> Self {
-        self.dashed = true;
+        self.stroke = Stroke::Dashed;
+        self
+    }
+
+    pub fn dotted(mut self) -> Self {
+        self.stroke = Stroke::Dotted;
         self
     }
 
@@ -407,7 +423,11 @@ impl Series {
     }
 
     fn dashes(&self) -> &'static str {
-        if self.dashed { r#" stroke-dasharray="6 4""# } else { "" }
+        match self.stroke {
+            Stroke::Whole => "",
+            Stroke::Dashed => r#" stroke-dasharray="6 4""#,
+            Stroke::Dotted => r#" stroke-dasharray="2 3""#,
+        }
     }
 
     fn reach_across(&self) -> Vec<f64> {
@@ -534,6 +554,12 @@ fn path(corners: impl Iterator<Item = (f64, f64)>) -> String {
     path
 }
 
+/// The size of letters, smaller if the text would need more room; a letter is six tenths as wide as high, about.
+fn fitting(size: f64, text: &str, room: f64) -> f64 {
+    let wide = 0.6 * size * text.chars().count().max(1) as f64;
+    size * (room / wide).clamp(0.3, 1.0)
+}
+
 fn cut(name: &str) -> String {
     if name.chars().count() <= LONGEST_NAME {
         return name.to_owned();
@@ -636,6 +662,12 @@ mod tests {
     }
 
     #[test]
+    fn long_titles_are_set_smaller() {
+        assert_eq!(fitting(15.0, "short", 600.0), 15.0);
+        assert_eq!(fitting(15.0, &"long".repeat(25), 450.0), 7.5);
+    }
+
+    #[test]
     fn a_step_holds_its_value_until_the_next() {
         let svg = Plot::new("", Axis::linear("").within(0.0, 1.0), Axis::linear("").within(0.0, 1.0))
             .with(Series::steps("", [(0.0, 0.0), (0.5, 1.0)]))
@@ -650,7 +682,12 @@ mod tests {
         (0..4_u8, any::<String>(), points, band, any::<bool>()).prop_map(
             |(shape, name, points, band, plain)| {
                 let shape = [Shape::Line, Shape::Points, Shape::Steps, Shape::Bars][usize::from(shape)];
-                Series { dashed: plain, grey: plain, band, ..Series::new(shape, name, points) }
+                Series {
+                    stroke: if plain { Stroke::Dotted } else { Stroke::Dashed },
+                    grey: plain,
+                    band,
+                    ..Series::new(shape, name, points)
+                }
             },
         )
     }
