@@ -72,7 +72,7 @@ Flags that steer cycles, such as --budget, --cycles, --policy and --profiles, ha
 
 const REPRODUCE_EXAMPLES: &str = "\
 Examples:
-  freshet reproduce avrachenkov                       the tables; plots and numbers go to ./reproduce/
+  freshet reproduce avrachenkov                       the tables; plots go to ./reproduce/
   freshet reproduce grimes-ford --runs 5000           smoother curves, five times the wait
   freshet reproduce avrachenkov --runs 50 --out tmp   a first look, in seconds
   freshet reproduce grimes-ford --json                every number of every curve, for programs

@@ -249,6 +249,8 @@ struct Freshness {
     learnt: Vec<[[Sample; 3]; 3]>,
     best: Sample,
     uniform: Sample,
+    /// In a loop, of the pages worth a visit, those that in the end get none, by each learner.
+    given_up: [Sample; 3],
 }
 
 /// Expt. 2: how fresh copies are if crawl rates are made from estimates.
@@ -298,7 +300,8 @@ fn freshness(effort: Effort) -> Experiment {
             ),
             "eq. 10 sums from 0, not 1, in print; the rates are those of Azar et al. 2018".to_owned(),
             "learnt apart: from visits at even rates. In a loop: each estimate sets the rates of the next visits; a page \
-             believed to change too fast is given up, and never learnt of again, unless there is a least rate"
+             believed to change too fast is given up, and never learnt of again, unless there is a least rate; the last column \
+             is the share of the pages worth visits that get none in the end"
                 .to_owned(),
             format!(
                 "in a loop LLN takes the mean crawl rate so far for p, as it knows only one, and SA the one of each visit; the \
@@ -316,6 +319,7 @@ fn learnt_freshness(runs: u32, weights: Weights, times: &[f64], random: &mut imp
         learnt: vec![<[[Sample; 3]; 3]>::default(); times.len()],
         best: Sample::default(),
         uniform: Sample::default(),
+        given_up: Default::default(),
     };
     for _ in 0..runs {
         let truth: Vec<Watched> = (0..PAGES)
@@ -325,7 +329,8 @@ fn learnt_freshness(runs: u32, weights: Weights, times: &[f64], random: &mut imp
             })
             .collect();
         let evenly = vec![VISITS_A_PAGE; PAGES];
-        found.best.add(reached(&truth, &planned(&truth, 0.0)));
+        let best = planned(&truth, 0.0);
+        found.best.add(reached(&truth, &best));
         found.uniform.add(reached(&truth, &evenly));
         for (learner, _) in LEARNERS.iter().enumerate() {
             for (place, way) in Use::ALL.into_iter().enumerate() {
@@ -349,6 +354,9 @@ fn learnt_freshness(runs: u32, weights: Weights, times: &[f64], random: &mut imp
                     if way != Use::Apart {
                         rates = plan;
                     }
+                }
+                if let (Use::Loop, Some(sample)) = (way, found.given_up.get_mut(learner)) {
+                    sample.add(given_up(&best, &rates));
                 }
             }
         }
@@ -387,18 +395,19 @@ fn freshness_table(found: &Freshness, times: &[f64]) -> Numbers {
         "learnt apart",
         "in a loop",
         "loop with a least rate",
+        "given up in the loop",
     ]);
     let end = times.len().saturating_sub(1);
     let early = times.iter().position(|time| *time >= 13.9).unwrap_or(end);
-    table.row("the truth", [found.best.mean(); 4]);
+    let always = |sample: &Sample| [sample.mean(); 4].into_iter().chain([0.0]);
+    table.row("the truth", always(&found.best));
     for (learner, name) in LEARNERS.into_iter().enumerate() {
         let mean = |(at, way)| found.of(at, way, learner).map_or(f64::NAN, Sample::mean);
-        table.row(
-            name,
-            [(early, Use::Apart), (end, Use::Apart), (end, Use::Loop), (end, Use::LoopWithLeast)].map(mean),
-        );
+        let means =
+            [(early, Use::Apart), (end, Use::Apart), (end, Use::Loop), (end, Use::LoopWithLeast)].map(mean);
+        table.row(name, means.into_iter().chain(found.given_up.get(learner).map(Sample::mean)));
     }
-    table.row("uniform", [found.uniform.mean(); 4]);
+    table.row("uniform", always(&found.uniform));
     table
 }
 
@@ -458,6 +467,13 @@ fn planned(pages: &[Watched], least_share: f64) -> Vec<f64> {
     }
     let terms = vec![Terms { least: least_share * VISITS_A_PAGE, ..Terms::default() }; pages.len()];
     optimal_under(Objective::Poisson, pages, &terms, budget).map_or_else(Vec::new, |found| found.rates)
+}
+
+/// Of the pages that should be visited, the share that is not.
+fn given_up(best: &[f64], rates: &[f64]) -> f64 {
+    let due = best.iter().zip(rates).filter(|(best, _)| **best > 0.0);
+    let missed = due.clone().filter(|(_, rate)| **rate == 0.0).count();
+    missed as f64 / due.count().max(1) as f64
 }
 
 /// The freshness of pages visited so, by their weights.

@@ -288,15 +288,12 @@ fn prior(effort: Effort) -> Experiment {
              annealing in a box of 1 to 5000 hours"
                 .to_owned(),
             "to a wide population the best fit lies on the edge of that box: two intervals can't express it, and the first \
-             interval they propose is of no use. Two alike, whose period is the population's median, serve better"
+             interval they propose is of no use. `two alike` is ours: two of the same length, whose period is the median of the \
+             population, which is known here"
                 .to_owned(),
             "with the prior the next interval is the estimated period (factor 1.0, §5), the first that of the prior alone; \
              without it 0.8. To tell the prior from the first interval: `best first` is the best of Fig. 4's candidates, \
              `rates' first` that of the prior over rates"
-                .to_owned(),
-            "at the same first interval the prior makes the later errors smaller; but the period that the two intervals \
-             alone say is the mode of rates, longer than most pages' periods, so that a good first interval without a prior \
-             beats them at the first visits"
                 .to_owned(),
             "Fig. 8 is a placeholder in the draft".to_owned(),
         ],
