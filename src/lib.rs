@@ -42,4 +42,6 @@ pub mod crawl;
 
 pub mod evolving_web;
 
+pub mod reproduce;
+
 pub mod report;
