@@ -258,11 +258,11 @@ pub fn look_over(
     let Some(policy) = Arc::get_mut(policy) else { return Ok(()) };
     let yields: HashMap<HostId, Yield> = hosts.iter().map(|host| (host.id, host.yields)).collect();
     let mut failed = None;
-    let mut pages = |look: &mut dyn FnMut(&crate::policy::PageState)| {
+    let mut pages = |look: &mut dyn FnMut(&crate::policy::PageState, usize)| {
         let each = &mut |mut page: KnownPage| {
             if is_wanted(&page) {
                 view.adjust(&mut page);
-                look(&page.state);
+                look(&page.state, 1);
             }
         };
         failed = store.each_page(each).err();

@@ -28,7 +28,7 @@ pub use page_state::{Learnt, Lesson, PageState, Reason};
 use std::collections::HashMap;
 
 use crate::estimate::{EstimatorState, Seen};
-use crate::page::{Depth, HostId};
+use crate::page::{Depth, HostId, PageId};
 use crate::time::{Age, Timestamp};
 use learner::Learner;
 
@@ -91,6 +91,11 @@ pub trait Policy: Send + Sync {
         Score::new(UNSEEN - f64::from(page.depth))
     }
 
+    /// Where chance has a part: a factor of the score that is the page's own, and stays the same while the page waits.
+    fn draw(&self, _page: PageId, _waits_since: Timestamp) -> Option<f64> {
+        None
+    }
+
     /// Is it time for a visit? Asked where there is no budget that says how many: policies that give each page an
     /// interval leave alone those whose interval has not passed; to the others everything is due.
     fn is_due(&self, _page: &PageState, _now: Timestamp) -> bool {
@@ -111,6 +116,15 @@ const MOST_HALVINGS: u32 = 30;
 
 /// What a visit to this page is worth now, by the policy: the one way in, for the live crawl and for a replay.
 pub fn score(policy: &dyn Policy, page: &PageState, now: Timestamp) -> Score {
+    let shared = score_shared(policy, page, now);
+    match policy.draw(page.page, page.waits_since()) {
+        Some(draw) if page.last_visit.is_some() => Score::new(shared.value() * draw),
+        _ => shared,
+    }
+}
+
+/// The part of a score that pages in the same state share: all but [`Policy::draw`].
+pub fn score_shared(policy: &dyn Policy, page: &PageState, now: Timestamp) -> Score {
     let worth = if page.last_visit.is_none() { policy.score_unseen(page) } else { policy.score(page, now) };
     if page.failures == 0 {
         return worth;
@@ -132,8 +146,8 @@ pub struct Survey<'a> {
     pub pages: &'a mut EachPage<'a>,
 }
 
-/// Runs over pages.
-pub type EachPage<'a> = dyn FnMut(&mut dyn FnMut(&PageState)) + 'a;
+/// Runs over pages; each comes with the number of pages that are in its state.
+pub type EachPage<'a> = dyn FnMut(&mut dyn FnMut(&PageState, usize)) + 'a;
 
 /// Pages of a host that were visited, and those of them that brought something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

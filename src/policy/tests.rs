@@ -40,7 +40,7 @@ fn visited(policy: &dyn Policy, id: i64, visits: &[(f64, bool)], weight: f64) ->
 
 fn look_over(policy: &mut dyn Policy, pages: &[PageState], visits_a_day: f64) {
     let hosts = HashMap::from([(HostId(1), Yield { visited: 8, useful: 6 })]);
-    let mut each = |look: &mut dyn FnMut(&PageState)| pages.iter().for_each(look);
+    let mut each = |look: &mut dyn FnMut(&PageState, usize)| pages.iter().for_each(|page| look(page, 1));
     policy.survey(&mut Survey {
         cycle: 3,
         cycle_length: Age::from_days(1.0),
