@@ -15,7 +15,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use freshet::change::ChangeSettings;
 use freshet::change::rule::ChangedWhen;
 use freshet::crawl::observe::{Observer, Reading, SiteReading};
-use freshet::crawl::prepare::WeightBy;
+use freshet::crawl::weights::WeightBy;
 use freshet::crawl::{CrawlSettings, Crawler};
 use freshet::estimate::gamma::Gamma;
 use freshet::estimate::{EstimatorState, Memory};

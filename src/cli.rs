@@ -70,10 +70,19 @@ Examples:
 
 Flags that steer cycles, such as --budget, --cycles, --policy and --profiles, have no effect here.";
 
+const REPRODUCE_EXAMPLES: &str = "\
+Examples:
+  freshet reproduce avrachenkov                       the tables; plots go to ./reproduce/
+  freshet reproduce grimes-ford --runs 5000           smoother curves, five times the wait
+  freshet reproduce avrachenkov --runs 50 --out tmp   a first look, in seconds
+  freshet reproduce grimes-ford --json                every number of every curve, for programs
+
+docs/reproduce.md shows what came out, and what had to be assumed.";
+
 /// A polite web crawler that learns how pages change.
 ///
 /// Gather: crawl, monitor. Look: status, pages, changes, diff, history, plan, why, check. Study: compare, estimate,
-/// rates. Keep: store. Play: demo, web, score. Set up: config, completions.
+/// rates, reproduce. Keep: store. Play: demo, web, score. Set up: config, completions.
 #[derive(Debug, Parser)]
 #[command(name = "freshet", version, after_help = EXAMPLES, max_term_width = 110)]
 pub struct Cli {
@@ -169,6 +178,12 @@ pub enum Command {
     Estimate(EstimateArgs),
     /// Share out visits among pages whose change rates are known, so that the copies are as fresh as they can be
     Rates(RatesArgs),
+    /// Run the experiments of a paper again, with the estimators that crawls use, and plot what comes out
+    ///
+    /// Prints tables, with notes on what the paper leaves open and where it slips; writes a plot (SVG) and its numbers
+    /// (CSV) for each figure. The same seed gives the same numbers.
+    #[command(after_help = REPRODUCE_EXAMPLES)]
+    Reproduce(ReproduceArgs),
     /// Look after the store itself
     #[command(subcommand)]
     Store(StoreCommand),
@@ -560,6 +575,30 @@ impl From<ObjectiveArg> for Objective {
     }
 }
 
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// Whose experiments
+    #[arg(value_enum)]
+    pub paper: Paper,
+    /// Where plots and numbers go; files of the same names are replaced
+    #[arg(long, value_name = "DIR", default_value = "reproduce")]
+    pub out: PathBuf,
+    /// Times that a page's life is drawn
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub runs: u32,
+    /// What everything is drawn from
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Paper {
+    /// Change rates estimated online, and freshness by them (2020)
+    Avrachenkov,
+    /// The bias of estimators, the first interval, and a prior of two intervals (2008)
+    GrimesFord,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum StoreCommand {
     /// Make again what is derived from the log and the versions: sketches, change profiles, what is known of pages
@@ -639,7 +678,7 @@ pub struct DemoArgs {
     /// Cycles after the first crawl, one a day of the web
     #[arg(long, value_name = "N")]
     pub cycles: Option<u32>,
-    /// Requests a cycle may send [default: a tenth of the pages]
+    /// Requests a cycle may send [default: a tenth of the pages; with --short a quarter]
     #[arg(long, value_name = "K")]
     pub budget: Option<u64>,
     /// How long a day of the web lasts: 500ms, 2s

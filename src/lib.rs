@@ -46,4 +46,6 @@ pub mod simulate;
 
 pub mod evolving_web;
 
+pub mod reproduce;
+
 pub mod report;

@@ -18,7 +18,7 @@ use freshet::change::rule::ChangedWhen;
 use freshet::crawl::CrawlSettings;
 use freshet::crawl::calendar::parse_time_of_day;
 use freshet::crawl::observe::{Observer, Reading, SiteReading};
-use freshet::crawl::prepare::WeightBy;
+use freshet::crawl::weights::WeightBy;
 use freshet::estimate::online::{Damping, Step};
 use freshet::estimate::registry::EstimatorSettings;
 use freshet::extract::rules::TextRules;

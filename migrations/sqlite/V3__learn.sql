@@ -4,6 +4,8 @@
 ALTER TABLE page ADD COLUMN seen_at INTEGER;
 UPDATE page SET seen_at =
     (SELECT max(at) FROM observation WHERE observation.page_id = page.id AND observation.version_id IS NOT NULL);
+-- Pages count what the seed does that they were found from.
+UPDATE page SET weight = coalesce((SELECT weight FROM seed WHERE seed.id = page.seed_id), weight);
 -- What the policy learnt of the page, in its compact form, folded from the page's observations.
 ALTER TABLE page ADD COLUMN learnt BLOB;
 

@@ -14,7 +14,7 @@ use freshet::estimate::{Estimate, Estimator, EstimatorState, Seen};
 use freshet::page::{HostId, PageId};
 use freshet::policy::Lesson;
 use freshet::policy::learner::{GroupBy, Learner, PriorKind, Priors};
-use freshet::policy::page_state::Dates;
+use freshet::policy::page_state::seen;
 use freshet::report::{Align, Table, number, rate};
 use freshet::store::Store;
 use freshet::store::sqlite::SqliteStore;
@@ -139,9 +139,7 @@ fn judge_stored(
     }
     let mut judged = Vec::new();
     let mut take = |url: String, host: HostId, depth: u32, lessons: &[Lesson]| {
-        let mut seen = Vec::with_capacity(lessons.len());
-        let mut dates = Dates::default();
-        seen.extend(lessons.iter().map(|lesson| (lesson.interval, dates.see(lesson))));
+        let seen: Vec<(Age, Seen)> = seen(lessons).collect();
         let estimates = learners.iter().map(|(name, learner)| {
             let mut state = EstimatorState::default();
             seen.iter().for_each(|(interval, seen)| learner.learn(host, depth, &mut state, *interval, *seen));

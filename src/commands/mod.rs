@@ -19,6 +19,7 @@ pub mod pages;
 pub mod plan;
 pub mod policies;
 pub mod rates;
+pub mod reproduce;
 pub mod rows;
 pub mod score;
 pub mod status;

@@ -15,6 +15,7 @@ use freshet::crawl::calendar::{Arrears, Calendar};
 use freshet::crawl::{Counts, CrawlReport, Crawler, Progress};
 use freshet::fetch::network::Network;
 use freshet::report::{number, span};
+use freshet::store::CycleId;
 use freshet::time::Timestamp;
 
 use super::crawl::{listen, runtime, set_up, wait_for};
@@ -38,37 +39,62 @@ pub fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyhow::Res
     let every = settings.every()?.unwrap_or(Duration::from_secs(86_400));
     let time_of_day = settings.at()?;
     let (mut crawler, hook) = set_up(&arguments.crawl, &settings, talk)?;
-    let last = crawler.store()?.cycles(1)?.into_iter().next();
+    let store = crawler.store()?;
     let now = Timestamp::now();
+    let last = store.cycles(1)?.into_iter().next();
+    let open = last.as_ref().filter(|cycle| cycle.ended_at.is_none());
+    let resumes = open.is_some_and(|cycle| now < cycle.started_at.plus(every));
+    if let Some(cycle) = open.filter(|_| !resumes) {
+        // Its time is long over: what it did not reach competes in the next.
+        store.close_cycle(CycleId(cycle.id), now)?;
+    }
+    let owed = store.note(OWED)?.and_then(|owed| owed.parse().ok()).unwrap_or(0);
     let last_start = last.as_ref().map(|cycle| cycle.started_at);
-    let calendar = Calendar::new(every, time_of_day, last_start, now);
-    let resumes = last.is_some_and(|cycle| cycle.ended_at.is_none() && now < cycle.started_at.plus(every));
-    let owed = crawler.store()?.note(OWED)?.and_then(|owed| owed.parse().ok()).unwrap_or(0);
+    let mut calendar = Calendar::new(every, time_of_day, last_start, now);
+    let is_overdue = last_start.is_none_or(|last| calendar.latest(now) > last);
+    let missed = if resumes { 0 } else { calendar.missed(last_start, calendar.latest(now)) };
+    let mut arrears = Arrears { owed };
+    arrears.miss(missed, settings.crawl.budget.unwrap_or(0));
+    if missed > 0 && settings.crawl.budget.is_some() {
+        let missed = number(missed);
+        talk.say(&format!(
+            "{missed} cycles were missed; each of the next ones makes up for a little of them"
+        ));
+    }
+    // Overdue, one cycle is run now, unless a time of day is kept; the others follow from there.
+    let at_once = arguments.once || resumes || is_overdue && time_of_day.is_none();
+    if at_once && !resumes && time_of_day.is_none() {
+        calendar = Calendar::new(every, None, Some(now), now);
+    }
     let mut monitor = Monitor {
         calendar,
         every,
-        last_start,
-        arrears: Arrears { owed },
+        once: arguments.once,
+        last_due: calendar.latest(now),
+        arrears,
         budget: settings.crawl.budget,
         json: global.json,
         today: Today::default(),
     };
     let runtime = runtime(&settings)?;
-    // Missed while nobody ran: one cycle is run now, unless a time of day is kept.
-    let at_once = arguments.once
-        || resumes
-        || last_start.is_none() && time_of_day.is_none()
-        || time_of_day.is_none() && calendar.missed(last_start, now) > 0;
-    let driven = runtime.block_on(monitor.watch(&mut crawler, hook, at_once, arguments.once, talk));
+    let driven = runtime.block_on(monitor.watch(&mut crawler, hook, at_once, resumes, talk));
     runtime.shutdown_background();
-    driven?;
+    let last = driven?;
+    if arguments.once && last.is_some_and(|report| report.nothing_fetched()) {
+        anyhow::bail!(
+            "nothing could be fetched; `freshet status --store {}` says why each host waits",
+            settings.store.display()
+        );
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 struct Monitor {
     calendar: Calendar,
     every: Duration,
-    last_start: Option<Timestamp>,
+    once: bool,
+    /// The start that the last cycle stood for.
+    last_due: Timestamp,
     arrears: Arrears,
     budget: Option<u64>,
     json: bool,
@@ -76,14 +102,15 @@ struct Monitor {
 }
 
 impl Monitor {
+    /// Cycles until it is told to stop; what the last one came to.
     async fn watch(
         &mut self,
         crawler: &mut Crawler<Network>,
         hook: Option<Hook>,
         mut at_once: bool,
-        once: bool,
+        mut resumes: bool,
         talk: &Talk,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<Option<CrawlReport>> {
         let (stop, stopped) = watch::channel(false);
         let hooked = hook.map(|hook| {
             let (tell, told) = unbounded_channel();
@@ -92,22 +119,30 @@ impl Monitor {
         });
         let stopping = "stopping: what is in flight is finished and stored; once more stops at once";
         tokio::spawn(listen(stop, Arc::new(AtomicU8::new(0)), talk.clone(), stopping));
+        let mut last = None;
         loop {
             let now = Timestamp::now();
-            let due = if at_once { now } else { self.calendar.next(now) };
-            if !at_once {
+            if at_once {
+                self.last_due = self.calendar.latest(now);
+            } else {
+                let due = self.calendar.next(now);
                 talk.say(&format!("the next cycle begins at {due}, in {}", span(due.after(now))));
                 if !wait_until(due, stopped.clone()).await {
                     break;
                 }
+                // The machine may have slept, or a cycle taken too long.
+                let missed = self.calendar.missed(Some(self.last_due), due);
+                self.arrears.miss(missed, self.budget.unwrap_or(0));
+                self.last_due = due;
             }
             at_once = false;
-            self.cycle(crawler, due, stopped.clone(), talk).await?;
-            if once || *stopped.borrow() {
+            last = Some(self.cycle(crawler, resumes, stopped.clone(), talk).await?);
+            resumes = false;
+            if self.once || *stopped.borrow() {
                 break;
             }
         }
-        if !once {
+        if !self.once {
             self.today.close(self.json)?;
         }
         if let Some(hooked) = hooked {
@@ -115,34 +150,25 @@ impl Monitor {
             crawler.tell_nobody();
             wait_for(hooked, talk).await?;
         }
-        Ok(())
+        Ok(last)
     }
 
-    /// Runs the cycle that was due at this moment, and says what it came to.
+    /// Runs a cycle, and says what it came to. One that is taken up again has its own budget, of which a part is spent.
     async fn cycle(
         &mut self,
         crawler: &mut Crawler<Network>,
-        due: Timestamp,
+        resumes: bool,
         stopped: watch::Receiver<bool>,
         talk: &Talk,
-    ) -> anyhow::Result<()> {
-        let missed = self.calendar.missed(self.last_start, due);
-        if missed > 0 {
-            talk.say(&format!(
-                "{} cycles were missed; they are made up for a little in each of the next ones",
-                number(missed)
-            ));
-        }
-        let budget = self.budget.map(|regular| {
-            self.arrears.miss(missed, regular);
-            self.arrears.take(regular)
-        });
+    ) -> anyhow::Result<CrawlReport> {
+        let regular =
+            |budget: u64, arrears: &mut Arrears| if resumes { budget } else { arrears.take(budget) };
+        let budget = self.budget.map(|budget| regular(budget, &mut self.arrears));
         crawler.store()?.set_note(OWED, &self.arrears.owed.to_string())?;
-        self.last_start = Some(due);
         let began = Timestamp::now();
-        // The next one begins on time, so this one has until then.
-        let after_now = Timestamp::from_millis(began.millis().max(due.millis()) + 1);
-        let time = self.calendar.next(after_now).after(began).min(self.every);
+        // The next one begins on time, so this one has until then; after a single one comes nothing.
+        let next = self.calendar.next(Timestamp::from_millis(began.millis() + 1)).after(began);
+        let time = if self.once { self.every } else { next.min(self.every) };
         let (progress, mut watched) = watch::channel(Progress::default());
         let mut meter = talk.meter();
         let mut run = std::pin::pin!(crawler.run_once(budget, Some(time), stopped, &progress));
@@ -155,7 +181,8 @@ impl Monitor {
         meter.finish();
         let report = report.context("the cycle failed; what was committed is safe")?;
         self.today.add(began, &report.counts, self.json, self.every)?;
-        self.say(began, budget, &report)
+        self.say(began, budget, &report)?;
+        Ok(report)
     }
 
     fn say(&self, began: Timestamp, budget: Option<u64>, report: &CrawlReport) -> anyhow::Result<()> {

@@ -152,7 +152,7 @@ pub(super) fn in_words(reason: &Reason, age: Age) -> String {
     parts.join(", ")
 }
 
-/// `every 3 d 2 h`, `5 times a day`
+/// `every 3 d 2 h`
 pub(super) fn every(a_day: f64) -> String {
     if a_day <= 0.0 { "never".to_owned() } else { format!("every {}", span_of(Age::from_days(1.0 / a_day))) }
 }

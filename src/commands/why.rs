@@ -69,6 +69,7 @@ pub fn run(global: &Global, arguments: &WhyArgs) -> anyhow::Result<ExitCode> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Verdict {
     Unwanted,
+    Done,
     Robots,
     BackOff,
     HostWaits(Timestamp, Waiting),
@@ -85,6 +86,7 @@ impl Verdict {
         match waits {
             _ if !about.is_wanted => Self::Unwanted,
             _ if forbidden => Self::Robots,
+            _ if about.is_done => Self::Done,
             _ if about.page.due_at > now => Self::BackOff,
             _ if about.is_planned => Self::Due,
             Some((until, why)) => Self::HostWaits(until, why),
@@ -97,6 +99,7 @@ impl Verdict {
     fn name(self) -> &'static str {
         match self {
             Self::Unwanted => "out-of-scope",
+            Self::Done => "visited-in-this-cycle",
             Self::Robots => "robots",
             Self::BackOff => "back-off",
             Self::HostWaits(..) => "host-waits",
@@ -137,6 +140,12 @@ fn sentences(
     said.push(match verdict {
         Verdict::Due => format!("{} is in the plan of the next cycle.", page.url),
         Verdict::Unwanted => format!("{} is not visited: the scope, or a pattern, leaves it out.", page.url),
+        Verdict::Done => {
+            format!(
+                "{} was visited in the cycle that is under way, and is not visited again in it.",
+                page.url
+            )
+        }
         Verdict::Robots => format!("{} is not visited: robots.txt forbids it.", page.url),
         Verdict::BackOff => format!(
             "{} is not due before {}, in {}: {}.",

@@ -186,6 +186,8 @@ impl<W: Web> Cycle<'_, W> {
             Subject::Sitemap { .. } => return self.sitemap_missed(&request.url),
         };
         self.planned.remove(&page);
+        // Its host may rest now: what it was to be asked for goes to others.
+        (self.stale, self.thirsty) = (true, true);
         self.crawler.counts.deferred += 1;
         *self.crawler.counts.put_off.entry(why.name()).or_default() += 1;
         // A cycle that was stopped goes on: what it did not reach is not put off.

@@ -52,6 +52,11 @@ impl Calendar {
         self.start(self.number_before(now) + 1)
     }
 
+    /// The latest start at or before `now`: the one that a cycle which begins late stands for.
+    pub fn latest(&self, now: Timestamp) -> Timestamp {
+        self.start(self.number_until(now))
+    }
+
     /// How many starts after the last cycle's have passed before `now`; none if there was no cycle. A cycle belongs
     /// to the latest start that was not after it. A start at `now` itself is due, not missed: whoever begins a
     /// cycle asks for the start it was waiting for.

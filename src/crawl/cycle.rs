@@ -16,8 +16,9 @@ use tokio::time::{MissedTickBehavior, interval};
 use url::Url;
 
 use super::observe::{Observed, Observer};
-use super::prepare::{self, Terms, View, Weights};
+use super::prepare::{self, Terms, View};
 use super::sitemaps::Sitemaps;
+use super::weights::Weights;
 use super::writer::{Order, Reply, Writer};
 use super::{CrawlError, Crawler, Progress};
 use crate::fetch::visit::{Held, Outcome, Request, Subject, Visit, Waiting};
@@ -100,8 +101,8 @@ impl<W: Web> Ready<W> {
         open: &OpenCycle,
         view: &View,
         terms: Terms,
-        now: Timestamp,
     ) -> Result<Self, CrawlError> {
+        let now = terms.now;
         let left = terms.budget.map(|budget| budget.saturating_sub(open.requests));
         let observer = Arc::clone(&crawler.observer);
         let digest: Digest = Box::new(move |visit| Observer::observe(&observer, visit));
@@ -116,7 +117,7 @@ impl<W: Web> Ready<W> {
             hosts.insert(known.id, CycleHost { place, wanted: false, sitemaps_at: known.sitemaps_at });
         }
         let unwanted = &crawler.unwanted;
-        let is_wanted = |page: &KnownPage| !page.is_alias && !unwanted.contains(&page.id);
+        let is_wanted = |page: &KnownPage| page.alias_of.is_none() && !unwanted.contains(&page.id);
         prepare::look_over(store, &mut crawler.policy, &known_hosts, view, terms, &is_wanted)?;
         let policy = &*crawler.policy;
         let mut candidates = Candidates::default();
@@ -133,8 +134,7 @@ impl<W: Web> Ready<W> {
             }
             let is_planned = outstanding.contains(&page.id);
             view.adjust(&mut page);
-            let can_wait = terms.budget.is_none() && page.state.is_held() && !policy.is_due(&page.state, now);
-            if can_wait && !is_planned {
+            if !is_planned && terms.can_wait(policy, &page.state) {
                 return;
             }
             if let Some(known) = hosts.get_mut(&page.host) {
@@ -178,9 +178,8 @@ impl<'a, W: Web> Cycle<'a, W> {
         // The plan rows of pages that are not wanted any more fall when the cycle closes.
         open.outstanding.retain(|visit| !crawler.unwanted.contains(&visit.page));
         let view = View { weights: Weights::load(&mut *store, settings.weight)?, learnt: None };
-        let terms = Terms { cycle: open.id.0, budget: settings.budget, length };
-        let Ready { fetcher, hosts, ids, candidates } =
-            Ready::of(crawler, &mut *store, &open, &view, terms, now)?;
+        let terms = Terms { cycle: open.id.0, now, budget: settings.budget, length };
+        let Ready { fetcher, hosts, ids, candidates } = Ready::of(crawler, &mut *store, &open, &view, terms)?;
         tracing::info!(
             cycle = open.id.0,
             resumed = open.resumed,
@@ -231,11 +230,18 @@ impl<'a, W: Web> Cycle<'a, W> {
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut idle = false;
         let mut asked_again = false;
+        let mut over = false;
         let mut listening = true;
         loop {
             if *stop.borrow() && !self.stopping {
                 self.stopping = true;
                 self.fetcher.stop(Waiting::Stopped);
+                idle = false;
+            }
+            if self.is_over() && !over {
+                // What is queued is put off; what is in flight comes home.
+                over = true;
+                self.fetcher.stop(Waiting::CycleOver);
                 idle = false;
             }
             self.plan_wave().await;
@@ -319,8 +325,9 @@ impl<'a, W: Web> Cycle<'a, W> {
             return;
         }
         self.thirsty = false;
-        let on_their_way = (self.fetcher.queued() + self.fetcher.in_flight()) as u64;
-        let left = self.fetcher.left().map(|left| left.saturating_sub(on_their_way) as usize);
+        // What is in flight was taken off the budget when it was sent.
+        let queued = self.fetcher.queued() as u64;
+        let left = self.fetcher.left().map(|left| left.saturating_sub(queued) as usize);
         if let Some(left) = left {
             self.choose_again(left);
         }
@@ -519,6 +526,10 @@ pub(super) fn cap<W: Web>(
 }
 
 /// Visits to one host that fit into a time, the pause between them being kept.
-pub(super) fn visits_within(time: Duration, delay: Duration) -> usize {
-    if delay.is_zero() { usize::MAX } else { (time.as_secs_f64() / delay.as_secs_f64()) as usize + 1 }
+fn visits_within(time: Duration, delay: Duration) -> usize {
+    if delay.is_zero() {
+        usize::MAX
+    } else {
+        ((time.as_secs_f64() / delay.as_secs_f64()) as usize).saturating_add(1)
+    }
 }

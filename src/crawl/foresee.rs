@@ -2,15 +2,16 @@
 
 use std::time::Instant;
 
-use super::cycle::{Ready, cap, visits_within};
-use super::prepare::{self, Terms, View, Weights};
+use super::cycle::{Ready, cap};
+use super::prepare::{self, Terms, View};
+use super::weights::Weights;
 use super::{CrawlError, Crawler};
 use crate::fetch::web::Web;
 use crate::page::PageId;
 use crate::policy::{self, Reason, Score};
 use crate::schedule::Discovery;
 use crate::store::{CycleId, KnownPage, OpenCycle};
-use crate::time::{Age, Timestamp};
+use crate::time::Timestamp;
 
 /// The plan of the next cycle.
 #[derive(Clone, Debug)]
@@ -24,8 +25,6 @@ pub struct Foreseen {
     /// An interrupted cycle is taken up.
     pub resumed: bool,
     pub budget: Option<u64>,
-    /// From one cycle to the next, as the policy reckons.
-    pub cycle_length: Age,
     /// The page that was asked about.
     pub about: Option<About>,
 }
@@ -50,6 +49,8 @@ pub struct About {
     /// It may be visited now; else it waits, is unwanted, or another stands for it.
     pub is_candidate: bool,
     pub is_wanted: bool,
+    /// It was visited in the cycle that is under way.
+    pub is_done: bool,
     /// Pages that come before it.
     pub better: usize,
     /// Visits that its host has room for in the cycle; `None`: any number.
@@ -80,9 +81,8 @@ impl<W: Web> Crawler<W> {
             requests: interrupted.map_or(0, |cycle| cycle.requests),
             outstanding: Vec::new(),
         };
-        let terms = Terms { cycle: open.id.0, budget: self.settings.budget, length };
-        let Ready { fetcher, hosts, mut candidates, .. } =
-            Ready::of(self, &mut *store, &open, &view, terms, now)?;
+        let terms = Terms { cycle: open.id.0, now, budget: self.settings.budget, length };
+        let Ready { fetcher, hosts, mut candidates, .. } = Ready::of(self, &mut *store, &open, &view, terms)?;
         let asked = about.map(|page| store.known_page(page)).transpose()?.flatten();
         let asked = asked.map(|mut page| {
             view.adjust(&mut page);
@@ -97,7 +97,8 @@ impl<W: Web> Crawler<W> {
         let plan = candidates.choose(budget, discovery.as_mut(), room);
         let about = asked.map(|(better, score, page)| {
             let is_wanted = self.is_wanted(&page);
-            let waits = page.due_at > now || page.last_cycle == Some(open.id);
+            let is_done = page.last_cycle == Some(open.id);
+            let waits = page.due_at > now || is_done || terms.can_wait(&*self.policy, &page.state);
             let host_room = Some(room(page.host)).filter(|room| *room < usize::MAX);
             About {
                 score,
@@ -105,6 +106,7 @@ impl<W: Web> Crawler<W> {
                 is_planned: plan.visits.iter().any(|visit| visit.page == page.id),
                 is_candidate: is_wanted && !waits,
                 is_wanted,
+                is_done,
                 better,
                 host_room,
                 page,
@@ -120,16 +122,11 @@ impl<W: Web> Crawler<W> {
         }
         self.store = Some(store);
         let (resumed, budget) = (open.resumed, self.settings.budget);
-        Ok(Foreseen { visits, candidates: all, new, resumed, budget, cycle_length: length, about })
+        Ok(Foreseen { visits, candidates: all, new, resumed, budget, about })
     }
 
     /// The name of the policy that ranks pages.
     pub fn policy_name(&self) -> &str {
         self.policy.name()
-    }
-
-    /// Visits to a host with this delay that a cycle has room for; `None`: any number.
-    pub fn visits_a_cycle(&self, delay: std::time::Duration) -> Option<usize> {
-        self.settings.every.map(|every| visits_within(every, delay)).filter(|visits| *visits < usize::MAX)
     }
 }

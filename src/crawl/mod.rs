@@ -7,6 +7,7 @@ pub mod foresee;
 pub mod observe;
 pub mod prepare;
 mod sitemaps;
+pub mod weights;
 mod writer;
 
 use std::collections::{BTreeMap, HashSet};
@@ -26,7 +27,7 @@ use crate::store::{Change, CycleId, KnownPage, Store, StoreError};
 use crate::time::Timestamp;
 use crate::unique::{Refusal, Scope, UniquenessVerifier, host_hash, query_path_hash};
 use observe::Observer;
-use prepare::WeightBy;
+use weights::WeightBy;
 
 /// How a crawl works.
 pub struct CrawlSettings {
@@ -128,8 +129,9 @@ impl CrawlReport {
     /// Something was tried, and nothing at all could be fetched.
     pub fn nothing_fetched(&self) -> bool {
         let counts = &self.counts;
-        // What the budget put off was not tried.
-        let put_off = counts.deferred - counts.put_off.get(Waiting::Budget.name()).copied().unwrap_or(0);
+        // What the budget or the clock put off was not tried.
+        let of = |why: Waiting| counts.put_off.get(why.name()).copied().unwrap_or(0);
+        let put_off = counts.deferred.saturating_sub(of(Waiting::Budget) + of(Waiting::CycleOver));
         let tried = counts.redirected + counts.failed + counts.blocked + put_off;
         counts.fetched == 0 && tried > 0 && !self.stopped
     }
@@ -253,8 +255,16 @@ impl<W: Web> Crawler<W> {
     /// Gets the store ready for the policy, which may take a while where another was used before: see [`prepare::learn`].
     /// Every cycle does so by itself.
     pub fn prepare(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<(), CrawlError> {
-        let store = self.store.as_mut().ok_or(CrawlError::WriterLost)?;
-        Ok(prepare::learn(&mut **store, &mut self.policy, progress)?)
+        let (store, policy) = (self.store.as_mut().ok_or(CrawlError::WriterLost)?, &mut self.policy);
+        let mut learn = || prepare::learn(&mut **store, policy, progress);
+        // All pages may have to be learnt anew: meanwhile signals are to be heard.
+        let runtime = tokio::runtime::Handle::try_current().ok();
+        let flavor = runtime.map(|runtime| runtime.runtime_flavor());
+        let learnt = match flavor {
+            Some(tokio::runtime::RuntimeFlavor::MultiThread) => tokio::task::block_in_place(learn),
+            _ => learn(),
+        };
+        Ok(learnt?)
     }
 
     fn report(&self, cycles: u64, stopped: bool) -> CrawlReport {
@@ -271,7 +281,7 @@ impl<W: Web> Crawler<W> {
 
     /// May this page be visited at all? One that another stands for, or that is not wanted any more, may not.
     fn is_wanted(&self, page: &KnownPage) -> bool {
-        !page.is_alias && !self.unwanted.contains(&page.id)
+        page.alias_of.is_none() && !self.unwanted.contains(&page.id)
     }
 
     /// The store, which no cycle has at the moment.

@@ -1,100 +1,21 @@
-//! Before a cycle: the policy is given its priors, pages are learnt anew where need be, and weights are found.
+//! Before a cycle: the policy is given its priors, pages are learnt anew where need be, and it looks over them all.
 //!
 //! Priors are fitted again whenever the visits that had something to compare with have doubled: so what a fit costs,
 //! and learning all pages anew from the log, stays in proportion to the visits themselves.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::estimate::censored::{History, KEPT_LENGTHS};
 use crate::page::{Depth, HostId, PageId};
-use crate::policy::importance::{LinkGatherer, inlinks, pagerank};
 use crate::policy::learner::{GroupBy, LEAST_PAGES_IN_ALL, PriorKind, Priors};
-use crate::policy::page_state::Dates;
-use crate::policy::{Learnt, Policy, Survey, Yield, registry};
+use crate::policy::page_state::seen;
+use crate::policy::{Learnt, PageState, Policy, Survey, Yield, registry};
 use crate::store::{KnownHost, KnownPage, Store, StoreError};
 use crate::time::{Age, Timestamp};
 
-/// What a page's importance goes by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WeightBy {
-    /// What the seeds file says of the seed it was found from.
-    #[default]
-    Seeds,
-    /// Nothing: all count the same.
-    Equal,
-    /// How many pages under watch link to it.
-    Inlinks,
-    /// PageRank in the graph of the pages under watch.
-    PageRank,
-}
-
-impl WeightBy {
-    pub const ALL: [Self; 4] = [Self::Seeds, Self::Equal, Self::Inlinks, Self::PageRank];
-
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Seeds => "seeds",
-            Self::Equal => "equal",
-            Self::Inlinks => "inlinks",
-            Self::PageRank => "pagerank",
-        }
-    }
-
-    /// The kind of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-}
-
-/// What pages count, where it is not what the store says.
-#[derive(Debug, Default)]
-pub enum Weights {
-    #[default]
-    Stored,
-    Equal,
-    /// Pages that nobody links to, or that were found since, count as the least of these.
-    ByPage(HashMap<PageId, f64>, f64),
-}
-
-impl Weights {
-    pub fn of(&self, page: PageId, stored: f64) -> f64 {
-        match self {
-            Self::Stored => stored,
-            Self::Equal => 1.0,
-            Self::ByPage(weights, least) => weights.get(&page).copied().unwrap_or(*least),
-        }
-    }
-
-    /// Reads the graph, if that is what weights go by.
-    pub fn load(store: &mut dyn Store, by: WeightBy) -> Result<Self, StoreError> {
-        let rank = match by {
-            WeightBy::Seeds => return Ok(Self::Stored),
-            WeightBy::Equal => return Ok(Self::Equal),
-            WeightBy::Inlinks => inlinks,
-            WeightBy::PageRank => pagerank,
-        };
-        let (mut places, mut pages) = (HashMap::new(), Vec::new());
-        store.each_page(&mut |page| {
-            if !page.is_alias {
-                places.insert(page.fingerprint.prefix(), pages.len() as u32);
-                pages.push(page.id);
-            }
-        })?;
-        let numbers: HashMap<PageId, u32> = pages.iter().copied().zip(0..).collect();
-        let mut graph = LinkGatherer::new(pages.len());
-        store.each_links(&mut |page, targets| {
-            let Some(from) = numbers.get(&page) else { return };
-            for to in targets.iter().filter_map(|target| places.get(target)) {
-                graph.add(*from, *to);
-            }
-        })?;
-        let weights = rank(&graph.finish());
-        let least = weights.iter().copied().fold(f64::INFINITY, f64::min).min(1.0);
-        Ok(Self::ByPage(pages.into_iter().zip(weights).collect(), least))
-    }
-}
+use super::weights::Weights;
 
 /// Before so many comparisons there is nothing to fit.
 const LEAST_COMPARISONS: u64 = 50;
@@ -138,15 +59,14 @@ fn nearly_the_same(held: &Priors, fitted: &Priors, kind: PriorKind) -> bool {
 /// Fits priors of these kinds to what the store's visits found.
 pub fn fit(store: &mut dyn Store, by: GroupBy, kinds: &[PriorKind]) -> Result<Priors, StoreError> {
     let mut pages: Vec<(HostId, Depth, History)> = Vec::new();
-    let every = store.page_count()?.div_ceil(MOST_PAGES).max(1);
+    let every = store.pages_held()?.div_ceil(MOST_PAGES).max(1);
     store.each_history(every, &mut |page| {
         if page.lessons.is_empty() {
             return;
         }
         let mut history = History::keeping(KEPT_LENGTHS);
-        let mut dates = Dates::default();
-        for lesson in &page.lessons {
-            history.add(lesson.interval.days().max(Age::SHORTEST_DAYS), dates.see(lesson));
+        for (interval, seen) in seen(&page.lessons) {
+            history.add(interval.days().max(Age::SHORTEST_DAYS), seen);
         }
         pages.push((page.host, page.depth, history));
     })?;
@@ -228,14 +148,28 @@ impl View {
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
     pub cycle: i64,
+    pub now: Timestamp,
     pub budget: Option<u64>,
+    /// From its start to that of the next.
     pub length: Age,
+}
+
+impl Terms {
+    /// The middle of the cycle: what is due by then is due in this cycle rather than in the next.
+    pub fn middle(&self) -> Timestamp {
+        self.now.plus(Duration::try_from_secs_f64(self.length.seconds() / 2.0).unwrap_or_default())
+    }
+
+    /// Without a budget that says how many: may a page that was visited before wait for a later cycle?
+    pub fn can_wait(&self, policy: &dyn Policy, page: &PageState) -> bool {
+        self.budget.is_none() && page.last_visit.is_some() && !policy.is_due(page, self.middle())
+    }
 }
 
 /// From the start of one cycle to that of the next: as set, or as long ago as the last one began, or a day.
 pub fn cycle_length(
     store: &mut dyn Store,
-    every: Option<std::time::Duration>,
+    every: Option<Duration>,
     now: Timestamp,
 ) -> Result<Age, StoreError> {
     if let Some(every) = every {
@@ -246,7 +180,8 @@ pub fn cycle_length(
     Ok(passed.unwrap_or(Age::from_days(1.0)))
 }
 
-/// Lets the policy look over all pages that `is_wanted` lets through.
+/// Lets the policy look over all pages that `is_wanted` lets through and that don't wait beyond this cycle. Nobody else may
+/// hold the policy meanwhile.
 pub fn look_over(
     store: &mut dyn Store,
     policy: &mut Arc<dyn Policy>,
@@ -255,12 +190,13 @@ pub fn look_over(
     terms: Terms,
     is_wanted: &dyn Fn(&KnownPage) -> bool,
 ) -> Result<(), StoreError> {
+    debug_assert!(Arc::strong_count(policy) == 1, "the policy is in use");
     let Some(policy) = Arc::get_mut(policy) else { return Ok(()) };
     let yields: HashMap<HostId, Yield> = hosts.iter().map(|host| (host.id, host.yields)).collect();
     let mut failed = None;
-    let mut pages = |look: &mut dyn FnMut(&crate::policy::PageState, usize)| {
+    let mut pages = |look: &mut dyn FnMut(&PageState, usize)| {
         let each = &mut |mut page: KnownPage| {
-            if is_wanted(&page) {
+            if is_wanted(&page) && page.due_at <= terms.middle() {
                 view.adjust(&mut page);
                 look(&page.state, 1);
             }

@@ -130,25 +130,34 @@ impl Gamma {
         // Climbs in (ln shape, ln mean), in ever smaller steps.
         let mut here = (0.0_f64, population.middle.ln());
         let prior = |(log_shape, log_mean): (f64, f64)| {
-            let shape = log_shape.clamp(-5.0, 7.0).exp();
+            let shape = log_shape.exp();
             Self { shape, days: shape / log_mean.exp() }
         };
+        // Where every page always changed, the likelihood rises for ever, by less and less.
+        let (slowest, fastest) = population.log_bounds();
+        let within = |(x, y): (f64, f64)| (x.clamp(-5.0, 7.0), y.clamp(slowest, fastest));
         let mut best = population.log_likelihood(prior(here));
         let mut step = 1.0;
-        while step > 1e-3 {
+        for _ in 0..MOST_STEPS {
+            if step < 1e-3 {
+                break;
+            }
             let near = [(step, 0.0), (-step, 0.0), (0.0, step), (0.0, -step)];
-            let tried = near.map(|(x, y)| (here.0 + x, here.1 + y));
+            let tried = near.map(|(x, y)| within((here.0 + x, here.1 + y)));
             let found = tried.into_iter().map(|at| (population.log_likelihood(prior(at)), at));
             match found.max_by(|a, b| a.0.total_cmp(&b.0)) {
-                Some((likelihood, at)) if likelihood > best + 1e-9 * best.abs() => {
-                    (best, here) = (likelihood, at)
-                }
+                Some((likelihood, at)) if likelihood > best + ENOUGH => (best, here) = (likelihood, at),
                 _ => step /= 2.0,
             }
         }
         Some(prior(here))
     }
 }
+
+/// Steps of a climb at the most; a usual one takes some forty.
+const MOST_STEPS: usize = 300;
+/// A likelihood that is higher by less is no better, in nats.
+const ENOUGH: f64 = 1e-6;
 
 /// How likely what was seen of each page is, rate by rate.
 struct Population {
@@ -194,6 +203,12 @@ impl Population {
         }
         let counts = pages.iter().map(|(_, count)| *count).collect();
         Some(Self { edges, likelihoods, counts, middle: middle.exp() })
+    }
+
+    /// The logarithms of the lowest and the highest rate there may be.
+    fn log_bounds(&self) -> (f64, f64) {
+        let edge = |edge: Option<&f64>| edge.copied().unwrap_or(1.0).ln();
+        (edge(self.edges.first()), edge(self.edges.last()))
     }
 
     fn log_likelihood(&self, prior: Gamma) -> f64 {
@@ -346,6 +361,11 @@ mod tests {
         let again = Gamma::fit(&pages).expect("pages that change");
         assert!(close(again.shape, fitted.shape, 1e-6) && close(again.days, fitted.days, 1e-6));
         assert_eq!(Gamma::fit(&[]), None);
+        // Pages that always changed, and hardly any difference between them: there is no best prior, but an end to it.
+        let restless = |gap: f64| History::of((0..9).map(|_| (Age::from_days(gap), Seen::Changed)));
+        let pages: Vec<History> = (0..40).map(|page| restless(1e-4 + 1e-9 * f64::from(page))).collect();
+        let fitted = Gamma::fit(&pages).expect("pages that change");
+        assert!(fitted.mean() > 1e4 && fitted.mean() < 1e6, "{fitted:?}");
         assert_eq!(Gamma::fit(&[History::of([(Age::from_days(3.0), Seen::Unchanged)])]), None);
     }
 

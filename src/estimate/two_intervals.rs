@@ -87,7 +87,7 @@ impl TwoIntervals {
     }
 
     /// The share of pages in each bin, if periods were spread as the two say.
-    fn shares(self, base: Base, bin_days: f64, bins: usize) -> Vec<f64> {
+    pub fn shares(self, base: Base, bin_days: f64, bins: usize) -> Vec<f64> {
         let Self { changed_days: changed, unchanged_days: unchanged } = self;
         let mass = |bin: usize| match base {
             Base::Periods => {

@@ -1,29 +1,11 @@
 //! The same interval for every page: what most monitors do.
 
-use super::interval_rule;
-use super::{PageState, Policy, Reason, Score};
-use crate::time::{Age, Timestamp};
+use super::interval_rule::{Bounds, IntervalRule};
+use crate::time::Age;
 
 /// Due after a fixed time; the one that is due longest comes first.
-#[derive(Clone, Copy, Debug)]
-pub struct Fixed {
-    pub interval: Age,
-}
-
-impl Policy for Fixed {
-    fn name(&self) -> &str {
-        "fixed"
-    }
-
-    fn score(&self, page: &PageState, now: Timestamp) -> Score {
-        interval_rule::score(page, now, self.interval.days())
-    }
-
-    fn is_due(&self, page: &PageState, now: Timestamp) -> bool {
-        self.score(page, now).value() >= 1.0
-    }
-
-    fn reason(&self, _page: &PageState, _now: Timestamp) -> Reason {
-        interval_rule::reason(self.interval.days())
-    }
+pub fn fixed(interval: Age) -> IntervalRule {
+    let days = interval.days();
+    let bounds = Bounds { first: days, least: days, most: days };
+    IntervalRule { name: "fixed", bounds, next: |days, _, _, _| days, early_share: 0.0 }
 }

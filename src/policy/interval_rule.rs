@@ -5,8 +5,9 @@
 //! concern. Here they are given one: the page whose interval is most exceeded, as a ratio, comes first. So only the
 //! ratios of intervals matter, and their bounds.
 
-use super::{PageState, Reason, Score};
+use super::{PageState, Policy, Reason, Score};
 use crate::estimate::{EstimatorState, Memory, Seen};
+use crate::page::{Depth, HostId};
 use crate::time::{Age, Timestamp};
 
 /// Between which bounds intervals stay, and where they start, in days.
@@ -23,38 +24,67 @@ impl Bounds {
         let days = day.days();
         Self { first: self.first * days, least: self.least * days, most: self.most * days }
     }
+}
 
+/// A rule: how a visit makes the next interval of the last one.
+#[derive(Clone, Copy, Debug)]
+pub struct IntervalRule {
+    pub name: &'static str,
+    pub bounds: Bounds,
+    /// Of the interval so far, whether the page changed, the days since a change was last seen before this visit, and
+    /// the shortest interval: the next one, before bounds.
+    pub next: fn(days: f64, changed: bool, since_change: f64, least: f64) -> f64,
+    /// The share of the time since a change was last seen that is taken off the wait.
+    pub early_share: f64,
+}
+
+impl IntervalRule {
     /// The interval to the next visit, and the time since a change was seen.
-    pub fn memory(self, state: &EstimatorState) -> (f64, f64) {
+    pub fn memory(&self, state: &EstimatorState) -> (f64, f64) {
         match state.memory {
             Memory::Interval { days, since_change } => (days, since_change),
-            _ => (self.first, 0.0),
+            _ => (self.bounds.first, 0.0),
         }
     }
 
-    /// Folds a visit: `next` makes the new interval of the old one, of whether the page changed, and of the time since a
-    /// change was last seen before this visit.
-    pub fn learn(
-        self,
-        state: &mut EstimatorState,
-        interval: Age,
-        seen: Seen,
-        next: impl FnOnce(f64, bool, f64) -> f64,
-    ) {
-        let (days, since_change) = self.memory(state);
-        let passed = since_change + state.count(interval, seen);
-        let days = next(days, seen.changed(), passed).clamp(self.least, self.most);
-        state.memory = Memory::Interval { days, since_change: if seen.changed() { 0.0 } else { passed } };
+    /// Days from the last visit to the next.
+    fn wait(&self, page: &PageState) -> f64 {
+        let (interval, since_change) = self.memory(&page.learnt.state);
+        let early = self.early_share * since_change;
+        let early = if early > self.bounds.most { 0.0 } else { early };
+        (interval - early).max(self.bounds.least)
     }
 }
 
-/// Age over interval: 1 is due.
-pub fn score(page: &PageState, now: Timestamp, interval_days: f64) -> Score {
-    Score::new(page.copy_age(now).days() / interval_days)
-}
+impl Policy for IntervalRule {
+    fn name(&self) -> &str {
+        self.name
+    }
 
-pub fn reason(interval_days: f64) -> Reason {
-    Reason { interval_days: Some(interval_days), ..Reason::default() }
+    fn memory_kind(&self) -> String {
+        format!("{} {:?}", self.name, self.bounds)
+    }
+
+    fn learn(&self, _host: HostId, _depth: Depth, state: &mut EstimatorState, interval: Age, seen: Seen) {
+        let (days, since_change) = self.memory(state);
+        let passed = since_change + state.count(interval, seen);
+        let Bounds { least, most, .. } = self.bounds;
+        let days = (self.next)(days, seen.changed(), passed, least).clamp(least, most);
+        state.memory = Memory::Interval { days, since_change: if seen.changed() { 0.0 } else { passed } };
+    }
+
+    /// Age over interval: 1 is due.
+    fn score(&self, page: &PageState, now: Timestamp) -> Score {
+        Score::new(page.copy_age(now).days() / self.wait(page))
+    }
+
+    fn is_due(&self, page: &PageState, now: Timestamp) -> bool {
+        self.score(page, now).value() >= 1.0
+    }
+
+    fn reason(&self, page: &PageState, _now: Timestamp) -> Reason {
+        Reason { interval_days: Some(self.wait(page)), ..Reason::default() }
+    }
 }
 
 #[cfg(test)]
@@ -63,46 +93,31 @@ pub(super) mod tests {
     use rand_pcg::Pcg64Mcg;
 
     use super::*;
-    use crate::page::HostId;
-    use crate::policy::Policy;
+    use crate::page::PageId;
 
     /// The interval after each visit, of which some found a change.
-    pub fn intervals<const N: usize>(
-        rule: &dyn Policy,
-        visits: &[(f64, bool)],
-        interval: impl Fn(&EstimatorState) -> f64,
-    ) -> [f64; N] {
+    pub fn intervals<const N: usize>(rule: &IntervalRule, visits: &[(f64, bool)]) -> [f64; N] {
         let mut state = EstimatorState::default();
         let after = |(days, changed): &(f64, bool)| {
             rule.learn(HostId(1), 0, &mut state, Age::from_days(*days), Seen::from(*changed));
-            interval(&state)
+            rule.memory(&state).0
         };
         visits.iter().map(after).collect::<Vec<_>>().try_into().expect("as many as visits")
     }
 
     /// Of the visits of a page that changes so often a day, each made when the rule says, the share that finds a change.
-    pub fn settles_at(rule: &dyn Policy, rate: f64) -> f64 {
-        let mut random = Pcg64Mcg::seed_from_u64(3);
-        let mut state = EstimatorState::default();
-        let mut found = 0_u32;
+    pub fn settles_at(rule: &IntervalRule, rate: f64) -> f64 {
         const VISITS: u32 = 20_000;
+        let mut random = Pcg64Mcg::seed_from_u64(3);
+        let at = Timestamp::from_seconds(1_000_000);
+        let mut page = PageState::found(PageId(1), HostId(1), 0, 1.0, at);
+        let mut found = 0_u32;
         for _ in 0..VISITS {
-            let page = page_of(&state);
-            // The score is the age over the wait, so one over the score at an age of one is the wait.
-            let days = 1.0
-                / rule.score(&page, page.waits_since().plus(std::time::Duration::from_secs(86_400))).value();
+            let days = rule.wait(&page);
             let changed = random.random::<f64>() < -(-rate * days).exp_m1();
             found += u32::from(changed);
-            rule.learn(HostId(1), 0, &mut state, Age::from_days(days), Seen::from(changed));
+            rule.learn(HostId(1), 0, &mut page.learnt.state, Age::from_days(days), Seen::from(changed));
         }
         f64::from(found) / f64::from(VISITS)
-    }
-
-    fn page_of(state: &EstimatorState) -> PageState {
-        let at = Timestamp::from_seconds(1_000_000);
-        let mut page = PageState::found(crate::page::PageId(1), HostId(1), 0, 1.0, at);
-        (page.last_visit, page.seen_at) = (Some(at), Some(at));
-        page.learnt.state = state.clone();
-        page
     }
 }

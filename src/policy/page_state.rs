@@ -99,7 +99,10 @@ impl Learnt {
         push(&mut bytes, u64::from(self.new_links));
         push(&mut bytes, u64::from(self.dates.trust.kept));
         push(&mut bytes, u64::from(self.dates.trust.broken));
-        push_signed(&mut bytes, self.dates.claimed.map_or(0, Timestamp::millis));
+        bytes.push(u8::from(self.dates.claimed.is_some()));
+        if let Some(date) = self.dates.claimed {
+            push_signed(&mut bytes, date.millis());
+        }
         self.state.push_bytes(&mut bytes);
         bytes
     }
@@ -109,7 +112,10 @@ impl Learnt {
         let mut rest = bytes;
         let (new_links, kept, broken) =
             (take_small(&mut rest)?, take_small(&mut rest)?, take_small(&mut rest)?);
-        let claimed = Some(take_signed(&mut rest)?).filter(|date| *date != 0).map(Timestamp::from_millis);
+        let claimed = match take_small(&mut rest)? {
+            0 => None,
+            _ => Some(Timestamp::from_millis(take_signed(&mut rest)?)),
+        };
         let state = EstimatorState::take_bytes(&mut rest)?;
         let dates = Dates { claimed, trust: Trust { kept, broken } };
         rest.is_empty().then_some(Self { state, dates, new_links })
@@ -122,6 +128,12 @@ pub struct Dates {
     /// The date that the last visit was given.
     pub claimed: Option<Timestamp>,
     pub trust: Trust,
+}
+
+/// What each of these visits saw, in their order.
+pub fn seen(lessons: &[Lesson]) -> impl Iterator<Item = (Age, Seen)> + '_ {
+    let mut dates = Dates::default();
+    lessons.iter().map(move |lesson| (lesson.interval, dates.see(lesson)))
 }
 
 impl Dates {

@@ -11,13 +11,13 @@ use super::age_times_changes::AgeTimesChanges;
 use super::change_probability::ChangeProbability;
 use super::change_rate::ChangeRate;
 use super::crawl_rate::{Allocation, CrawlRate, Moments};
-use super::fixed::Fixed;
-use super::heritrix::Heritrix;
+use super::fixed::fixed;
+use super::heritrix::heritrix;
 use super::learner::Learner;
-use super::nutch::Nutch;
+use super::nutch::nutch;
 use super::optimal_rate::Objective;
 use super::random::Random;
-use super::stormcrawler::StormCrawler;
+use super::stormcrawler::stormcrawler;
 use super::utility::Utility;
 use crate::estimate::registry::{self as estimators, EstimatorSettings};
 use crate::time::Age;
@@ -119,10 +119,10 @@ pub fn find(name: &str, settings: &PolicySettings) -> Result<Box<dyn Policy>, St
         "harmonic" => shared(Allocation::Optimal(Objective::Harmonic), Moments::Random)?,
         "proportional" => shared(Allocation::Proportional, Moments::Random)?,
         "uniform" => shared(Allocation::Uniform, Moments::Random)?,
-        "nutch" => Box::new(Nutch::new(settings.day)),
-        "stormcrawler" => Box::new(StormCrawler::new(settings.day)),
-        "heritrix" => Box::new(Heritrix::new(settings.day)),
-        "fixed" => Box::new(Fixed { interval: settings.interval }),
+        "nutch" => Box::new(nutch(settings.day)),
+        "stormcrawler" => Box::new(stormcrawler(settings.day)),
+        "heritrix" => Box::new(heritrix(settings.day)),
+        "fixed" => Box::new(fixed(settings.interval)),
         _ => Box::new(Utility::new(own(), learner(rates)?)),
     })
 }

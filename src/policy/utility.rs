@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use super::learner::Learner;
 use super::{PageState, Policy, Reason, Score, Survey, Yield};
 use crate::estimate::gamma_function::churn;
+use crate::observation::Life;
 use crate::page::HostId;
 use crate::time::Timestamp;
 
@@ -24,6 +25,10 @@ pub const HORIZON_DAYS: f64 = 30.0;
 /// How much a step away from the seeds takes from the worth of a page nobody has seen: enough to go breadth first among
 /// equals.
 const DEPTH_LOSS: f64 = 0.01;
+
+/// What each failure in a row leaves of the worth of a page that was never had, besides the half that it takes from any
+/// page: a first try that failed is soon made again, a second and third ever less.
+const RETURN_AFTER_FAILURE: f64 = 0.2;
 
 /// U(t) of a page that changes at random, `rate` times a day: (1 − (1 + rt) e^(−rt)) / r (Olston & Pandey 2008, appendix
 /// A), in days. A page that never changes is worth 0.
@@ -87,6 +92,10 @@ impl Policy for Utility {
     }
 
     fn score(&self, page: &PageState, now: Timestamp) -> Score {
+        if !page.is_held() && matches!(page.life, Life::Failing | Life::Missing) {
+            let chance = RETURN_AFTER_FAILURE.powi(page.failures.min(99).cast_signed());
+            return Score::new(self.score_unseen(page).value() * chance);
+        }
         Score::new(page.weight * (self.gain(page, now) + self.new_links(page, now)))
     }
 

@@ -1,6 +1,7 @@
-//! What people read: tables, numbers and times, for a terminal.
+//! What people read: tables, numbers and times, for a terminal, and plots.
 
 pub mod diff;
+pub mod plot;
 pub mod spark;
 pub mod stripes;
 

@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 use std::collections::hash_map::Entry;
 use std::collections::{BinaryHeap, HashMap};
 
+use crate::observation::Life;
 use crate::page::{HostId, PageId};
 use crate::policy::{PageState, Score};
 use crate::time::Timestamp;
@@ -61,7 +62,7 @@ impl Candidates {
     /// A page with its score. Ties go to the page that was left alone longer, then to the one known longer.
     pub fn push(&mut self, page: &PageState, score: Score) {
         let ranked = Ranked { score, waits_since: page.waits_since(), page: page.page };
-        let pool = if page.last_visit.is_none() { &mut self.new } else { &mut self.known };
+        let pool = if page.life == Life::New { &mut self.new } else { &mut self.known };
         pool.push(page.host, ranked);
     }
 
@@ -259,6 +260,7 @@ mod tests {
     fn state(page: i64, host: i64, seen: Option<i64>) -> PageState {
         let mut state = PageState::found(PageId(page), HostId(host), 0, 1.0, Timestamp::default());
         state.last_visit = seen.map(Timestamp::from_seconds);
+        state.life = if seen.is_some() { Life::Alive } else { Life::New };
         state
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use freshet::change::ChangeSettings;
 use freshet::change::rule::ChangedWhen;
-use freshet::crawl::prepare::WeightBy;
+use freshet::crawl::weights::WeightBy;
 use freshet::estimate::online::Damping;
 use freshet::fetch::limits::Limits;
 use freshet::fetch::politeness::Politeness;

@@ -76,8 +76,8 @@ pub trait Store: Send {
     /// Keeps a single fact, in place of what it was.
     fn set_note(&mut self, name: &str, value: &str) -> Result<()>;
 
-    /// Pages there are, other spellings included.
-    fn page_count(&mut self) -> Result<u64>;
+    /// Pages of which something is held.
+    fn pages_held(&mut self) -> Result<u64>;
 
     /// A page as scheduling sees it.
     fn known_page(&mut self, page: PageId) -> Result<Option<KnownPage>>;
@@ -187,8 +187,8 @@ pub struct KnownPage {
     pub due_at: Timestamp,
     /// The cycle it was last visited in.
     pub last_cycle: Option<CycleId>,
-    /// Another page stands for this one.
-    pub is_alias: bool,
+    /// The page that stands for this one, if another does.
+    pub alias_of: Option<PageId>,
 }
 
 /// A page, and what its visits taught.

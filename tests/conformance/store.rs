@@ -309,7 +309,7 @@ pub fn seeds_are_pages_of_depth_zero(place: &dyn Place) {
     let docs = page(&mut *store, "/docs/");
     assert_eq!((docs.state.depth, docs.state.weight), (0, 2.5));
     assert_eq!((docs.state.found_at, docs.state.last_visit, docs.last_cycle), (NOW, None, None));
-    assert!(!docs.is_alias && docs.due_at <= NOW);
+    assert!(docs.alias_of.is_none() && docs.due_at <= NOW);
     assert_eq!(host(&mut *store, "https://example.org").pages, 1);
     assert_eq!(host(&mut *store, "https://other.example").pages, 1);
 }
@@ -823,7 +823,7 @@ pub fn an_alias_points_to_a_page_that_is_none(place: &dyn Place) {
     begun.record(vec![canonical(one, "/two")]);
     let alias = begun.row("/one");
     assert_eq!((alias.state.as_str(), alias.alias_of.as_deref()), ("alias", Some("https://example.org/two")));
-    assert!(page(&mut *begun.store, "/one").is_alias);
+    assert!(page(&mut *begun.store, "/one").alias_of.is_some());
 
     // Its target becomes an alias itself: both point to the end.
     begun.record(vec![canonical(two, "/three")]);
@@ -851,7 +851,7 @@ pub fn aliases_of_a_page_that_is_gone_stand_for_themselves(place: &dyn Place) {
     begun.record(vec![visit(new, Outcome::Missing, NOW)]);
     let summary = begun.store.summary().expect("a summary");
     assert_eq!((summary.aliases, summary.known), (0, 3));
-    assert!(!page(&mut *begun.store, "/old").is_alias);
+    assert!(page(&mut *begun.store, "/old").alias_of.is_none());
 }
 
 pub fn nobody_becomes_the_alias_of_a_page_that_is_missing(place: &dyn Place) {

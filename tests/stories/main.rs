@@ -23,6 +23,7 @@ mod one_page_many_spellings;
 mod operator;
 mod politeness;
 mod rates_of_change;
+mod reproduced;
 mod robots_rules;
 mod scope_and_traps;
 mod scored_by_the_truth;

@@ -95,13 +95,18 @@ pub(super) fn rebuild(
     let versions = ids("SELECT id FROM version ORDER BY id")?;
     let pages = ids("SELECT id FROM page ORDER BY id")?;
     let policy = std::sync::Arc::clone(&store.policy);
+    // What another policy learnt is no mistake: it is made again when this one takes over.
+    let is_learnt = learning::kind(&store.connection)? == Some(policy.memory_kind());
     let (mut done, all) = (0, (versions.len() + pages.len()) as u64);
     let mut rebuilt =
         Rebuilt { pages: pages.len() as u64, versions: versions.len() as u64, ..Rebuilt::default() };
     let mut step = |connection: &Connection, some: Work<'_>| -> Result<()> {
         match some {
             Work::Versions(ids) => rebuilt.sketches_differ += resketch(connection, ids, settings)?,
-            Work::Pages(ids) => rebuilt.pages_differ += refold_pages(connection, ids, settings, &*policy)?,
+            Work::Pages(ids) => {
+                rebuilt.pages_differ +=
+                    refold_pages(connection, ids, settings, (&*policy, is_learnt || write))?
+            }
         }
         let (Work::Versions(ids) | Work::Pages(ids)) = some;
         done += ids.len() as u64;
@@ -110,6 +115,7 @@ pub(super) fn rebuild(
     };
     let work = versions.chunks(AT_ONCE).map(Work::Versions).chain(pages.chunks(AT_ONCE).map(Work::Pages));
     if write {
+        learning::note_unfinished(&store.connection)?;
         for some in work {
             let transaction = store.transaction()?;
             step(&transaction, some)?;
@@ -148,7 +154,7 @@ fn refold_pages(
     connection: &Connection,
     pages: &[i64],
     settings: ChangeSettings,
-    policy: &dyn Policy,
+    (policy, compares_learnt): (&dyn Policy, bool),
 ) -> Result<u64> {
     let mut differ = 0;
     for page in pages.iter().copied().map(PageId) {
@@ -162,7 +168,11 @@ fn refold_pages(
                 let readable = state == after.standing.life.name()
                     && profiles.unwrap_or_default() == after.profiles.to_bytes()
                     && learnt.as_deref().is_none_or(|bytes| Learnt::from_bytes(bytes).is_some());
-                Ok(readable && folded(row)? == after)
+                let mut before = folded(row)?;
+                if !compares_learnt {
+                    before.learnt.clone_from(&after.learnt);
+                }
+                Ok(readable && before == after)
             })?;
         if !same {
             differ += 1;

@@ -100,6 +100,12 @@ pub(super) fn note_kind(connection: &Connection, policy: &dyn Policy) -> Result<
     set_note(connection, KIND, &policy.memory_kind())
 }
 
+/// Memories are being made again: stopped on the way, some are of one kind and some of the other, and all are learnt anew
+/// by the next run.
+pub(super) fn note_unfinished(connection: &Connection) -> Result<()> {
+    set_note(connection, KIND, "being learnt")
+}
+
 /// Pages of one transaction.
 const AT_ONCE: usize = 2000;
 
@@ -115,8 +121,7 @@ pub(super) fn relearn(store: &mut SqliteStore, progress: &mut dyn FnMut(u64, u64
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         rows.collect::<rusqlite::Result<_>>()?
     };
-    // Stopped on the way, all is learnt anew by the next run: some memories are of one kind, some of the other.
-    set_note(&store.connection, KIND, "being learnt")?;
+    note_unfinished(&store.connection)?;
     let mut done = 0;
     for some in pages.chunks(AT_ONCE) {
         let transaction = store.transaction()?;

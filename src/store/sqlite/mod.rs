@@ -268,8 +268,8 @@ impl Store for SqliteStore {
         learning::set_note(&self.connection, name, value)
     }
 
-    fn page_count(&mut self) -> Result<u64> {
-        pages::count_all(&self.connection)
+    fn pages_held(&mut self) -> Result<u64> {
+        pages::count_held(&self.connection)
     }
 
     fn known_page(&mut self, page: PageId) -> Result<Option<KnownPage>> {

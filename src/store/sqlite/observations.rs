@@ -149,7 +149,9 @@ impl PageNow {
             visit.last_modified.as_ref().or(self.last_modified.as_ref().filter(|_| changed == Some(false)));
         let date = header.and_then(|text| http_date(text)).or(self.sitemap_date);
         let events = match (&visit.entry_dates, self.folded.seen_at, changed) {
-            (Some(dates), Some(since), Some(changed)) => entries_since(dates, since, changed),
+            (Some(dates), Some(since), Some(changed)) => {
+                entries_between(dates, since, visit.observation.at, changed)
+            }
             _ => None,
         };
         Told { date, events, new_links }
@@ -162,12 +164,12 @@ fn http_date(text: &str) -> Option<Timestamp> {
     Some(Timestamp::from_seconds(i64::try_from(since.as_secs()).ok()?))
 }
 
-/// Entries of a feed that are younger than the last visit. `None` if some may have been pushed out, or if they don't
-/// explain what changed.
-fn entries_since(dates: &[i64], since: Timestamp, changed: bool) -> Option<u32> {
-    let is_newer = |date: &&i64| Timestamp::from_seconds(**date) > since;
-    let newer = dates.iter().filter(is_newer).count();
-    let complete = newer < dates.len();
+/// Entries of a feed that are younger than the last visit. `None` if some may have been pushed out, if they don't explain
+/// what changed, or if some are of the future: then dates are not those of changes.
+fn entries_between(dates: &[i64], since: Timestamp, until: Timestamp, changed: bool) -> Option<u32> {
+    let moments = || dates.iter().map(|date| Timestamp::from_seconds(*date));
+    let newer = moments().filter(|moment| *moment > since).count();
+    let complete = newer < dates.len() && moments().all(|moment| moment <= until);
     (complete && (newer > 0) == changed).then(|| u32::try_from(newer).unwrap_or(u32::MAX))
 }
 

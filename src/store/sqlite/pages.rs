@@ -161,7 +161,7 @@ pub(super) fn ensure_host(connection: &Connection, host: &Host) -> Result<HostId
 
 /// All that [`known`] reads.
 const KNOWN: &str = "SELECT id, fingerprint, url, host_id, depth, weight, found_at, last_visit_at, due_at,
-    last_cycle_id, alias_of IS NOT NULL, seen_at, state, failures, learnt FROM page";
+    last_cycle_id, alias_of, seen_at, state, failures, learnt FROM page";
 
 fn known(row: &Row<'_>) -> Result<KnownPage> {
     let (page, host) = (PageId(row.get(0)?), HostId(row.get(3)?));
@@ -184,7 +184,7 @@ fn known(row: &Row<'_>) -> Result<KnownPage> {
         },
         due_at: Timestamp::from_millis(row.get(8)?),
         last_cycle: row.get::<_, Option<i64>>(9)?.map(CycleId),
-        is_alias: row.get(10)?,
+        alias_of: row.get::<_, Option<i64>>(10)?.map(PageId),
     })
 }
 
@@ -203,6 +203,7 @@ pub(super) fn one(connection: &Connection, page: PageId) -> Result<Option<KnownP
     rows.next()?.map(known).transpose()
 }
 
-pub(super) fn count_all(connection: &Connection) -> Result<u64> {
-    Ok(count(connection.query_row("SELECT count(*) FROM page", [], |row| row.get(0))?))
+pub(super) fn count_held(connection: &Connection) -> Result<u64> {
+    let held = "SELECT count(*) FROM page WHERE seen_at IS NOT NULL";
+    Ok(count(connection.query_row(held, [], |row| row.get(0))?))
 }

@@ -1,0 +1,147 @@
+//! `freshet reproduce`: a paper's experiments, run again: tables on standard output, plots and CSV files in a folder.
+
+use std::fs;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use freshet::report::plot::{Axis, Plot, Series};
+use freshet::report::{Align, Table, rate};
+use freshet::reproduce::{Curve, Effort, Figure, Kind, Numbers, Reproduced, Scale, avrachenkov, grimes_ford};
+
+use super::talk::Talk;
+use crate::cli::{Global, Paper, ReproduceArgs};
+
+pub fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+    let effort = Effort { runs: arguments.runs, seed: arguments.seed };
+    // Before the work, which takes a while.
+    fs::create_dir_all(&arguments.out)
+        .with_context(|| format!("can't make `{}`", arguments.out.display()))?;
+    let mut told = |what: &str| talk.say(what);
+    let (name, found) = match arguments.paper {
+        Paper::Avrachenkov => ("avrachenkov", avrachenkov::run(effort, &mut told)),
+        Paper::GrimesFord => ("grimes-ford", grimes_ford::run(effort, &mut told)),
+    };
+    let files = write_files(&arguments.out, name, &found)?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    if global.json {
+        let all = json!({ "runs": effort.runs, "seed": effort.seed, "files": files, "reproduced": found });
+        serde_json::to_writer(&mut out, &all)?;
+        writeln!(out)?;
+    } else {
+        out.write_all(printed(&found).as_bytes())?;
+    }
+    out.flush()?;
+    talk.say(&format!("{} files in {}", files.len(), arguments.out.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn printed(found: &Reproduced) -> String {
+    let mut text = format!("{}\n", found.paper);
+    for experiment in &found.experiments {
+        text.push_str(&format!("\n{}\n", experiment.title));
+        for table in &experiment.tables {
+            text.push('\n');
+            text.push_str(&printed_table(table));
+        }
+        text.push('\n');
+        for note in &experiment.notes {
+            text.push_str(&format!("  - {note}\n"));
+        }
+    }
+    text
+}
+
+fn printed_table(numbers: &Numbers) -> String {
+    let aligned =
+        |(at, head): (usize, &String)| (head.clone(), if at == 0 { Align::Left } else { Align::Right });
+    let heads: Vec<(String, Align)> = numbers.heads.iter().enumerate().map(aligned).collect();
+    let heads: Vec<(&str, Align)> = heads.iter().map(|(head, align)| (head.as_str(), *align)).collect();
+    let mut table = Table::new(&heads);
+    for (name, values) in &numbers.rows {
+        let cells = values.iter().map(|value| if value.is_finite() { rate(*value) } else { "-".to_owned() });
+        table.row(std::iter::once(name.clone()).chain(cells));
+    }
+    table.render()
+}
+
+/// A plot and its numbers for each figure, and the tables; the names of all.
+fn write_files(folder: &Path, paper: &str, found: &Reproduced) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut write = |name: String, text: &[u8]| -> anyhow::Result<()> {
+        let path = folder.join(name);
+        fs::write(&path, text).with_context(|| format!("can't write `{}`", path.display()))?;
+        files.push(path);
+        Ok(())
+    };
+    for experiment in &found.experiments {
+        for figure in &experiment.figures {
+            let name = format!("{paper}-{}", figure.name);
+            write(format!("{name}.svg"), drawn(figure).svg().as_bytes())?;
+            write(format!("{name}.csv"), &curves_csv(&figure.curves)?)?;
+        }
+        for (table, at) in experiment.tables.iter().zip(1..) {
+            write(format!("{paper}-{}-table-{at}.csv", experiment.name), &table_csv(table)?)?;
+        }
+    }
+    Ok(files)
+}
+
+fn drawn(figure: &Figure) -> Plot {
+    let plot = Plot::new(figure.title.clone(), axis(&figure.across), axis(&figure.up));
+    let mut references = 0;
+    figure.curves.iter().fold(plot, |plot, curve| {
+        references += usize::from(curve.kind == Kind::Reference);
+        let series = series(curve);
+        plot.with(if references == 2 { series.dotted() } else { series })
+    })
+}
+
+fn axis(scale: &Scale) -> Axis {
+    let label = scale.label.clone();
+    let axis = if scale.log { Axis::log(label) } else { Axis::linear(label) };
+    let axis = scale.from.map_or(axis.clone(), |from| axis.from(from));
+    scale.to.map_or(axis.clone(), |to| axis.to(to))
+}
+
+fn series(curve: &Curve) -> Series {
+    let (name, points) = (curve.name.clone(), curve.points.iter().map(|point| (point.x, point.y)));
+    let band = curve.points.iter().filter_map(|point| point.bounds.map(|(low, high)| (point.x, low, high)));
+    match curve.kind {
+        Kind::Measured => Series::line(name, points).band(band),
+        Kind::Reference => Series::line(name, points).dashed().grey(),
+        Kind::Histogram => Series::bars(name, points).grey(),
+    }
+}
+
+fn curves_csv(curves: &[Curve]) -> anyhow::Result<Vec<u8>> {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    csv.write_record(["curve", "x", "y", "low", "high"])?;
+    for curve in curves {
+        for point in &curve.points {
+            let [low, high] = match point.bounds {
+                Some((low, high)) => [number(low), number(high)],
+                None => [String::new(), String::new()],
+            };
+            csv.write_record([curve.name.clone(), number(point.x), number(point.y), low, high])?;
+        }
+    }
+    Ok(csv.into_inner()?)
+}
+
+fn table_csv(table: &Numbers) -> anyhow::Result<Vec<u8>> {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    csv.write_record(&table.heads)?;
+    for (name, values) in &table.rows {
+        csv.write_record(std::iter::once(name.clone()).chain(values.iter().map(|value| number(*value))))?;
+    }
+    Ok(csv.into_inner()?)
+}
+
+/// Empty if unknown.
+fn number(value: f64) -> String {
+    if value.is_finite() { value.to_string() } else { String::new() }
+}

@@ -1,0 +1,91 @@
+//! What pages count: as their seeds say, all the same, or by the links among them.
+
+use std::collections::HashMap;
+
+use crate::page::PageId;
+use crate::policy::importance::{LinkGatherer, inlinks, pagerank};
+use crate::store::{Store, StoreError};
+
+/// What a page's importance goes by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WeightBy {
+    /// What the seeds file says of the seed it was found from.
+    #[default]
+    Seeds,
+    /// Nothing: all count the same.
+    Equal,
+    /// How many pages under watch link to it.
+    Inlinks,
+    /// PageRank in the graph of the pages under watch.
+    PageRank,
+}
+
+impl WeightBy {
+    pub const ALL: [Self; 4] = [Self::Seeds, Self::Equal, Self::Inlinks, Self::PageRank];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Seeds => "seeds",
+            Self::Equal => "equal",
+            Self::Inlinks => "inlinks",
+            Self::PageRank => "pagerank",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// What pages count, where it is not what the store says.
+#[derive(Debug, Default)]
+pub enum Weights {
+    #[default]
+    Stored,
+    Equal,
+    /// Pages that nobody links to, or that were found since, count as the least of these.
+    ByPage(HashMap<PageId, f64>, f64),
+}
+
+impl Weights {
+    pub fn of(&self, page: PageId, stored: f64) -> f64 {
+        match self {
+            Self::Stored => stored,
+            Self::Equal => 1.0,
+            Self::ByPage(weights, least) => weights.get(&page).copied().unwrap_or(*least),
+        }
+    }
+
+    /// Reads the graph, if that is what weights go by.
+    pub fn load(store: &mut dyn Store, by: WeightBy) -> Result<Self, StoreError> {
+        let rank = match by {
+            WeightBy::Seeds => return Ok(Self::Stored),
+            WeightBy::Equal => return Ok(Self::Equal),
+            WeightBy::Inlinks => inlinks,
+            WeightBy::PageRank => pagerank,
+        };
+        let (mut pages, mut spellings) = (Vec::new(), Vec::new());
+        store.each_page(&mut |page| {
+            // A link to another spelling of a page is a link to the page.
+            spellings.push((page.fingerprint.prefix(), page.alias_of.unwrap_or(page.id)));
+            if page.alias_of.is_none() {
+                pages.push(page.id);
+            }
+        })?;
+        let numbers: HashMap<PageId, u32> = pages.iter().copied().zip(0..).collect();
+        let place = |(prefix, page): (u64, PageId)| Some((prefix, *numbers.get(&page)?));
+        let places: HashMap<u64, u32> = spellings.into_iter().filter_map(place).collect();
+        let mut graph = LinkGatherer::new(pages.len());
+        store.each_links(&mut |page, targets| {
+            let Some(from) = numbers.get(&page) else { return };
+            for to in targets.iter().filter_map(|target| places.get(target)) {
+                graph.add(*from, *to);
+            }
+        })?;
+        let weights = rank(&graph.finish());
+        let least = weights.iter().copied().fold(f64::INFINITY, f64::min).min(1.0);
+        Ok(Self::ByPage(pages.into_iter().zip(weights).collect(), least))
+    }
+}

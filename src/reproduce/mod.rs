@@ -1,0 +1,233 @@
+//! The experiments of the papers that freshet stands on, run again with freshet's own estimators.
+//!
+//! Comes in: how many runs, and a seed. Goes out: a [`Reproduced`], numbers as tables and curves, and notes on where a
+//! paper slips, or leaves something open that had to be assumed. What must stay true: no formula is written a second
+//! time here, only webs in thought and statistics over runs; and the same seed gives the same numbers.
+//!
+//! Nothing is drawn, printed or written here: that is the command's.
+
+pub mod avrachenkov;
+pub mod grimes_ford;
+
+use rand::{Rng, RngExt as _, SeedableRng as _};
+use rand_pcg::Pcg64Mcg;
+use serde::Serialize;
+
+/// How much to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Times that a page's life is drawn; experiments with many pages take fewer, as their notes say.
+    pub runs: u32,
+    pub seed: u64,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self { runs: 1000, seed: 1 }
+    }
+}
+
+impl Effort {
+    /// Draws of its own for each experiment, so that none moves another.
+    fn draws(self, experiment: u64) -> Pcg64Mcg {
+        Pcg64Mcg::seed_from_u64(self.seed.wrapping_mul(1_000_003).wrapping_add(experiment))
+    }
+
+    /// So many times fewer runs, but two at least.
+    fn less(self, times: u32) -> u32 {
+        (self.runs / times.max(1)).max(2)
+    }
+}
+
+/// A paper's experiments, run again.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reproduced {
+    pub paper: &'static str,
+    pub experiments: Vec<Experiment>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Experiment {
+    /// Short, for names of files.
+    pub name: &'static str,
+    pub title: String,
+    /// What was run, what was assumed, and where the paper slips.
+    pub notes: Vec<String>,
+    pub tables: Vec<Numbers>,
+    pub figures: Vec<Figure>,
+}
+
+/// A table: what each row is of, then a number a column; what is not finite is unknown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Numbers {
+    pub heads: Vec<String>,
+    pub rows: Vec<(String, Vec<f64>)>,
+}
+
+impl Numbers {
+    fn new(heads: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { heads: heads.into_iter().map(Into::into).collect(), rows: Vec::new() }
+    }
+
+    fn row(&mut self, of: impl Into<String>, numbers: impl IntoIterator<Item = f64>) {
+        self.rows.push((of.into(), numbers.into_iter().collect()));
+    }
+
+    /// The number of that row under that head.
+    pub fn get(&self, of: &str, head: &str) -> Option<f64> {
+        // The first head is that of the names.
+        let at = self.heads.iter().skip(1).position(|other| other == head)?;
+        self.rows.iter().find(|(name, _)| name == of)?.1.get(at).copied()
+    }
+}
+
+/// Curves over one another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// Short, for names of files; no two of a paper are alike.
+    pub name: &'static str,
+    pub title: String,
+    pub across: Scale,
+    pub up: Scale,
+    pub curves: Vec<Curve>,
+}
+
+/// What an axis means.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scale {
+    pub label: String,
+    pub log: bool,
+    pub from: Option<f64>,
+    pub to: Option<f64>,
+}
+
+impl Scale {
+    fn linear(label: &str) -> Self {
+        Self { label: label.to_owned(), log: false, from: None, to: None }
+    }
+
+    fn log(label: &str) -> Self {
+        Self { log: true, ..Self::linear(label) }
+    }
+
+    fn within(self, from: f64, to: f64) -> Self {
+        Self { from: Some(from), to: Some(to), ..self }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Curve {
+    pub name: String,
+    pub kind: Kind,
+    pub points: Vec<Point>,
+}
+
+/// How a curve is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    Measured,
+    /// What the others are held against: a truth, or a limit that theory tells.
+    Reference,
+    /// A share of pages in each of a row of bins.
+    Histogram,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Point {
+    pub x: f64,
+    pub y: f64,
+    /// Where 95 of 100 runs are, if runs differ.
+    pub bounds: Option<(f64, f64)>,
+}
+
+impl Point {
+    const fn new(x: f64, y: f64) -> Self {
+        Self { x, y, bounds: None }
+    }
+}
+
+impl Curve {
+    fn measured(name: impl Into<String>, points: Vec<Point>) -> Self {
+        Self { name: name.into(), kind: Kind::Measured, points }
+    }
+
+    /// The same value everywhere between two places.
+    fn level(name: impl Into<String>, from: f64, to: f64, value: f64) -> Self {
+        let points = vec![Point::new(from, value), Point::new(to, value)];
+        Self { name: name.into(), kind: Kind::Reference, points }
+    }
+}
+
+/// What the runs gave at one place.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Sample(Vec<f64>);
+
+impl Sample {
+    fn add(&mut self, value: f64) {
+        self.0.push(value);
+    }
+
+    fn mean(&self) -> f64 {
+        self.0.iter().sum::<f64>() / self.0.len() as f64
+    }
+
+    /// The values in order, of which the one at that share is taken, or between the two next to it.
+    fn quantiles<const N: usize>(&self, shares: [f64; N]) -> [f64; N] {
+        let mut values = self.0.clone();
+        values.sort_by(f64::total_cmp);
+        shares.map(|share| {
+            let at = share * values.len().saturating_sub(1) as f64;
+            let (below, part) = (at.floor(), at.fract());
+            match (values.get(below as usize), values.get(below as usize + 1)) {
+                (Some(low), Some(high)) if part > 0.0 => low + part * (high - low),
+                (Some(value), _) => *value,
+                (None, _) => f64::NAN,
+            }
+        })
+    }
+
+    fn median(&self) -> f64 {
+        let [median] = self.quantiles([0.5]);
+        median
+    }
+
+    /// The median, and where 95 of 100 are.
+    fn point(&self, x: f64) -> Point {
+        let [low, median, high] = self.quantiles([0.025, 0.5, 0.975]);
+        Point { x, y: median, bounds: Some((low, high)) }
+    }
+}
+
+/// The time to the next event, if they come at random at this rate.
+fn exponential(rate: f64, random: &mut impl Rng) -> f64 {
+    -(-random.random::<f64>()).ln_1p() / rate
+}
+
+/// From the first to the last, each so many times the one before.
+fn geometric(first: f64, last: f64, many: u32) -> Vec<f64> {
+    let step = (last / first).ln() / f64::from(many.max(2) - 1);
+    (0..many).map(|at| first * (step * f64::from(at)).exp()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_told_by_their_quantiles() {
+        let sample = Sample(vec![3.0, 1.0, 2.0, 4.0]);
+        assert_eq!((sample.mean(), sample.median()), (2.5, 2.5));
+        assert_eq!(sample.quantiles([0.0, 1.0]), [1.0, 4.0]);
+        assert!(Sample::default().median().is_nan());
+    }
+
+    #[test]
+    fn random_moments_come_at_their_rate() {
+        let mut draws = Effort::default().draws(0);
+        let mean = (0..10_000).map(|_| exponential(4.0, &mut draws)).sum::<f64>() / 10_000.0;
+        assert!((mean - 0.25).abs() < 0.01, "{mean}");
+        let places = geometric(1.0, 100.0, 3);
+        assert!((places[1] - 10.0).abs() < 1e-9 && (places[2] - 100.0).abs() < 1e-9, "{places:?}");
+    }
+}

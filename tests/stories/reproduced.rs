@@ -1,0 +1,68 @@
+//! Someone who doubts the papers, or us: their experiments, run again.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use crate::support::Freshet;
+
+/// Files of a folder that end so, by name.
+fn files(freshet: &Freshet, folder: &str, end: &str) -> BTreeSet<String> {
+    let read = fs::read_dir(freshet.path(folder)).expect("the folder");
+    let names = read.map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.ends_with(end)).collect()
+}
+
+#[test]
+fn the_experiments_of_a_paper_become_tables_plots_and_numbers() {
+    let freshet = Freshet::new();
+    for (paper, figures, said) in [
+        ("avrachenkov", 9, ["naive", "Expt. 2", "the paper does not print the weights", "γ = 0.75"]),
+        ("grimes-ford", 7, ["MLE (eq. 2)", "Fig. 4", "eq. 1 prints period / C", "7 days"]),
+    ] {
+        let ran = freshet.run(&["reproduce", paper, "--runs", "20", "--out", "out"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.output());
+        for words in said {
+            assert!(ran.stdout.contains(words), "{words} in {}", ran.output());
+        }
+        assert!(ran.stderr.contains("files in out"), "how it went is told: {}", ran.output());
+        let of_paper = |end| files(&freshet, "out", end).into_iter().filter(|name| name.starts_with(paper));
+        let plots: Vec<String> = of_paper(".svg").collect();
+        assert_eq!(plots.len(), figures, "{plots:?}");
+        for name in plots {
+            let svg = fs::read_to_string(freshet.path("out").join(&name)).expect("a plot");
+            assert!(svg.starts_with("<svg") && svg.contains("<path") && !svg.contains("NaN"), "{name}");
+            let csv = name.replace(".svg", ".csv");
+            let csv = fs::read_to_string(freshet.path("out").join(csv)).expect("its numbers");
+            assert!(csv.starts_with("curve,x,y,low,high\n") && csv.lines().count() > 10, "{name}");
+        }
+        assert!(of_paper("-table-1.csv").count() >= 3);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_numbers_and_another_seed_others() {
+    let freshet = Freshet::new();
+    let run = |seed: &str| {
+        let mut all = freshet.json(&["reproduce", "avrachenkov", "--runs", "4", "--seed", seed, "--json"]);
+        assert_eq!(all["runs"], 4);
+        all["reproduced"].take()
+    };
+    let once = run("7");
+    let experiments = once["experiments"].as_array().expect("experiments");
+    assert_eq!(experiments.len(), 3);
+    assert!(experiments[0]["figures"][0]["curves"][0]["points"][0]["y"].is_number());
+    assert_eq!(once, run("7"));
+    assert_ne!(once, run("8"));
+    assert!(freshet.path("reproduce/avrachenkov-1-random-visits.svg").is_file(), "the default folder");
+}
+
+#[test]
+fn what_can_t_be_run_or_written_is_told() {
+    let freshet = Freshet::new();
+    assert_eq!(freshet.run(&["reproduce", "newton"]).code, Some(2));
+    assert_eq!(freshet.run(&["reproduce", "avrachenkov", "--runs", "0"]).code, Some(2));
+    freshet.write("taken", "a file");
+    let ran = freshet.run(&["reproduce", "grimes-ford", "--runs", "2", "--out", "taken"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.output());
+    assert!(ran.stderr.contains("can't make `taken`"), "{}", ran.output());
+}
