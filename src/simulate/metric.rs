@@ -24,11 +24,18 @@ pub struct CycleFigures {
     /// How well the order of the visits was: gains of the changed ones, discounted by rank, over the best that could be
     /// had (Järvelin & Kekäläinen 2002), with the natural logarithm as in GP4C.
     pub ndcg: f64,
+    #[serde(skip)]
     gain: f64,
+    #[serde(skip)]
     best_gain: f64,
 }
 
 impl CycleFigures {
+    /// Where only one figure is known: a bound on the staleness.
+    pub fn of_staleness(staleness: f64) -> Self {
+        Self { pages: 1, staleness, ..Self::default() }
+    }
+
     /// A visit of that rank, from 0 on.
     pub fn visited(&mut self, rank: usize, changed: bool) {
         self.visits += 1;

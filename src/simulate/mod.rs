@@ -9,7 +9,9 @@
 //! histories are kept as a tree whose nodes many pages share; a state is a node, the last visit and the weight. A cycle
 //! costs as much as there are states and visits, not pages.
 
+pub mod compare;
 pub mod metric;
+pub mod oracle;
 pub mod truth;
 
 use std::collections::HashMap;
