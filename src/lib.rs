@@ -38,6 +38,8 @@ pub mod schedule;
 
 pub mod store;
 
+pub mod dataset;
+
 pub mod crawl;
 
 pub mod evolving_web;
