@@ -21,6 +21,7 @@ Examples:
   freshet status                                 what is known, which hosts wait and why
   freshet pages --state gone --format csv        list pages, filtered
   freshet history https://example.org/news       how a page moved: its visits, how long its words live
+  freshet export --format brdc --out crawl.brdc  what changed when, as a dataset for studies
   freshet check https://example.org/             what a crawl would make of this page, without storing it
   freshet compare old.html new.html              how far two pages are apart, and by which words
   freshet web --hosts 3 --day 10s > seeds.txt    a web to practise on, a day of which lasts ten seconds
@@ -60,6 +61,23 @@ Examples:
   freshet estimate --input visits.csv --json     anyone's histories, no store needed
   freshet estimate --fit-prior --group host      fit the priors to the store's own pages, and keep them";
 
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  freshet export --format brdc --out crawl.brdc               a line a page, a character a cycle
+  freshet export --format observations --out visits.parquet   every visit; .csv and .jsonl work too
+  freshet export --format fragments --out texts.parquet       what pages said when, as hashed fragments
+  freshet export --format rates --out rates.csv               how often each page changes
+  freshet export --from DATASET --format lambdacrawl --out d.tsv
+
+Beside each file are FILE.README.md and FILE.meta.json: columns, units, period and counts.";
+
+const IMPORT_EXAMPLES: &str = "\
+Examples:
+  freshet import crawl.brdc --format brdc --out DATASET
+  freshet import bits.txt --format brdc --start 2012-11-01 --step 1d --out DATASET
+  freshet import visits.csv --format observations --out DATASET
+  freshet import RECORDING --format replay --out DATASET      a folder with manifest.jsonl and blobs.sqlite";
+
 const COMPARE_EXAMPLES: &str = "\
 Examples:
   freshet compare old.html new.html                0.12: an eighth of all fragments differ
@@ -73,7 +91,7 @@ Flags that steer cycles, such as --budget, --cycles, --policy and --profiles, ha
 /// A polite web crawler that learns how pages change.
 ///
 /// Gather: crawl, monitor. Look: status, pages, changes, diff, history, plan, why, check. Study: compare, estimate,
-/// rates. Keep: store. Play: demo, web, score. Set up: config, completions.
+/// rates, export, import. Keep: store. Play: demo, web, score. Set up: config, completions.
 #[derive(Debug, Parser)]
 #[command(name = "freshet", version, after_help = EXAMPLES, max_term_width = 110)]
 pub struct Cli {
@@ -169,6 +187,18 @@ pub enum Command {
     Estimate(EstimateArgs),
     /// Share out visits among pages whose change rates are known, so that the copies are as fresh as they can be
     Rates(RatesArgs),
+    /// Write what visits found, from the store or a dataset, as a file that others read
+    ///
+    /// Only cycles that have ended are exported, and pages under their own spelling. The file is there when it is whole,
+    /// not before. Memory does not grow with the store.
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export(ExportArgs),
+    /// Read such a file, or a recording of pages, into a dataset that can be replayed
+    ///
+    /// What `export` wrote has all that is needed beside it; others' files may need --start and --step. A file that is
+    /// wrong is told with line and column, and leaves nothing behind.
+    #[command(after_help = IMPORT_EXAMPLES)]
+    Import(ImportArgs),
     /// Look after the store itself
     #[command(subcommand)]
     Store(StoreCommand),
@@ -558,6 +588,88 @@ impl From<ObjectiveArg> for Objective {
             ObjectiveArg::Harmonic => Self::Harmonic,
         }
     }
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// How it is written
+    #[arg(long, value_enum)]
+    pub format: ExportFormat,
+    /// The file; others that go with it have its name and an ending of their own
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// A dataset, instead of the store
+    #[arg(long, value_name = "DATASET")]
+    pub from: Option<PathBuf>,
+    /// This group of the dataset only
+    #[arg(long, value_name = "NAME")]
+    pub group: Option<String>,
+    /// What it is called [default: as the store's file or the dataset]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ExportFormat {
+    /// BRDC'12: a line a page, `0` or `1` a cycle
+    Brdc,
+    /// PoliteCrawling: gaps and change bits, and importance
+    Lambdacrawl,
+    /// Every visit; CSV, JSON lines or Parquet by the ending of the file (.csv, .jsonl, .parquet)
+    Observations,
+    #[value(alias = "csv")]
+    ObservationsCsv,
+    #[value(alias = "jsonl")]
+    ObservationsJsonl,
+    #[value(alias = "parquet")]
+    ObservationsParquet,
+    /// What pages said from when on, as sorted fragment hashes, in Parquet
+    Fragments,
+    /// How often pages change, as CSV
+    Rates,
+}
+
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// The file, or the folder of a recording
+    pub source: PathBuf,
+    /// How it is written
+    #[arg(long, value_enum)]
+    pub format: ImportFormatArg,
+    /// The dataset: a folder that is not there yet
+    #[arg(long, value_name = "DATASET")]
+    pub out: PathBuf,
+    /// What it is called [default: as the file says, or its name]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// When the first cycle was, for a file that does not tell [default: 1970-01-01, or the first day in it]
+    #[arg(long, value_name = "TIME")]
+    pub start: Option<String>,
+    /// From one cycle to the next, for a file that does not tell [default: 1d]
+    #[arg(long, value_name = "TIME")]
+    pub step: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ImportFormatArg {
+    /// BRDC'12: bits alone, or the older `site page bits`
+    Brdc,
+    /// PoliteCrawling: a file, or the folder as it was published
+    Lambdacrawl,
+    /// Every visit; CSV, JSON lines or Parquet, whichever it is
+    Observations,
+    #[value(alias = "csv")]
+    ObservationsCsv,
+    #[value(alias = "jsonl")]
+    ObservationsJsonl,
+    #[value(alias = "parquet")]
+    ObservationsParquet,
+    /// What pages said from when on, as sorted fragment hashes
+    Fragments,
+    /// How often pages change; the moments of the changes are made up, evenly spread
+    Rates,
+    /// A recording: a folder with manifest.jsonl and blobs.sqlite
+    Replay,
 }
 
 #[derive(Debug, Subcommand)]

@@ -31,6 +31,8 @@ fn main() -> ExitCode {
         Command::History(arguments) => commands::history::run(&cli.global, &arguments),
         Command::Estimate(arguments) => commands::estimate::run(&cli.global, &arguments, &talk),
         Command::Rates(arguments) => commands::rates::run(&cli.global, &arguments),
+        Command::Export(arguments) => commands::export::run(&cli.global, &arguments, &talk),
+        Command::Import(arguments) => commands::import::run(&cli.global, &arguments, &talk),
         Command::Store(command) => commands::store::run(&cli.global, &command, &talk),
         Command::Demo(arguments) => commands::demo::run(&cli.global, &arguments, &talk),
         Command::Web(arguments) => commands::web::run(&cli.global, &arguments, &talk),
