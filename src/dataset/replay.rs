@@ -261,3 +261,100 @@ fn each_line(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Dataset, History};
+    use super::*;
+    use rusqlite::Connection;
+    use tempfile::TempDir;
+
+    /// A recording whose contents are in one pack, and these lines of a manifest.
+    fn recording(contents: &[(&str, &str)], manifest: &str) -> TempDir {
+        let folder = TempDir::new().expect("a folder");
+        let blobs = Connection::open(folder.path().join("blobs.sqlite")).expect("a database");
+        let tables = "CREATE TABLE pack(id INTEGER PRIMARY KEY, raw_len INTEGER NOT NULL, zstd BLOB NOT NULL);
+             CREATE TABLE blob(sha TEXT PRIMARY KEY, pack INTEGER NOT NULL, off INTEGER NOT NULL, len INTEGER NOT NULL);";
+        blobs.execute_batch(tables).expect("tables");
+        let (mut all, mut places) = (String::new(), Vec::new());
+        for (name, content) in contents {
+            places.push((name, all.len() as i64, content.len() as i64));
+            all += content;
+        }
+        let packed = zstd::encode_all(all.as_bytes(), 1).expect("memory");
+        blobs.execute("INSERT INTO pack VALUES (1, ?1, ?2)", (all.len() as i64, packed)).expect("a pack");
+        for (name, offset, length) in places {
+            blobs.execute("INSERT INTO blob VALUES (?1, 1, ?2, ?3)", (name, offset, length)).expect("a blob");
+        }
+        std::fs::write(folder.path().join("manifest.jsonl"), manifest).expect("a file");
+        folder
+    }
+
+    fn line(group: &str, path: &str, versions: &str) -> String {
+        let window = r#""window":["2020-01-01T00:00:00Z","2020-01-11T00:00:00Z"],"step_s":86400"#;
+        format!(
+            "{{\"group\":\"{group}\",\"path\":\"{path}\",\"url\":null,{window},\"versions\":[{versions}]}}\n"
+        )
+    }
+
+    fn version(day: &str, blob: &str) -> String {
+        format!("{{\"t\":\"2020-01-{day}Z\",\"b\":{blob}}}")
+    }
+
+    fn read(folder: &TempDir) -> Result<Dataset, DatasetError> {
+        let out = TempDir::new().expect("a folder");
+        read_into(out.path(), folder.path(), "small", &mut |_, _| ())?;
+        Dataset::load(out.path())
+    }
+
+    #[test]
+    fn a_page_is_at_a_cycle_what_its_newest_version_is() {
+        let contents = [("aa", "<p>one two"), ("bb", "<p>one two</p><!-- x -->"), ("cc", "three")];
+        let late = [
+            version("03T00:00:00", "\"aa\""),
+            version("05T10:00:00", "\"bb\""),
+            version("06T10:00:00", "\"aa\""),
+            version("06T11:00:00", "\"cc\""),
+            version("08T00:00:00", "null"),
+        ];
+        let still = version("04T00:00:01", "\"cc\"");
+        let never = version("12T00:00:00", "\"cc\"");
+        let manifest = line("g", "s/a", &late.join(","))
+            + &line("g", "s/b", &still)
+            + &line("g", "never", &never)
+            + &line("h", "s/a", &still);
+        let dataset = read(&recording(&contents, &manifest)).expect("a dataset");
+        let [g, h] = &dataset.groups[..] else { panic!("{dataset:?}") };
+        assert_eq!(
+            (g.name.as_str(), g.start.to_string().as_str(), g.cycles),
+            ("g", "2020-01-03T00:00:00Z", 6)
+        );
+        assert_eq!((h.name.as_str(), h.cycles, h.pages[0].born), ("h", 1, 0));
+        let [a, b] = &g.pages[..] else { panic!("{g:?}") };
+        assert_eq!((a.site.as_str(), a.url.as_str(), a.born), ("s", "s/a", 0));
+        let History::Texts { from, texts } = &a.history else { panic!("{a:?}") };
+        assert_eq!(from[..], [(0, 0), (4, 1), (5, 2)], "other bytes with the same words are no change");
+        assert_eq!(texts.iter().map(|text| text.len()).collect::<Vec<_>>(), [1, 1, 0]);
+        assert_eq!(b.born, 2, "it exists from the first cycle after its first version on");
+    }
+
+    #[test]
+    fn mistakes_in_a_recording_are_told_with_their_place() {
+        let one = version("03T00:00:00", "\"aa\"");
+        let two = format!("{one},{}", version("02T00:00:00", "\"aa\""));
+        for (manifest, said) in [
+            (String::new(), "manifest.jsonl:1:1: the file is empty"),
+            (line("g", "a", &one) + "{\"group\":", "manifest.jsonl:2:9: EOF while parsing a value"),
+            (line("g", "a", &one) + &line("g", "a", &one), "manifest.jsonl:2:1: `a` is there twice"),
+            (line("g", "a", &two), "manifest.jsonl:1:1: the versions of `a` are not in the order of time"),
+            (
+                line("g", "a", &version("03T00:00:00", "\"zz\"")),
+                "manifest.jsonl:1:1: the content `zz` is not in",
+            ),
+            (line("g", "a", ""), "manifest.jsonl:1:1: `a` has no versions"),
+        ] {
+            let error = read(&recording(&[("aa", "x")], &manifest)).expect_err("a mistake").to_string();
+            assert!(error.contains(said), "{error}, not {said}");
+        }
+    }
+}
