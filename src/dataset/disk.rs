@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::DatasetError;
 use super::meta::{Counts, Tally};
 use super::parquet::{Batch, Column, Kind, TableReader, TableWriter, Value};
-use super::record::{GroupInfo, PageRecord, StateRecord, VisitRecord};
+use super::record::{FARTHEST_MS, GroupInfo, MOST_CYCLES, PageRecord, StateRecord, VisitRecord};
 
 pub const MANIFEST_FILE: &str = "dataset.json";
 pub const PAGES_FILE: &str = "pages.parquet";
@@ -111,6 +111,10 @@ pub(super) fn check_groups(file: &Path, groups: &[GroupInfo]) -> Result<(), Data
             "has a step_ms below 1"
         } else if group.cycles == 0 {
             "has no cycles"
+        } else if group.cycles > MOST_CYCLES {
+            "has more than 10 million cycles: give a longer --step"
+        } else if group.start_ms.saturating_abs() > FARTHEST_MS || group.step_ms > FARTHEST_MS {
+            "starts at no time, or has a step_ms that is too long"
         } else {
             continue;
         };

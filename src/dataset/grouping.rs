@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::DatasetError;
 use super::lines::check_name;
-use super::record::PageRecord;
+use super::record::{FARTHEST_MS, PageRecord};
 
 /// Where pages go.
 pub type Take<'a> = &'a mut dyn FnMut(PageRecord) -> Result<(), DatasetError>;
@@ -90,8 +90,11 @@ impl<'a> Grouping<'a> {
     }
 }
 
-/// Time does not run backwards.
+/// Time does not run backwards, and is a time.
 pub fn check_order(before: Option<i64>, time_ms: i64, wrong: Wrong<'_>) -> Result<(), DatasetError> {
+    if time_ms.unsigned_abs() > FARTHEST_MS.unsigned_abs() {
+        return Err(wrong("time_ms", format!("{time_ms} is no time in milliseconds since 1970")));
+    }
     match before {
         Some(before) if before > time_ms => {
             Err(wrong("time_ms", format!("{time_ms} is before the {before} of the row before; sort by time")))

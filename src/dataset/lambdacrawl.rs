@@ -14,7 +14,7 @@ use super::DatasetError;
 use super::grouping::{Names, Take};
 use super::lines::{Lines, check_name, check_weight};
 use super::meta::{FileNote, beside};
-use super::record::{DAY_MS, GroupInfo, PageRecord, VisitRecord};
+use super::record::{DAY_MS, FARTHEST_MS, GroupInfo, PageRecord, VisitRecord};
 use super::transfer::{Incoming, site_of};
 
 const IMPORTANCE_SUFFIX: &str = ".imp.tsv";
@@ -191,6 +191,9 @@ pub fn read(from: &Incoming<'_>, take: Take<'_>) -> Result<Option<Vec<GroupInfo>
                 return Err(wrong(at_history, format!("bit {pair} is `{changed}`; it must be 0 or 1")));
             }
             time_ms = time_ms.saturating_add(gap_ms);
+            if time_ms > FARTHEST_MS {
+                return Err(wrong(at_history, format!("gap {pair} leads to no time")));
+            }
             page.visits.push(VisitRecord::at(time_ms, Some(changed == 1)));
         }
         take(page)?;
@@ -214,7 +217,7 @@ fn known_or_alone(facts: &Option<&mut Known>, importance: &Path, urls: &Path) ->
 
 fn millis(days: f64) -> Option<i64> {
     let time_ms = (days * DAY_MS as f64).round();
-    (time_ms.abs() < 9e15).then_some(time_ms as i64)
+    (time_ms.abs() < FARTHEST_MS as f64).then_some(time_ms as i64)
 }
 
 fn read_importance(path: &Path, known: &mut HashMap<String, Known>) -> Result<(), DatasetError> {

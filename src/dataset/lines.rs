@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::DatasetError;
+use super::record::FARTHEST_MS;
 
 /// No line is longer: a file without line ends is not one of lines, and must not fill the memory.
 const LONGEST_BYTES: usize = 256 << 20;
@@ -87,8 +88,8 @@ pub fn check_weight(text: &str) -> Result<f64, String> {
 
 /// A time, as `2012-11-30`, `2012-11-30T08:00:00Z` or milliseconds since 1970.
 pub fn parse_time(text: &str) -> Option<i64> {
-    if let Ok(time_ms) = text.parse() {
-        return Some(time_ms);
+    if let Ok(time_ms) = text.parse::<i64>() {
+        return Some(time_ms).filter(|time_ms| time_ms.unsigned_abs() <= FARTHEST_MS.unsigned_abs());
     }
     if let Ok(time) = text.parse::<jiff::Timestamp>() {
         return Some(time.as_millisecond());

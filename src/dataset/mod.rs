@@ -88,6 +88,9 @@ pub enum History {
     Texts { from: Vec<(u32, u32)>, texts: Vec<Arc<[u64]>> },
 }
 
+/// Words of 64 bits that the histories of a dataset may take: 16 GB.
+const MOST_WORDS: usize = 1 << 31;
+
 /// Where a page of the file went.
 #[derive(Clone, Copy)]
 struct Place {
@@ -237,7 +240,7 @@ fn read_pages(
     let mut table = TableReader::open(&folder.join(disk::PAGES_FILE), &PAGES, &[])?;
     let by_name: HashMap<&str, usize> =
         infos.iter().enumerate().map(|(at, info)| (info.name.as_str(), at)).collect();
-    let mut places = Vec::new();
+    let (mut places, mut words) = (Vec::new(), 0);
     while let Some(batch) = table.next_batch()? {
         for row in 0..batch.rows() {
             let record = disk::page_row(&batch, row, table.path(), places.len())?;
@@ -255,14 +258,22 @@ fn read_pages(
                 continue;
             };
             let born = info.cycle_of(record.first_cycle, first_ms);
-            let bits = info.cycles.saturating_sub(born + 1);
+            let bits = info.cycles.saturating_sub(born + 1).div_ceil(64) as usize;
+            words += bits;
+            if words > MOST_WORDS {
+                let wrong = format!(
+                    "needs more than {} GB of memory: a bit for each page and cycle; import it with a longer --step",
+                    MOST_WORDS >> 27
+                );
+                return Err(DatasetError::of_file(folder, wrong));
+            }
             places.push(Some(Place { group: at as u32, page: group.pages.len() as u32 }));
             group.pages.push(RecordedPage {
                 url: record.page.url,
                 site: record.page.site,
                 weight: record.page.weight,
                 born,
-                history: History::Bits(vec![0; bits.div_ceil(64) as usize]),
+                history: History::Bits(vec![0; bits]),
             });
         }
     }

@@ -269,6 +269,8 @@ fn unwritten(path: &Path, error: ParquetError) -> DatasetError {
 pub struct TableReader {
     path: PathBuf,
     reader: ParquetRecordBatchReader,
+    /// The columns that are read.
+    columns: Vec<Column>,
     /// Rows of all batches before the one at hand.
     rows: u64,
 }
@@ -299,7 +301,9 @@ impl TableReader {
             ProjectionMask::roots(builder.parquet_schema(), places.map(|(at, _)| at))
         };
         let builder = builder.with_projection(mask).with_batch_size(if lists { 64 } else { BATCH_ROWS });
-        Ok(Self { path: path.to_owned(), reader: builder.build().map_err(unreadable)?, rows: 0 })
+        let read = |column: &&Column| wanted.is_empty() || wanted.contains(&column.name);
+        let columns = columns.iter().filter(read).copied().collect();
+        Ok(Self { path: path.to_owned(), reader: builder.build().map_err(unreadable)?, columns, rows: 0 })
     }
 
     pub fn path(&self) -> &Path {
@@ -314,8 +318,25 @@ impl TableReader {
         })?;
         let first_row = self.rows + 1;
         self.rows += batch.num_rows() as u64;
+        for (column, values) in self.columns.iter().zip(batch.columns()) {
+            if let Some(row) = first_null(column, values) {
+                let (file, column) = (self.path.display().to_string(), column.name.to_owned());
+                let wrong = "there is a null, which this column can't have".to_owned();
+                return Err(DatasetError::Row { file, row: first_row + row as u64, column, wrong });
+            }
+        }
         Ok(Some(Batch { batch, first_row }))
     }
+}
+
+/// The first row that must have a value and has none. Other writers let every column have nulls, so the schema can't tell.
+fn first_null(column: &Column, values: &ArrayRef) -> Option<usize> {
+    if !column.nullable && values.null_count() > 0 {
+        return (0..values.len()).find(|row| values.is_null(*row));
+    }
+    let lists: &ListArray = values.as_list_opt()?;
+    let has_null = |row: &usize| lists.is_valid(*row) && lists.value(*row).null_count() > 0;
+    if lists.values().null_count() > 0 { (0..lists.len()).find(has_null) } else { None }
 }
 
 fn check(path: &Path, schema: &Schema, columns: &[Column]) -> Result<(), DatasetError> {
@@ -332,9 +353,8 @@ fn check(path: &Path, schema: &Schema, columns: &[Column]) -> Result<(), Dataset
             (DataType::List(element), Kind::Hashes) => *element.data_type() == DataType::UInt64,
             (found, _) => *found == column.data_type(),
         };
-        if field.name() != column.name || !same_type || (field.is_nullable() && !column.nullable) {
-            let nullable = if field.is_nullable() { " or null" } else { "" };
-            return Err(said(&format!("`{}` of type {}{nullable}", field.name(), field.data_type())));
+        if field.name() != column.name || !same_type {
+            return Err(said(&format!("`{}` of type {}", field.name(), field.data_type())));
         }
     }
     match schema.fields().get(columns.len()) {
@@ -454,5 +474,23 @@ mod tests {
         let whole = std::fs::read(&path).expect("the file");
         std::fs::write(&path, &whole[..whole.len() / 2]).expect("a file");
         assert!(said(&COLUMNS[..2]).contains("is no whole Parquet file"));
+    }
+
+    #[test]
+    fn others_tables_may_have_nulls_but_not_where_we_need_a_value() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.parquet");
+        let loose = [Column::or_null("page", Kind::U32, ""), COLUMNS[1]];
+        let mut table = TableWriter::create(&path, &loose).expect("a file");
+        for page in [Value::U32(1), Value::Null] {
+            table.push(&[page, Value::Null]).expect("a row");
+        }
+        table.finish().expect("a file");
+        let mut table = TableReader::open(&path, &COLUMNS[..2], &[]).expect("the columns are right");
+        let said = table.next_batch().err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(
+            said.ends_with("t.parquet: row 2, column `page`: there is a null, which this column can't have"),
+            "{said}"
+        );
     }
 }

@@ -12,7 +12,7 @@ use super::csv_table::CsvTable;
 use super::grouping::{Names, Take};
 use super::lines::{check_name, check_weight, parse_time, show_time};
 use super::meta::FileNote;
-use super::record::{DAY_MS, GroupInfo, PageRecord, VisitRecord};
+use super::record::{DAY_MS, FARTHEST_MS, GroupInfo, GroupsSeen, PageRecord, VisitRecord};
 use super::transfer::Incoming;
 use crate::estimate::bias_reduced;
 use crate::time::Age;
@@ -117,6 +117,8 @@ pub fn files() -> Vec<FileNote> {
 pub fn read(from: &Incoming<'_>, take: Take<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
     let mut table = CsvTable::open(from.path, &["page", "step_days", "steps", "changes"])?;
     let mut names = Names::default();
+    // Groups have the distance of visits that their first page has.
+    let mut groups: Vec<(String, GroupsSeen)> = Vec::new();
     while table.next_row()? {
         let wrong = |column: &str, said: String| table.wrong(column, said);
         let name = |column: &'static str, default: &str| -> Result<String, DatasetError> {
@@ -148,12 +150,22 @@ pub fn read(from: &Incoming<'_>, take: Take<'_>) -> Result<Option<Vec<GroupInfo>
         let step_days =
             step_days.ok_or_else(|| wrong("step_days", format!("`{text}` is not a number of days")))?;
         let span_ms = (step_days * (steps as f64 * DAY_MS as f64)).round();
-        if span_ms > 9e15 {
+        if span_ms > FARTHEST_MS as f64 {
             return Err(wrong("step_days", format!("{steps} visits, {step_days} days apart, take too long")));
         }
         let mut page = PageRecord::new(&group, &site, &url, weight);
         page.visits = visits(first_ms, span_ms as i64, steps, changes);
+        let seen = match groups.iter_mut().find(|(name, _)| *name == group) {
+            Some((_, seen)) => seen,
+            None => {
+                let step_ms = from.step_ms.unwrap_or((step_days * DAY_MS as f64).round() as i64);
+                groups.push((group, GroupsSeen::new(from.start_ms, Some(step_ms))));
+                let Some((_, seen)) = groups.last_mut() else { continue };
+                seen
+            }
+        };
+        seen.see(&page);
         take(page)?;
     }
-    Ok(None)
+    Ok(Some(groups.into_iter().flat_map(|(_, seen)| seen.groups()).collect()))
 }

@@ -105,6 +105,12 @@ impl GroupInfo {
 /// A day, in milliseconds.
 pub const DAY_MS: i64 = 86_400_000;
 
+/// No group has more cycles: a mistake in a time or a step must not fill memory or disk.
+pub const MOST_CYCLES: u32 = 10_000_000;
+
+/// Times are at most so far from 1970: some 140,000 years, so that sums and differences of them are none to worry about.
+pub const FARTHEST_MS: i64 = 1 << 52;
+
 /// Finds out the groups of a file that does not tell them.
 #[derive(Debug)]
 pub struct GroupsSeen {

@@ -14,7 +14,7 @@ use super::blobs::Blobs;
 use super::disk::{Manifest, Writer};
 use super::grouping::Names;
 use super::lines::{Lines, check_name};
-use super::record::{GroupInfo, PageRecord, StateRecord, VisitRecord};
+use super::record::{GroupInfo, MOST_CYCLES, PageRecord, StateRecord, VisitRecord};
 use super::replay_text::{Text, TextReader};
 use super::transfer::site_of;
 use crate::change::divergence::exact;
@@ -224,6 +224,9 @@ fn windows(path: &Path, blobs: &Blobs) -> Result<(Vec<Window>, u64), DatasetErro
         let step_ms = line.step_s.saturating_mul(1000);
         if step_ms < 1 || to_ms < from_ms {
             return Err(wrong("the window ends before it begins, or step_s is below 1".to_owned()));
+        }
+        if (to_ms - from_ms) / step_ms >= i64::from(MOST_CYCLES) {
+            return Err(wrong(format!("the window has more than {MOST_CYCLES} steps")));
         }
         let window = match windows.iter_mut().find(|window| window.name == line.group) {
             Some(window) => window,

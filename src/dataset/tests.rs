@@ -338,6 +338,33 @@ fn a_dataset_that_is_there_is_left_alone() {
     assert!(matches!(done, Err(DatasetError::Exists(_))));
 }
 
+#[test]
+fn rates_make_visits_at_the_distances_that_they_say() {
+    let folder = TempDir::new().expect("a folder");
+    let path = folder.path().join("rates.csv");
+    let table =
+        "group,site,page,step_days,steps,changes,rate_per_day,inlinks\nw,s,p,7,10,2,0.03,\nd,s,p,1,3,3,1,5\n";
+    fs::write(&path, table).expect("a file");
+    let out = folder.path().join("dataset");
+    import(&path, ImportFormat::Exported(Format::Rates), &out, &ImportOptions::default(), &mut |_, _| ())
+        .expect("a dataset");
+    let loaded = Dataset::load(&out).expect("a dataset");
+    let [weekly, daily] = &loaded.groups[..] else { panic!("{loaded:?}") };
+    assert_eq!((weekly.step, weekly.cycles), (Duration::from_secs(7 * 86_400), 11));
+    assert_eq!((daily.step, daily.cycles), (Duration::from_secs(86_400), 4));
+    assert_eq!(weekly.pages[0].history, History::Bits(vec![0b10_0001_0000]), "evenly spread");
+    assert_eq!(daily.pages[0].history, History::Bits(vec![0b111]));
+}
+
+#[test]
+fn times_that_make_no_sense_fill_neither_memory_nor_disk() {
+    let said = |bytes: &[u8]| refused(ImportFormat::Observations, &[("", bytes)]);
+    let far = said(b"url,time_ms,changed\nu,0,\nu,9223372036854775807,1\n");
+    assert!(far.starts_with("f:3:2: `9223372036854775807` is no time"), "{far}");
+    let long = said(b"url,time_ms,changed\nu,0,\nu,4000000000000000,1\n");
+    assert!(long.contains("group `f` has more than 10 million cycles: give a longer --step"), "{long}");
+}
+
 // --- what is written, read and written again is the same -------------------------------------------------------
 
 fn names() -> impl Strategy<Value = String> {

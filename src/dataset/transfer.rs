@@ -393,6 +393,7 @@ fn read_into(
     }
     let of_meta = from.meta.as_ref().map(|meta| meta.groups.clone());
     let groups = of_meta.or(told).unwrap_or_else(|| seen.groups());
+    disk::check_groups(from.path, &groups)?;
     let manifest = writer.finish(from.name, format.name(), groups)?;
     match &from.meta {
         Some(meta) => check_counts(from.path, &meta.counts, &manifest.counts).map(|()| manifest),
