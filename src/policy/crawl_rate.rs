@@ -99,14 +99,16 @@ impl Policy for CrawlRate {
         self.multiplier = match self.allocation {
             Allocation::Optimal(objective) => {
                 // Pages that are alike are one whose visits cost, and are worth, as much as those of all of them.
-                let alike = |(page, count): (&Watched, &f64)| Watched { weight: page.weight * count, ..*page };
+                let alike =
+                    |(page, count): (&Watched, &f64)| Watched { weight: page.weight * count, ..*page };
                 let of_states: Vec<Watched> = pages.iter().zip(&counts).map(alike).collect();
                 let bounds = |count: &f64| Terms { cost: *count, least: self.least, ..Terms::default() };
                 let terms: Vec<Terms> = counts.iter().map(bounds).collect();
                 optimal_under(objective, &of_states, &terms, budget).and_then(|found| found.multiplier)
             }
             Allocation::Proportional => {
-                let changes: f64 = pages.iter().zip(&counts).map(|(page, count)| page.change_rate * count).sum();
+                let changes: f64 =
+                    pages.iter().zip(&counts).map(|(page, count)| page.change_rate * count).sum();
                 (changes > 0.0).then(|| budget * (1.0 - SHARE_FOR_ALL) / changes)
             }
             Allocation::Uniform => Some(budget / all),

@@ -17,8 +17,8 @@ fn next(days: f64, changed: bool, _since_change: f64, _least: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Age;
     use crate::policy::interval_rule::tests::{intervals, settles_at};
+    use crate::time::Age;
 
     #[test]
     fn intervals_go_as_the_rule_says() {

@@ -40,10 +40,11 @@ impl Score {
     /// Not-a-number and infinities become the nearest score that can be ranked. What differs by less than a part in 10¹² is
     /// the same, so that two pages in the same situation tie however their numbers were rounded on the way.
     pub fn new(value: f64) -> Self {
-        const LAST_BITS: u64 = (1 << 12) - 1;
+        const HALF: u64 = 1 << 11;
+        const LAST_BITS: u64 = 2 * HALF - 1;
         let value = if value.is_nan() { 0.0 } else { value.clamp(-1e300, 1e300) };
         // Half of the last step is added before the rest is cut off; as numbers, bits rise with the value on each side of 0.
-        Self(f64::from_bits((value.to_bits() + (LAST_BITS + 1) / 2) & !LAST_BITS))
+        Self(f64::from_bits((value.to_bits() + HALF) & !LAST_BITS))
     }
 
     pub const fn value(self) -> f64 {

@@ -124,7 +124,8 @@ pub fn compare(
     for name in &plan.policies {
         check(name)?;
     }
-    let large: Vec<&Group> = dataset.groups.iter().filter(|group| group.pages.len() >= plan.least_pages).collect();
+    let large: Vec<&Group> =
+        dataset.groups.iter().filter(|group| group.pages.len() >= plan.least_pages).collect();
     let groups = if large.is_empty() { dataset.groups.iter().collect() } else { large };
     let mut jobs = Vec::new();
     for budget in 0..plan.budgets.len() {
@@ -189,7 +190,8 @@ fn run(job: &Job<'_>, plan: &Plan) -> Vec<CycleFigures> {
     // Rules of other crawlers know no budget: they start from the interval that would spend it evenly.
     let cycle = group.step.as_secs_f64() / 86_400.0;
     let rules = RuleScale::Start { first: cycle / budget, least: cycle };
-    let settings = PolicySettings { rules, interval: Age::from_days(cycle / budget), ..PolicySettings::default() };
+    let settings =
+        PolicySettings { rules, interval: Age::from_days(cycle / budget), ..PolicySettings::default() };
     match registry::find(name, &settings) {
         Ok(policy) => replay(&truth, &mut ByPolicy::new(policy, truth.pages(), terms), &terms),
         // Checked before.
@@ -201,7 +203,8 @@ fn rows(plan: &Plan, groups: &[&Group], jobs: &[Job<'_>], results: &[Option<Vec<
     let mut rows = Vec::new();
     for (budget, share) in plan.budgets.iter().enumerate() {
         for (policy, name) in plan.policies.iter().enumerate() {
-            let own = jobs.iter().zip(results).filter(|(job, _)| job.policy == policy && job.budget == budget);
+            let own =
+                jobs.iter().zip(results).filter(|(job, _)| job.policy == policy && job.budget == budget);
             let mut by_group: BTreeMap<String, Vec<Figures>> = BTreeMap::new();
             let mut by_sample: BTreeMap<(u32, u32), Vec<Figures>> = BTreeMap::new();
             let mut cycles = BTreeMap::new();
@@ -220,7 +223,13 @@ fn rows(plan: &Plan, groups: &[&Group], jobs: &[Job<'_>], results: &[Option<Vec<
                 Some((group.name.clone(), Interval::of(samples)))
             });
             let groups = groups.collect();
-            rows.push(Row { policy: name.clone(), budget: *share, mean: Interval::of(&macros), groups, cycles });
+            rows.push(Row {
+                policy: name.clone(),
+                budget: *share,
+                mean: Interval::of(&macros),
+                groups,
+                cycles,
+            });
         }
     }
     rows

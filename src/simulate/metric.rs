@@ -177,7 +177,16 @@ impl<'a> Ledger<'a> {
         let age = f64::from(cycle) * (pages - fresh) as f64 - self.since;
         let ndcg = if figures.best_gain > 0.0 { figures.gain / figures.best_gain } else { 1.0 };
         // Sums of many small numbers, some taken off again, may fall below nothing by a hair.
-        CycleFigures { pages, fresh, staleness: staleness.max(0.0), age, weight, fresh_weight, ndcg, ..figures }
+        CycleFigures {
+            pages,
+            fresh,
+            staleness: staleness.max(0.0),
+            age,
+            weight,
+            fresh_weight,
+            ndcg,
+            ..figures
+        }
     }
 
     /// Holds the copy against the page again.

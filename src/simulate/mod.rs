@@ -12,15 +12,16 @@
 pub mod compare;
 pub mod metric;
 pub mod oracle;
+pub mod synthetic;
 pub mod truth;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::estimate::Seen;
 use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
 use crate::estimate::gamma::Gamma;
-use crate::estimate::Seen;
 use crate::observation::Life;
 use crate::page::{HostId, PageId};
 use crate::policy::learner::{GroupBy, Prior, PriorKind, Priors};
@@ -91,7 +92,9 @@ pub fn replay(truth: &Truth, chooser: &mut dyn Chooser, terms: &Terms) -> Vec<Cy
             pages.push(page);
         }
     }
-    let pages_born = |cycle: Option<u32>| cycle.and_then(|cycle| births.get(cycle as usize)).map_or(&[][..], Vec::as_slice);
+    let pages_born = |cycle: Option<u32>| {
+        cycle.and_then(|cycle| births.get(cycle as usize)).map_or(&[][..], Vec::as_slice)
+    };
     let mut ledger = Ledger::new(truth);
     let mut all = Vec::new();
     for cycle in 0..truth.cycles {
@@ -217,14 +220,8 @@ impl ByPolicy {
             let from = self.taught.get(before as usize).copied().unwrap_or(0);
             let mut learnt = self.learnt.get(from as usize).cloned().unwrap_or_default();
             let interval = self.terms.days(gap);
-            let lesson = Lesson {
-                at: self.terms.start,
-                interval,
-                changed,
-                date: None,
-                events: None,
-                new_links: 0,
-            };
+            let lesson =
+                Lesson { at: self.terms.start, interval, changed, date: None, events: None, new_links: 0 };
             learnt.take(&lesson, HostId(0), 0, &*self.policy);
             let place = self.learnt.len() as u32;
             let known = *self.by_bytes.entry(learnt.to_bytes()).or_insert(place);
@@ -268,7 +265,8 @@ impl ByPolicy {
         counted.sort_unstable();
         let histories: Vec<(Intervals, u32)> =
             counted.into_iter().map(|(node, count)| (self.intervals(node), count)).collect();
-        let borrowed: Vec<(&Intervals, u32)> = histories.iter().map(|(history, count)| (history, *count)).collect();
+        let borrowed: Vec<(&Intervals, u32)> =
+            histories.iter().map(|(history, count)| (history, *count)).collect();
         let pages = histories.iter().map(|(_, count)| u64::from(*count)).sum();
         let numbers = match kind {
             PriorKind::Gamma => Gamma::fit_counted(&borrowed).map(|fit| [fit.shape, fit.days]),
@@ -370,9 +368,13 @@ impl Chooser for ByPolicy {
         let mut ranked: Vec<Ranked> = self
             .classes
             .iter()
-            .map(|(key, class)| Ranked { key: *key, score: crate::policy::score_shared(&*self.policy, &class.state, now).value() })
+            .map(|(key, class)| Ranked {
+                key: *key,
+                score: crate::policy::score_shared(&*self.policy, &class.state, now).value(),
+            })
             .collect();
-        let chosen = if draws { self.choose_drawn(&ranked, visits) } else { self.choose_whole(&mut ranked, visits) };
+        let chosen =
+            if draws { self.choose_drawn(&ranked, visits) } else { self.choose_whole(&mut ranked, visits) };
         self.leave(&chosen);
         chosen.into_iter().map(|(page, _)| page).collect()
     }

@@ -92,7 +92,8 @@ impl<'a> ByOracle<'a> {
         match self.oracle {
             Oracle::KnownNonstatic => {
                 let born = self.truth.born.get(page as usize).copied().unwrap_or(0);
-                let changes = self.truth.steps(page).last().is_some_and(|step| step.cycle > born + self.terms.warm_up);
+                let changes =
+                    self.truth.steps(page).last().is_some_and(|step| step.cycle > born + self.terms.warm_up);
                 if changes { f64::from(age) } else { LAST + f64::from(age) }
             }
             Oracle::KnownCurve | Oracle::KnownCurveHolistic => {
@@ -109,7 +110,9 @@ impl<'a> ByOracle<'a> {
                 let next = steps.get(steps.partition_point(|step| step.cycle <= cycle));
                 apart(live) * f64::from(next.map_or(self.truth.cycles, |step| step.cycle) - cycle)
             }
-            Oracle::Plan => self.plans.get(page as usize).map_or(0.0, |plan| plan.loss(self.truth, page, held, cycle)),
+            Oracle::Plan => {
+                self.plans.get(page as usize).map_or(0.0, |plan| plan.loss(self.truth, page, held, cycle))
+            }
         }
     }
 }
@@ -221,7 +224,9 @@ pub fn bound(truth: &Truth, terms: &Terms) -> (f64, Vec<PagePlan>) {
         let plans: Vec<PagePlan> =
             pages.clone().map(|page| PagePlan::of(truth, page, terms.warm_up, price)).collect();
         // After its warm-up a page's copy is of the cycle before.
-        let start = |page: u32, plan: &PagePlan| f64::from(plan.at(0, truth.text(page, first(page).saturating_sub(1))));
+        let start = |page: u32, plan: &PagePlan| {
+            f64::from(plan.at(0, truth.text(page, first(page).saturating_sub(1))))
+        };
         let cost: f64 = pages.clone().zip(&plans).map(|(page, plan)| start(page, plan)).sum();
         let least = (cost - price * visits as f64) / page_cycles.max(1) as f64;
         if best.1.is_empty() || least > best.0 {

@@ -114,7 +114,8 @@ fn figures_are_those_counted_by_hand() {
     let cycles = replay(&truth, &mut ByPolicy::new(policy, 2, terms), &terms);
     // Day 2: page 1 changes, page 0 is visited: nothing found. Day 3: both change, page 1 is visited: found, page 0 is
     // stale. Day 4: page 0 is visited: found.
-    let facts: Vec<_> = cycles.iter().map(|cycle| (cycle.cycle, cycle.changed, cycle.fresh, cycle.age)).collect();
+    let facts: Vec<_> =
+        cycles.iter().map(|cycle| (cycle.cycle, cycle.changed, cycle.fresh, cycle.age)).collect();
     assert_eq!(facts, [(2, 0, 1, 0.0), (3, 1, 1, 0.0), (4, 1, 2, 0.0)]);
     let all = Figures::of(&cycles);
     assert_eq!((all.requests, all.change_rate, all.freshness), (3, 2.0 / 3.0, 4.0 / 6.0));
@@ -129,12 +130,9 @@ fn texts_that_come_back_are_fresh_again_and_fragments_say_how_far() {
         from: vec![(0, 0), (3, 1), (5, 0), (6, 1)],
         texts: vec![text(&[1, 2, 3, 4]), text(&[3, 4, 5, 6])],
     };
-    let page = |history| RecordedPage { url: String::new(), site: String::new(), weight: 2.0, born: 0, history };
-    let group = Group {
-        pages: vec![page(history), page(bits("000000"))],
-        cycles: 8,
-        ..group_of(&[])
-    };
+    let page =
+        |history| RecordedPage { url: String::new(), site: String::new(), weight: 2.0, born: 0, history };
+    let group = Group { pages: vec![page(history), page(bits("000000"))], cycles: 8, ..group_of(&[]) };
     let truth = Truth::of(&group, &in_order(&group));
     assert!(truth.has_fragments());
     let terms = terms_of(&group, 0.5, 1, Ties::OlderFirst);
