@@ -47,7 +47,6 @@ pub fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
 
 /// A row of CSV or JSON.
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Row {
     #[serde(default)]
     group: Option<String>,

@@ -4,10 +4,12 @@
 //! version of the library), and batches and row groups end by the rows alone. A table is read only if its columns are
 //! the expected ones.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::BufWriter;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
@@ -265,6 +267,31 @@ fn unwritten(path: &Path, error: ParquetError) -> DatasetError {
     DatasetError::of_file(path, format!("can't be written: {error}"))
 }
 
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls the library, which panics over some damaged files where it could say what is wrong; here that is an error, and
+/// nothing is printed. Whatever was being read is not used any more after it.
+fn guarded<T, E: std::fmt::Display>(call: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+    static QUIETED: Once = Once::new();
+    QUIETED.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |said| {
+            if !GUARDED.get() {
+                before(said);
+            }
+        }));
+    });
+    GUARDED.set(true);
+    let done = panic::catch_unwind(AssertUnwindSafe(call));
+    GUARDED.set(false);
+    match done {
+        Ok(done) => done.map_err(|error| error.to_string()),
+        Err(_) => Err("its numbers contradict each other".to_owned()),
+    }
+}
+
 /// A table that is read.
 pub struct TableReader {
     path: PathBuf,
@@ -286,10 +313,10 @@ impl TableReader {
     /// Opens a file that must have exactly these columns; of these, `wanted` are read (all, if there are none).
     pub fn open(path: &Path, columns: &[Column], wanted: &[&str]) -> Result<Self, DatasetError> {
         let file = File::open(path).map_err(DatasetError::read(path))?;
-        let unreadable = |error: ParquetError| {
+        let unreadable = |error: String| {
             DatasetError::of_file(path, format!("is no whole Parquet file: {error}; make it again"))
         };
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(unreadable)?;
+        let builder = guarded(|| ParquetRecordBatchReaderBuilder::try_new(file)).map_err(unreadable)?;
         check(path, builder.schema(), columns)?;
         let lists = columns.iter().any(|column| {
             column.kind == Kind::Hashes && (wanted.is_empty() || wanted.contains(&column.name))
@@ -303,7 +330,8 @@ impl TableReader {
         let builder = builder.with_projection(mask).with_batch_size(if lists { 64 } else { BATCH_ROWS });
         let read = |column: &&Column| wanted.is_empty() || wanted.contains(&column.name);
         let columns = columns.iter().filter(read).copied().collect();
-        Ok(Self { path: path.to_owned(), reader: builder.build().map_err(unreadable)?, columns, rows: 0 })
+        let reader = guarded(|| builder.build()).map_err(unreadable)?;
+        Ok(Self { path: path.to_owned(), reader, columns, rows: 0 })
     }
 
     pub fn path(&self) -> &Path {
@@ -311,11 +339,11 @@ impl TableReader {
     }
 
     pub fn next_batch(&mut self) -> Result<Option<Batch>, DatasetError> {
-        let Some(batch) = self.reader.next() else { return Ok(None) };
-        let batch = batch.map_err(|error| {
+        let batch = guarded(|| self.reader.next().transpose()).map_err(|error| {
             let wrong = format!("is damaged after row {}: {error}; make it again", self.rows);
             DatasetError::of_file(&self.path, wrong)
         })?;
+        let Some(batch) = batch else { return Ok(None) };
         let first_row = self.rows + 1;
         self.rows += batch.num_rows() as u64;
         for (column, values) in self.columns.iter().zip(batch.columns()) {

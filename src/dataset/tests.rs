@@ -434,6 +434,34 @@ fn pages() -> impl Strategy<Value = Vec<PageRecord>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn damaged_files_are_read_or_refused_and_nothing_else(
+        format in prop::sample::select(Format::ALL.to_vec()),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        cut in prop::option::of(any::<prop::sample::Index>()),
+    ) {
+        let (folder, files) = written(format);
+        let mut bytes = files[""].clone();
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        let (path, out) = (folder.path().join("damaged"), folder.path().join("dataset"));
+        fs::write(&path, &bytes).expect("a file");
+        let before = fs::read_dir(folder.path()).expect("a folder").count();
+        let done = import(&path, ImportFormat::Exported(format), &out, &ImportOptions::default(), &mut |_, _| ());
+        match done {
+            Ok(_) => { Dataset::load(&out).expect("what was read is a dataset"); }
+            Err(_) => prop_assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), before),
+        }
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn what_is_exported_imported_and_exported_again_is_the_same(pages in pages()) {

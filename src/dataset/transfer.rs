@@ -247,6 +247,9 @@ fn file_name(out: &Path) -> Result<&std::ffi::OsStr, DatasetError> {
 /// A folder beside the place where all goes when it is whole.
 fn staging(out: &Path) -> Result<tempfile::TempDir, DatasetError> {
     file_name(out)?;
+    if out.is_dir() {
+        return Err(DatasetError::of_file(out, "is a folder; name a file in it with --out"));
+    }
     let beside = match out.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
