@@ -21,6 +21,7 @@ Examples:
   freshet status                                 what is known, which hosts wait and why
   freshet pages --state gone --format csv        list pages, filtered
   freshet history https://example.org/news       how a page moved: its visits, how long its words live
+  freshet export --format brdc --out crawl.brdc  what changed when, as a dataset for studies
   freshet check https://example.org/             what a crawl would make of this page, without storing it
   freshet compare old.html new.html              how far two pages are apart, and by which words
   freshet web --hosts 3 --day 10s > seeds.txt    a web to practise on, a day of which lasts ten seconds
@@ -60,6 +61,32 @@ Examples:
   freshet estimate --input visits.csv --json     anyone's histories, no store needed
   freshet estimate --fit-prior --group host      fit the priors to the store's own pages, and keep them";
 
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  freshet export --format brdc --out crawl.brdc               a line a page, a character a cycle
+  freshet export --format observations --out visits.parquet   every visit; .csv and .jsonl work too
+  freshet export --format fragments --out texts.parquet       what pages said when, as hashed fragments
+  freshet export --format rates --out rates.csv               how often each page changes
+  freshet export --from DATASET --format lambdacrawl --out d.tsv
+
+Beside each file are FILE.README.md and FILE.meta.json: columns, units, period and counts.";
+
+const IMPORT_EXAMPLES: &str = "\
+Examples:
+  freshet import crawl.brdc --format brdc --out DATASET
+  freshet import bits.txt --format brdc --start 2012-11-01 --step 1d --out DATASET
+  freshet import visits.csv --format observations --out DATASET
+  freshet import RECORDING --format replay --out DATASET      a folder with manifest.jsonl and blobs.sqlite";
+
+const SIMULATE_EXAMPLES: &str = "\
+Examples:
+  freshet simulate DATASET --budget 5%                                 every policy, a twentieth of the pages a cycle
+  freshet simulate DATASET --policy utility,age,nutch --budget 5%,10%  three of them, with two budgets
+  freshet simulate DATASET --policy all,oracles --seeds 5 --groups     with what nobody can know; five page orders
+  freshet simulate --backtest --store freshet.db --budget 5%           what would policy X have saved me?
+  freshet simulate --synthetic pages=417048,cycles=57 --budget 5%      made-up pages of BRDC'12's size
+  freshet simulate DATASET --policy utility,age --plot out.svg         freshness cycle by cycle, as a picture";
+
 const COMPARE_EXAMPLES: &str = "\
 Examples:
   freshet compare old.html new.html                0.12: an eighth of all fragments differ
@@ -82,7 +109,7 @@ docs/reproduce.md shows what came out, and what had to be assumed.";
 /// A polite web crawler that learns how pages change.
 ///
 /// Gather: crawl, monitor. Look: status, pages, changes, diff, history, plan, why, check. Study: compare, estimate,
-/// rates, reproduce. Keep: store. Play: demo, web, score. Set up: config, completions.
+/// rates, export, import, simulate, reproduce. Keep: store. Play: demo, web, score. Set up: config, completions.
 #[derive(Debug, Parser)]
 #[command(name = "freshet", version, after_help = EXAMPLES, max_term_width = 110)]
 pub struct Cli {
@@ -178,12 +205,32 @@ pub enum Command {
     Estimate(EstimateArgs),
     /// Share out visits among pages whose change rates are known, so that the copies are as fresh as they can be
     Rates(RatesArgs),
+    /// Replay policies over recorded histories: what each would have visited, and what that would have been worth
+    ///
+    /// The protocol is that of Santos et al. 2013: a page's first copy is free, it is visited in each of the next few cycles
+    /// (warm-up, not counted), and from then on the best k of all are visited each cycle. Figures are pooled over pages and
+    /// cycles; with several groups of pages the mean over the groups is shown, and each group with --groups. Intervals
+    /// hold 19 times out of 20, over folds and page orders.
+    #[command(after_help = SIMULATE_EXAMPLES)]
+    Simulate(SimulateArgs),
     /// Run the experiments of a paper again, with the estimators that crawls use, and plot what comes out
     ///
     /// Prints tables, with notes on what the paper leaves open and where it slips; writes a plot (SVG) and its numbers
     /// (CSV) for each figure. The same seed gives the same numbers.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArgs),
+    /// Write what visits found, from the store or a dataset, as a file that others read
+    ///
+    /// Only cycles that have ended are exported, and pages under their own spelling. The file is there when it is whole,
+    /// not before. Memory does not grow with the store.
+    #[command(after_help = EXPORT_EXAMPLES)]
+    Export(ExportArgs),
+    /// Read such a file, or a recording of pages, into a dataset that can be replayed
+    ///
+    /// What `export` wrote has all that is needed beside it; others' files may need --start and --step. A file that is
+    /// wrong is told with line and column, and leaves nothing behind.
+    #[command(after_help = IMPORT_EXAMPLES)]
+    Import(ImportArgs),
     /// Look after the store itself
     #[command(subcommand)]
     Store(StoreCommand),
@@ -576,6 +623,47 @@ impl From<ObjectiveArg> for Objective {
 }
 
 #[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["dataset", "synthetic", "backtest"]))]
+pub struct SimulateArgs {
+    /// A dataset, as `freshet import` makes it
+    pub dataset: Option<PathBuf>,
+    /// Made-up pages: `pages=1000,cycles=60,static=0.5,median=0.1,spread=1.5,seed=1`, of which any may be left out: the share
+    /// that never changes, changes a day of the page in the middle of the others, and the spread of their logarithms
+    #[arg(long, value_name = "SPEC")]
+    pub synthetic: Option<String>,
+    /// The store's own history (the one of --store)
+    #[arg(long)]
+    pub backtest: bool,
+    /// Policies by name; `all`: every policy; `oracles`: those that know the future, and the bound that nobody can pass
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "all")]
+    pub policy: Vec<String>,
+    /// Of the pages, the share that a cycle visits: 5%, or several: 2%,5%,10%
+    #[arg(long, value_name = "SHARE,…", value_delimiter = ',', default_value = "5%")]
+    pub budget: Vec<String>,
+    /// Cycles in which a page is visited anyway, after its first copy
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub warm_up: u32,
+    /// Split the pages into so many parts, and replay each on its own
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub folds: u32,
+    /// Orders of the pages, which decide ties; the first is that of the dataset
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub seeds: u32,
+    /// Leave out groups with fewer pages, unless all are that small
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    pub least_pages: usize,
+    /// Show each group of pages, not only their mean
+    #[arg(long)]
+    pub groups: bool,
+    /// Print CSV: a line a policy, budget and group
+    #[arg(long)]
+    pub csv: bool,
+    /// Write a plot of freshness, cycle by cycle, of the first budget (SVG)
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub struct ReproduceArgs {
     /// Whose experiments
     #[arg(value_enum)]
@@ -597,6 +685,88 @@ pub enum Paper {
     Avrachenkov,
     /// The bias of estimators, the first interval, and a prior of two intervals (2008)
     GrimesFord,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// How it is written
+    #[arg(long, value_enum)]
+    pub format: ExportFormat,
+    /// The file; others that go with it have its name and an ending of their own
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// A dataset, instead of the store
+    #[arg(long, value_name = "DATASET")]
+    pub from: Option<PathBuf>,
+    /// This group of the dataset only
+    #[arg(long, value_name = "NAME")]
+    pub group: Option<String>,
+    /// What it is called [default: as the store's file or the dataset]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ExportFormat {
+    /// BRDC'12: a line a page, `0` or `1` a cycle
+    Brdc,
+    /// PoliteCrawling: gaps and change bits, and importance
+    Lambdacrawl,
+    /// Every visit; CSV, JSON lines or Parquet by the ending of the file (.csv, .jsonl, .parquet)
+    Observations,
+    #[value(alias = "csv")]
+    ObservationsCsv,
+    #[value(alias = "jsonl")]
+    ObservationsJsonl,
+    #[value(alias = "parquet")]
+    ObservationsParquet,
+    /// What pages said from when on, as sorted fragment hashes, in Parquet
+    Fragments,
+    /// How often pages change, as CSV
+    Rates,
+}
+
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// The file, or the folder of a recording
+    pub source: PathBuf,
+    /// How it is written
+    #[arg(long, value_enum)]
+    pub format: ImportFormatArg,
+    /// The dataset: a folder that is not there yet
+    #[arg(long, value_name = "DATASET")]
+    pub out: PathBuf,
+    /// What it is called [default: as the file says, or its name]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// When the first cycle was, for a file that does not tell [default: 1970-01-01, or the first day in it]
+    #[arg(long, value_name = "TIME")]
+    pub start: Option<String>,
+    /// From one cycle to the next, for a file that does not tell [default: 1d]
+    #[arg(long, value_name = "TIME")]
+    pub step: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ImportFormatArg {
+    /// BRDC'12: bits alone, or the older `site page bits`
+    Brdc,
+    /// PoliteCrawling: a file, or the folder as it was published
+    Lambdacrawl,
+    /// Every visit; CSV, JSON lines or Parquet, whichever it is
+    Observations,
+    #[value(alias = "csv")]
+    ObservationsCsv,
+    #[value(alias = "jsonl")]
+    ObservationsJsonl,
+    #[value(alias = "parquet")]
+    ObservationsParquet,
+    /// What pages said from when on, as sorted fragment hashes
+    Fragments,
+    /// How often pages change; the moments of the changes are made up, evenly spread
+    Rates,
+    /// A recording: a folder with manifest.jsonl and blobs.sqlite
+    Replay,
 }
 
 #[derive(Debug, Subcommand)]

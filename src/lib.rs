@@ -38,7 +38,11 @@ pub mod schedule;
 
 pub mod store;
 
+pub mod dataset;
+
 pub mod crawl;
+
+pub mod simulate;
 
 pub mod evolving_web;
 

@@ -28,7 +28,7 @@ use freshet::fetch::politeness::Politeness;
 use freshet::fetch::{FetchSettings, SitePace, robots};
 use freshet::page::{Normaliser, Sites};
 use freshet::policy::Policy;
-use freshet::policy::registry::{self, PolicySettings};
+use freshet::policy::registry::{self, PolicySettings, RuleScale};
 use freshet::time::Age;
 use freshet::unique::{Scope, ScopeKind, SiteRules, TrapLimits};
 
@@ -279,7 +279,8 @@ impl Settings {
         let interval = positive_span("interval", interval)?;
         let estimator = estimator_settings(*sa_gamma, lln_alpha)?;
         let interval = Age::from_days(interval.as_secs_f64() / 86_400.0);
-        registry::find(policy, &PolicySettings { estimator, day, interval }).map_err(Usage)
+        let rules = RuleScale::Day(day);
+        registry::find(policy, &PolicySettings { estimator, rules, interval }).map_err(Usage)
     }
 
     fn weight(&self) -> Result<WeightBy, Usage> {

@@ -41,7 +41,12 @@ pub fn divergence(a: &Sketch, b: &Sketch) -> Divergence {
 
 /// The same of all fragments of two texts.
 pub fn exact(a: &Fragments, b: &Fragments) -> Divergence {
-    let (shared, all) = overlap(a.as_slice(), b.as_slice(), usize::MAX);
+    of_sorted(a.as_slice(), b.as_slice())
+}
+
+/// The same of fragments as ascending hashes.
+pub fn of_sorted(a: &[u64], b: &[u64]) -> Divergence {
+    let (shared, all) = overlap(a, b, usize::MAX);
     Divergence::of(shared, all)
 }
 

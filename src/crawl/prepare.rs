@@ -194,11 +194,11 @@ pub fn look_over(
     let Some(policy) = Arc::get_mut(policy) else { return Ok(()) };
     let yields: HashMap<HostId, Yield> = hosts.iter().map(|host| (host.id, host.yields)).collect();
     let mut failed = None;
-    let mut pages = |look: &mut dyn FnMut(&PageState)| {
+    let mut pages = |look: &mut dyn FnMut(&PageState, usize)| {
         let each = &mut |mut page: KnownPage| {
             if is_wanted(&page) && page.due_at <= terms.middle() {
                 view.adjust(&mut page);
-                look(&page.state);
+                look(&page.state, 1);
             }
         };
         failed = store.each_page(each).err();

@@ -120,7 +120,13 @@ impl Gamma {
     /// The likelihood of each page is summed over rates in steps of a tenth, weighted by the prior's mass of
     /// each step, and the logarithms are added up. Fit a group of like pages (a host, a template) at a time.
     pub fn fit(pages: &[History]) -> Option<Self> {
-        let population = Population::of(pages)?;
+        let counted: Vec<(&History, u32)> = pages.iter().map(|page| (page, 1)).collect();
+        Self::fit_counted(&counted)
+    }
+
+    /// [`Self::fit`] of histories that so many pages have.
+    pub fn fit_counted(histories: &[(&History, u32)]) -> Option<Self> {
+        let population = Population::of(histories)?;
         // Climbs in (ln shape, ln mean), in ever smaller steps.
         let mut here = (0.0_f64, population.middle.ln());
         let prior = |(log_shape, log_mean): (f64, f64)| {
@@ -157,8 +163,10 @@ const ENOUGH: f64 = 1e-6;
 struct Population {
     /// Between which rates a step goes.
     edges: Vec<f64>,
-    /// Page after page, the likelihood at each step, up to a factor.
+    /// History after history, the likelihood at each step, up to a factor.
     likelihoods: Vec<f32>,
+    /// Pages that have it.
+    counts: Vec<f64>,
     middle: f64,
 }
 
@@ -166,29 +174,35 @@ struct Population {
 const MOST_PAGES: usize = 20_000;
 
 impl Population {
-    fn of(pages: &[History]) -> Option<Self> {
-        let every = pages.len().div_ceil(MOST_PAGES).max(1);
-        let pages: Vec<&History> = pages.iter().step_by(every).collect();
-        let rates: Vec<f64> =
-            pages.iter().map(|page| page.most_likely()).filter(|rate| *rate > 0.0).collect();
-        let least = rates.iter().copied().fold(f64::MAX, f64::min);
-        let most = rates.iter().copied().fold(0.0, f64::max);
-        if rates.is_empty() || pages.iter().all(|page| page.is_quiet()) {
+    fn of(histories: &[(&History, u32)]) -> Option<Self> {
+        let every = histories.len().div_ceil(MOST_PAGES).max(1);
+        let pages: Vec<(&History, f64)> =
+            histories.iter().step_by(every).map(|(page, count)| (*page, f64::from(*count))).collect();
+        let rates: Vec<(f64, f64)> = pages
+            .iter()
+            .map(|(page, count)| (page.most_likely(), *count))
+            .filter(|(rate, _)| *rate > 0.0)
+            .collect();
+        let least = rates.iter().map(|(rate, _)| *rate).fold(f64::MAX, f64::min);
+        let most = rates.iter().map(|(rate, _)| *rate).fold(0.0, f64::max);
+        if rates.is_empty() || pages.iter().all(|(page, _)| page.is_quiet()) {
             return None;
         }
-        let middle = rates.iter().map(|rate| rate.ln()).sum::<f64>() / rates.len() as f64;
+        let all: f64 = rates.iter().map(|(_, count)| count).sum();
+        let middle = rates.iter().map(|(rate, count)| count * rate.ln()).sum::<f64>() / all;
         let (from, to) = ((least / 1000.0).ln(), (most * 10.0).ln());
         let steps = (((to - from) / 0.1).ceil() as usize).clamp(2, 1000);
         let edge = |at: usize| (from + (to - from) * at as f64 / steps as f64).exp();
         let edges: Vec<f64> = (0..=steps).map(edge).collect();
         let centres: Vec<f64> = edges.windows(2).map(|pair| pair.iter().product::<f64>().sqrt()).collect();
         let mut likelihoods = Vec::with_capacity(pages.len() * steps);
-        for page in pages {
+        for (page, _) in &pages {
             let logs: Vec<f64> = centres.iter().map(|rate| page.log_likelihood(*rate)).collect();
             let top = logs.iter().copied().fold(f64::MIN, f64::max);
             likelihoods.extend(logs.iter().map(|log| (log - top).exp() as f32));
         }
-        Some(Self { edges, likelihoods, middle: middle.exp() })
+        let counts = pages.iter().map(|(_, count)| *count).collect();
+        Some(Self { edges, likelihoods, counts, middle: middle.exp() })
     }
 
     /// The logarithms of the lowest and the highest rate there may be.
@@ -213,7 +227,7 @@ impl Population {
                 row.iter().zip(&masses).map(|(likelihood, mass)| f64::from(*likelihood) * mass).sum();
             sum.max(f64::MIN_POSITIVE).ln()
         };
-        self.likelihoods.chunks_exact(steps).map(page).sum()
+        self.likelihoods.chunks_exact(steps).zip(&self.counts).map(|(row, count)| count * page(row)).sum()
     }
 }
 

@@ -4,19 +4,18 @@
 //! (contents, zstd-compressed in packs). Each group is a host. The day-0 of a group is the opening of its window, so all
 //! groups begin together. The manifest is held in memory, and of the contents what was asked for lately.
 
-use std::collections::{BTreeMap, HashSet};
-use std::io::{self, BufReader, Read as _};
+use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use rusqlite::{Connection, OpenFlags};
 use serde::Deserialize;
 use url::Url;
-use zstd::stream::read::Decoder;
 
 use super::kept::Kept;
 use super::truth_json::PREFIX;
+use crate::dataset::blobs::{BlobError, Blobs};
 use crate::extract;
 
 /// Contents asked for lately are kept up to so many bytes in all: a state of a thousand pages or so.
@@ -31,20 +30,17 @@ pub enum ReplayError {
     Line { path: String, line: usize, wrong: String },
     #[error("`{0}` names no page")]
     Empty(String),
-    #[error("`{path}` has no usable contents: {source}")]
-    Blobs { path: String, source: rusqlite::Error },
-    #[error("the content `{0}` can't be unpacked: {1}")]
-    Unpack(String, io::Error),
+    #[error(transparent)]
+    Blobs(#[from] BlobError),
 }
 
 /// A recording that is open.
 #[derive(Debug)]
 pub struct Recording {
     pub groups: Vec<Group>,
-    blobs: Mutex<Connection>,
+    blobs: Blobs,
     kept: Mutex<Kept>,
     unpacking: Mutex<()>,
-    blobs_path: String,
 }
 
 /// The pages of one host.
@@ -100,11 +96,8 @@ impl Recording {
         let path = folder.join("manifest.jsonl").display().to_string();
         let manifest = std::fs::read_to_string(&path)
             .map_err(|source| ReplayError::Read { path: path.clone(), source })?;
-        let blobs_path = folder.join("blobs.sqlite").display().to_string();
-        let failed = |source| ReplayError::Blobs { path: blobs_path.clone(), source };
-        let blobs =
-            Connection::open_with_flags(&blobs_path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
-        let held = held(&blobs).map_err(failed)?;
+        let blobs = Blobs::open(&folder.join("blobs.sqlite"))?;
+        let held = blobs.names()?;
         let mut groups: Vec<Group> = Vec::new();
         for (place, text) in manifest.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
             let wrong = |wrong: String| ReplayError::Line { path: path.clone(), line: place + 1, wrong };
@@ -118,7 +111,7 @@ impl Recording {
                 .filter_map(|version| version.b.as_ref())
                 .find(|blob| !held.contains(*blob))
             {
-                return Err(wrong(format!("`{blob}` is not in `{blobs_path}`")));
+                return Err(wrong(format!("`{blob}` is not in `{}`", blobs.path())));
             }
             let page_path =
                 request_path(&line.path).ok_or_else(|| wrong(format!("`{}` is no path", line.path)))?;
@@ -148,7 +141,7 @@ impl Recording {
             return Err(ReplayError::Empty(path));
         }
         let kept = Mutex::new(Kept::new(KEPT_BYTES));
-        Ok(Self { groups, blobs: Mutex::new(blobs), kept, unpacking: Mutex::new(()), blobs_path })
+        Ok(Self { groups, blobs, kept, unpacking: Mutex::new(()) })
     }
 
     /// A content, as it was recorded. Takes time where it has not been asked for lately: its pack is unpacked up to where
@@ -162,10 +155,7 @@ impl Recording {
         if let Some(content) = self.lately(blob) {
             return Ok(content);
         }
-        let place = self.place(blob)?;
-        let packed = self.pack(place.pack)?;
-        let failed = |error| ReplayError::Unpack(blob.to_owned(), error);
-        let content = Bytes::from(Unpacked::new(&packed).read(&place).map_err(failed)?);
+        let content = Bytes::from(self.blobs.content(blob)?);
         self.kept().put(blob, content.clone());
         Ok(content)
     }
@@ -186,86 +176,7 @@ impl Recording {
         blobs: &[&str],
         each: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<(), ReplayError> {
-        let mut places = Vec::with_capacity(blobs.len());
-        for (index, blob) in blobs.iter().enumerate() {
-            places.push((self.place(blob)?, index));
-        }
-        places.sort_unstable();
-        for of_pack in places.chunk_by(|(a, _), (b, _)| a.pack == b.pack) {
-            let Some((first, _)) = of_pack.first() else { continue };
-            let packed = self.pack(first.pack)?;
-            let mut unpacked = Unpacked::new(&packed);
-            for (place, index) in of_pack {
-                let name = || blobs.get(*index).copied().unwrap_or_default().to_owned();
-                let content = unpacked.read(place).map_err(|error| ReplayError::Unpack(name(), error))?;
-                each(*index, &content);
-            }
-        }
-        Ok(())
-    }
-
-    fn place(&self, blob: &str) -> Result<Place, ReplayError> {
-        let place = "SELECT pack, off, len FROM blob WHERE sha = ?1";
-        self.ask(place, blob, |row| {
-            let (offset, length) = (row.get::<_, u32>(1)?.into(), row.get::<_, u32>(2)?.into());
-            Ok(Place { pack: row.get(0)?, offset, length })
-        })
-    }
-
-    fn pack(&self, id: i64) -> Result<Vec<u8>, ReplayError> {
-        self.ask("SELECT zstd FROM pack WHERE id = ?1", id, |row| row.get(0))
-    }
-
-    fn ask<T>(
-        &self,
-        query: &str,
-        of: impl rusqlite::ToSql,
-        read: impl FnOnce(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<T, ReplayError> {
-        let blobs = self.blobs.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = blobs.prepare_cached(query).and_then(|mut query| query.query_row([of], read));
-        found.map_err(|source| ReplayError::Blobs { path: self.blobs_path.clone(), source })
-    }
-}
-
-/// Where a content is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    pack: i64,
-    offset: u64,
-    length: u64,
-}
-
-/// A pack that is read from its beginning to its end.
-struct Unpacked<'a> {
-    packed: &'a [u8],
-    reader: Option<Decoder<'a, BufReader<&'a [u8]>>>,
-    position: u64,
-}
-
-impl<'a> Unpacked<'a> {
-    fn new(packed: &'a [u8]) -> Self {
-        Self { packed, reader: None, position: 0 }
-    }
-
-    /// The content of a place. One before the last place that was read costs another unpacking from the beginning.
-    fn read(&mut self, place: &Place) -> io::Result<Vec<u8>> {
-        let mut reader = match self.reader.take().filter(|_| self.position <= place.offset) {
-            Some(reader) => reader,
-            None => {
-                self.position = 0;
-                Decoder::new(self.packed)?
-            }
-        };
-        io::copy(&mut reader.by_ref().take(place.offset - self.position), &mut io::sink())?;
-        let mut content = Vec::new();
-        reader.by_ref().take(place.length).read_to_end(&mut content)?;
-        if content.len() as u64 != place.length {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        self.position = place.offset + place.length;
-        self.reader = Some(reader);
-        Ok(content)
+        Ok(self.blobs.each(blobs, each)?)
     }
 }
 
@@ -306,10 +217,6 @@ fn is_ours(path: &str) -> bool {
     matches!(path, "/robots.txt" | "/sitemap.xml") || path.starts_with(PREFIX)
 }
 
-fn held(blobs: &Connection) -> rusqlite::Result<HashSet<String>> {
-    blobs.prepare("SELECT sha FROM blob")?.query_map([], |row| row.get(0))?.collect()
-}
-
 fn seconds(time: jiff::Timestamp) -> f64 {
     time.as_millisecond() as f64 / 1000.0
 }
@@ -324,6 +231,7 @@ fn request_path(path: &str) -> Option<String> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use rusqlite::Connection;
     use tempfile::TempDir;
 
     /// A recording of two groups: three contents in one pack.

@@ -9,6 +9,7 @@ use super::learner::Learner;
 use super::optimal_rate::{Objective, Terms, Watched, crawl_rate, optimal_under};
 use super::random::draw;
 use super::{PageState, Policy, Reason, Score, Survey};
+use crate::page::PageId;
 use crate::time::Timestamp;
 
 /// How the budget is shared out.
@@ -84,35 +85,43 @@ impl Policy for CrawlRate {
 
     fn survey(&mut self, survey: &mut Survey<'_>) {
         self.learner.count_in(survey.cycle_length);
-        let mut pages = Vec::new();
-        (survey.pages)(&mut |page| pages.push(self.watched(page)));
-        let Some(budget) = survey.visits_a_day.filter(|budget| *budget > 0.0 && !pages.is_empty()) else {
+        let (mut pages, mut counts) = (Vec::new(), Vec::new());
+        (survey.pages)(&mut |page, count| {
+            pages.push(self.watched(page));
+            counts.push(count as f64);
+        });
+        let all: f64 = counts.iter().sum();
+        let Some(budget) = survey.visits_a_day.filter(|budget| *budget > 0.0 && all > 0.0) else {
             (self.multiplier, self.least) = (None, 0.0);
             return;
         };
-        self.least = SHARE_FOR_ALL * budget / pages.len() as f64;
+        self.least = SHARE_FOR_ALL * budget / all;
         self.multiplier = match self.allocation {
             Allocation::Optimal(objective) => {
-                let terms = vec![Terms { least: self.least, ..Terms::default() }; pages.len()];
-                optimal_under(objective, &pages, &terms, budget).and_then(|found| found.multiplier)
+                // Pages that are alike are one whose visits cost, and are worth, as much as those of all of them.
+                let alike =
+                    |(page, count): (&Watched, &f64)| Watched { weight: page.weight * count, ..*page };
+                let of_states: Vec<Watched> = pages.iter().zip(&counts).map(alike).collect();
+                let bounds = |count: &f64| Terms { cost: *count, least: self.least, ..Terms::default() };
+                let terms: Vec<Terms> = counts.iter().map(bounds).collect();
+                optimal_under(objective, &of_states, &terms, budget).and_then(|found| found.multiplier)
             }
             Allocation::Proportional => {
-                let changes: f64 = pages.iter().map(|page| page.change_rate).sum();
+                let changes: f64 =
+                    pages.iter().zip(&counts).map(|(page, count)| page.change_rate * count).sum();
                 (changes > 0.0).then(|| budget * (1.0 - SHARE_FOR_ALL) / changes)
             }
-            Allocation::Uniform => Some(budget / pages.len() as f64),
+            Allocation::Uniform => Some(budget / all),
         };
     }
 
     fn score(&self, page: &PageState, now: Timestamp) -> Score {
-        let owed = page.copy_age(now).days() * self.rate(page).unwrap_or(1.0);
-        Score::new(match self.moments {
-            Moments::Even => owed,
-            // The draw of this page for this wait: it must be the same until the page is visited.
-            Moments::Random => {
-                owed / -draw(page.page, page.waits_since().millis().cast_unsigned()).ln().min(-1e-12)
-            }
-        })
+        Score::new(page.copy_age(now).days() * self.rate(page).unwrap_or(1.0))
+    }
+
+    fn draw(&self, page: PageId, waits_since: Timestamp) -> Option<f64> {
+        let wait = || -draw(page, waits_since.millis().cast_unsigned()).ln();
+        (self.moments == Moments::Random).then(|| 1.0 / wait().max(1e-12))
     }
 
     fn reason(&self, page: &PageState, _now: Timestamp) -> Reason {

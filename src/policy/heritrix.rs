@@ -1,15 +1,13 @@
 //! The rule of Heritrix 1 (WaitEvaluator). Heritrix 3 visits nothing again unless it is told a fixed delay.
 
-use super::interval_rule::{Bounds, IntervalRule};
-use crate::time::Age;
+use super::interval_rule::{Bounds, IntervalRule, RuleScale};
 
 const SHIPPED: Bounds = Bounds { first: 1.0, least: 1.0 / 24.0, most: 28.0 };
 const FACTOR: f64 = 1.5;
 
-/// A change divides the wait by 1.5, no change multiplies it by as much; from an hour to four weeks, at first a day, which
-/// is as long as `day`.
-pub fn heritrix(day: Age) -> IntervalRule {
-    IntervalRule { name: "heritrix", bounds: SHIPPED.scaled(day), next, early_share: 0.0 }
+/// A change divides the wait by 1.5, no change multiplies it by as much; from an hour to four weeks, at first a day.
+pub fn heritrix(scale: RuleScale) -> IntervalRule {
+    IntervalRule { name: "heritrix", bounds: SHIPPED.scaled(scale), next, early_share: 0.0 }
 }
 
 fn next(days: f64, changed: bool, _since_change: f64, _least: f64) -> f64 {
@@ -20,10 +18,11 @@ fn next(days: f64, changed: bool, _since_change: f64, _least: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::policy::interval_rule::tests::{intervals, settles_at};
+    use crate::time::Age;
 
     #[test]
     fn intervals_go_as_the_rule_says() {
-        let rule = heritrix(Age::from_days(9.0));
+        let rule = heritrix(RuleScale::Day(Age::from_days(9.0)));
         assert_eq!(intervals(&rule, &[(9.0, true), (6.0, true), (4.0, false)]), [6.0, 4.0, 6.0]);
         let long = vec![(1.0, false); 30];
         assert_eq!(intervals::<30>(&rule, &long)[29], 28.0 * 9.0, "four weeks at the most");
@@ -31,7 +30,7 @@ mod tests {
 
     #[test]
     fn it_settles_where_every_other_visit_finds_a_change() {
-        let share = settles_at(&heritrix(Age::from_days(1.0)), 0.5);
+        let share = settles_at(&heritrix(RuleScale::Day(Age::from_days(1.0))), 0.5);
         assert!((0.42..0.58).contains(&share), "{share}");
     }
 }

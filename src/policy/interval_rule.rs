@@ -18,11 +18,28 @@ pub struct Bounds {
     pub most: f64,
 }
 
+/// How long the intervals of a rule are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RuleScale {
+    /// As shipped, a day being so long: shorter than ours for a web whose days pass faster.
+    Day(Age),
+    /// From this first interval, with this shortest one, in days; the longest as many times the first as it is shipped.
+    /// Where a budget is given only ratios matter, and these start from an even use of it.
+    Start { first: f64, least: f64 },
+}
+
 impl Bounds {
-    /// The same with days of another length, for a web whose days pass faster.
-    pub fn scaled(self, day: Age) -> Self {
-        let days = day.days();
-        Self { first: self.first * days, least: self.least * days, most: self.most * days }
+    pub fn scaled(self, scale: RuleScale) -> Self {
+        match scale {
+            RuleScale::Day(day) => {
+                let days = day.days();
+                Self { first: self.first * days, least: self.least * days, most: self.most * days }
+            }
+            RuleScale::Start { first, least } => {
+                let most = first * self.most / self.first;
+                Self { first: first.max(least), least, most: most.max(least) }
+            }
+        }
     }
 }
 

@@ -28,7 +28,7 @@ pub use page_state::{Learnt, Lesson, PageState, Reason};
 use std::collections::HashMap;
 
 use crate::estimate::{EstimatorState, Seen};
-use crate::page::{Depth, HostId};
+use crate::page::{Depth, HostId, PageId};
 use crate::time::{Age, Timestamp};
 use learner::Learner;
 
@@ -37,9 +37,14 @@ use learner::Learner;
 pub struct Score(f64);
 
 impl Score {
-    /// Not-a-number and infinities become the nearest score that can be ranked.
+    /// Not-a-number and infinities become the nearest score that can be ranked. What differs by less than a part in 10¹² is
+    /// the same, so that two pages in the same situation tie however their numbers were rounded on the way.
     pub fn new(value: f64) -> Self {
-        Self(if value.is_nan() { 0.0 } else { value.clamp(f64::MIN, f64::MAX) })
+        const HALF: u64 = 1 << 11;
+        const LAST_BITS: u64 = 2 * HALF - 1;
+        let value = if value.is_nan() { 0.0 } else { value.clamp(-1e300, 1e300) };
+        // Half of the last step is added before the rest is cut off; as numbers, bits rise with the value on each side of 0.
+        Self(f64::from_bits((value.to_bits() + HALF) & !LAST_BITS))
     }
 
     pub const fn value(self) -> f64 {
@@ -91,6 +96,11 @@ pub trait Policy: Send + Sync {
         Score::new(UNSEEN - f64::from(page.depth))
     }
 
+    /// Where chance has a part: a factor of the score that is the page's own, and stays the same while the page waits.
+    fn draw(&self, _page: PageId, _waits_since: Timestamp) -> Option<f64> {
+        None
+    }
+
     /// Is it time for a visit? Asked where there is no budget that says how many: policies that give each page an
     /// interval leave alone those whose interval has not passed; to the others everything is due.
     fn is_due(&self, _page: &PageState, _now: Timestamp) -> bool {
@@ -111,6 +121,15 @@ const MOST_HALVINGS: u32 = 30;
 
 /// What a visit to this page is worth now, by the policy: the one way in, for the live crawl and for a replay.
 pub fn score(policy: &dyn Policy, page: &PageState, now: Timestamp) -> Score {
+    let shared = score_shared(policy, page, now);
+    match policy.draw(page.page, page.waits_since()) {
+        Some(draw) if page.last_visit.is_some() => Score::new(shared.value() * draw),
+        _ => shared,
+    }
+}
+
+/// The part of a score that pages in the same state share: all but [`Policy::draw`].
+pub fn score_shared(policy: &dyn Policy, page: &PageState, now: Timestamp) -> Score {
     let worth = if page.last_visit.is_none() { policy.score_unseen(page) } else { policy.score(page, now) };
     if page.failures == 0 {
         return worth;
@@ -132,8 +151,8 @@ pub struct Survey<'a> {
     pub pages: &'a mut EachPage<'a>,
 }
 
-/// Runs over pages.
-pub type EachPage<'a> = dyn FnMut(&mut dyn FnMut(&PageState)) + 'a;
+/// Runs over pages; each comes with the number of pages that are in its state.
+pub type EachPage<'a> = dyn FnMut(&mut dyn FnMut(&PageState, usize)) + 'a;
 
 /// Pages of a host that were visited, and those of them that brought something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

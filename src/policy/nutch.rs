@@ -1,7 +1,6 @@
 //! The rule of Apache Nutch (AdaptiveFetchSchedule), with the values it ships.
 
-use super::interval_rule::{Bounds, IntervalRule};
-use crate::time::Age;
+use super::interval_rule::{Bounds, IntervalRule, RuleScale};
 
 const SHIPPED: Bounds = Bounds { first: 30.0, least: 60.0 / 86_400.0, most: 365.0 };
 
@@ -10,9 +9,9 @@ const SHIPPED: Bounds = Bounds { first: 30.0, least: 60.0 / 86_400.0, most: 365.
 /// taken off the wait for the next visit (sync_delta).
 ///
 /// Its two maxima disagree: intervals grow to 365 days, but a due time more than 90 days ahead is pulled to now, so that a
-/// page that stops changing ends up being visited every day. Here both are 365 days. A day is as long as `day`.
-pub fn nutch(day: Age) -> IntervalRule {
-    IntervalRule { name: "nutch", bounds: SHIPPED.scaled(day), next, early_share: 0.3 }
+/// page that stops changing ends up being visited every day. Here both are 365 days.
+pub fn nutch(scale: RuleScale) -> IntervalRule {
+    IntervalRule { name: "nutch", bounds: SHIPPED.scaled(scale), next, early_share: 0.3 }
 }
 
 fn next(days: f64, changed: bool, since_change: f64, _least: f64) -> f64 {
@@ -24,10 +23,11 @@ fn next(days: f64, changed: bool, since_change: f64, _least: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::policy::interval_rule::tests::{intervals, settles_at};
+    use crate::time::Age;
 
     #[test]
     fn intervals_go_as_the_rule_says() {
-        let rule = nutch(Age::from_days(1.0));
+        let rule = nutch(RuleScale::Day(Age::from_days(1.0)));
         // 30 → 24 → 33.6 (no change for 24 days) → 47.04.
         let found = intervals(&rule, &[(30.0, true), (24.0, false), (9.6, false)]);
         assert_eq!(found.map(|days| (days * 1000.0).round() / 1000.0), [24.0, 33.6, 47.04]);
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn it_settles_where_six_visits_in_ten_find_a_change() {
-        let share = settles_at(&nutch(Age::from_days(1.0)), 0.2);
+        let share = settles_at(&nutch(RuleScale::Day(Age::from_days(1.0))), 0.2);
         assert!((0.55..0.72).contains(&share), "{share}");
     }
 }

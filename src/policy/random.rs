@@ -27,8 +27,12 @@ impl Policy for Random {
         self.cycle = survey.cycle.cast_unsigned();
     }
 
-    fn score(&self, page: &PageState, _now: Timestamp) -> Score {
-        Score::new(draw(page.page, self.cycle))
+    fn score(&self, _page: &PageState, _now: Timestamp) -> Score {
+        Score::new(1.0)
+    }
+
+    fn draw(&self, page: PageId, _waits_since: Timestamp) -> Option<f64> {
+        Some(draw(page, self.cycle))
     }
 
     fn reason(&self, _page: &PageState, _now: Timestamp) -> Reason {

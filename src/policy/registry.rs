@@ -13,6 +13,7 @@ use super::change_rate::ChangeRate;
 use super::crawl_rate::{Allocation, CrawlRate, Moments};
 use super::fixed::fixed;
 use super::heritrix::heritrix;
+pub use super::interval_rule::RuleScale;
 use super::learner::Learner;
 use super::nutch::nutch;
 use super::optimal_rate::Objective;
@@ -26,8 +27,8 @@ use crate::time::Age;
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicySettings {
     pub estimator: EstimatorSettings,
-    /// What the rules of other crawlers call a day: shorter than ours for a web whose days pass faster.
-    pub day: Age,
+    /// How long the intervals of other crawlers' rules are.
+    pub rules: RuleScale,
     /// How long `fixed` leaves a page alone.
     pub interval: Age,
 }
@@ -35,7 +36,7 @@ pub struct PolicySettings {
 impl Default for PolicySettings {
     fn default() -> Self {
         let day = Age::from_days(1.0);
-        Self { estimator: EstimatorSettings::default(), day, interval: day }
+        Self { estimator: EstimatorSettings::default(), rules: RuleScale::Day(day), interval: day }
     }
 }
 
@@ -119,9 +120,9 @@ pub fn find(name: &str, settings: &PolicySettings) -> Result<Box<dyn Policy>, St
         "harmonic" => shared(Allocation::Optimal(Objective::Harmonic), Moments::Random)?,
         "proportional" => shared(Allocation::Proportional, Moments::Random)?,
         "uniform" => shared(Allocation::Uniform, Moments::Random)?,
-        "nutch" => Box::new(nutch(settings.day)),
-        "stormcrawler" => Box::new(stormcrawler(settings.day)),
-        "heritrix" => Box::new(heritrix(settings.day)),
+        "nutch" => Box::new(nutch(settings.rules)),
+        "stormcrawler" => Box::new(stormcrawler(settings.rules)),
+        "heritrix" => Box::new(heritrix(settings.rules)),
         "fixed" => Box::new(fixed(settings.interval)),
         _ => Box::new(Utility::new(own(), learner(rates)?)),
     })

@@ -1,17 +1,15 @@
 //! The rule of Apache StormCrawler (AdaptiveScheduler), with the values it ships.
 
-use super::interval_rule::{Bounds, IntervalRule};
-use crate::time::Age;
+use super::interval_rule::{Bounds, IntervalRule, RuleScale};
 
 const SHIPPED: Bounds = Bounds { first: 1.0, least: 1.0 / 24.0, most: 14.0 };
 
-/// A change brings the interval half-way to an hour, no change makes it half as long again, up to a fortnight. A day is as
-/// long as `day`.
+/// A change brings the interval half-way to an hour, no change makes it half as long again, up to a fortnight.
 ///
 /// The original counts whole minutes, and forgets all it knew at the first error: neither is done here, where an error
 /// is no visit.
-pub fn stormcrawler(day: Age) -> IntervalRule {
-    IntervalRule { name: "stormcrawler", bounds: SHIPPED.scaled(day), next, early_share: 0.0 }
+pub fn stormcrawler(scale: RuleScale) -> IntervalRule {
+    IntervalRule { name: "stormcrawler", bounds: SHIPPED.scaled(scale), next, early_share: 0.0 }
 }
 
 fn next(days: f64, changed: bool, _since_change: f64, least: f64) -> f64 {
@@ -22,18 +20,19 @@ fn next(days: f64, changed: bool, _since_change: f64, least: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::policy::interval_rule::tests::{intervals, settles_at};
+    use crate::time::Age;
 
     #[test]
     fn intervals_go_as_the_rule_says() {
         // A day of 24: 24 → (24 + 1)/2 → 18.75 → 28.125
-        let rule = stormcrawler(Age::from_days(24.0));
+        let rule = stormcrawler(RuleScale::Day(Age::from_days(24.0)));
         let found = intervals(&rule, &[(24.0, true), (12.0, false), (18.0, false)]);
         assert_eq!(found, [12.5, 18.75, 28.125]);
     }
 
     #[test]
     fn it_settles_where_four_visits_in_ten_find_a_change() {
-        let share = settles_at(&stormcrawler(Age::from_days(1.0)), 0.5);
+        let share = settles_at(&stormcrawler(RuleScale::Day(Age::from_days(1.0))), 0.5);
         assert!((0.3..0.5).contains(&share), "{share}");
     }
 }

@@ -15,6 +15,7 @@ mod asking_for_time;
 mod changes_told;
 mod checked_and_compared;
 mod command_line;
+mod datasets;
 mod first_crawl;
 mod hard_pages;
 mod how_a_page_moved;

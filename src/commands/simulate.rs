@@ -1,0 +1,255 @@
+//! `freshet simulate`: policies replayed over recorded histories, side by side.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use freshet::dataset::{Dataset, Group, History, RecordedPage};
+use freshet::policy::registry;
+use freshet::report::plot::{Axis, Plot, Series};
+use freshet::report::{Align, Table, number, span};
+use freshet::simulate::Ties;
+use freshet::simulate::compare::{self, BOUND, Interval, Plan, Row};
+use freshet::simulate::oracle::Oracle;
+use freshet::simulate::synthetic::Spec;
+use freshet::store::Store;
+use freshet::store::sqlite::SqliteStore;
+
+use super::talk::Talk;
+use crate::cli::{Global, SimulateArgs};
+use crate::settings::{Settings, Usage};
+
+pub fn run(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+    let plan = plan(arguments)?;
+    let started = Instant::now();
+    let dataset = dataset(global, arguments, talk)?;
+    let pages: usize = dataset.groups.iter().map(|group| group.pages.len()).sum();
+    talk.say(&format!(
+        "{}: {} pages, loaded in {}",
+        dataset.name,
+        number(pages as u64),
+        span(started.elapsed())
+    ));
+    let bar = Mutex::new(talk.count("replays"));
+    let started = Instant::now();
+    let rows = compare::compare(&dataset, &plan, &|done, all| {
+        if let Ok(mut bar) = bar.lock() {
+            bar.show(done as u64, all as u64);
+        }
+    });
+    if let Ok(bar) = bar.into_inner() {
+        bar.finish();
+    }
+    let rows = rows.map_err(Usage)?;
+    talk.say(&format!("replayed in {:.2} s", started.elapsed().as_secs_f64()));
+    if let Some(path) = &arguments.plot {
+        std::fs::write(path, plot(&rows, &dataset))
+            .with_context(|| format!("`{}` can't be written", path.display()))?;
+    }
+    let text = if global.json {
+        rows.iter().map(|row| as_json(row).to_string() + "\n").collect()
+    } else if arguments.csv {
+        as_csv(&rows)
+    } else {
+        as_text(&rows, arguments.groups)
+    };
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn plan(arguments: &SimulateArgs) -> Result<Plan, Usage> {
+    let mut policies: Vec<String> = Vec::new();
+    for name in &arguments.policy {
+        match name.as_str() {
+            "all" => policies.extend(registry::ALL.iter().map(|row| row.name.to_owned())),
+            "oracles" => {
+                policies.extend(Oracle::ALL.map(|oracle| oracle.name().to_owned()));
+                policies.push(BOUND.to_owned());
+            }
+            name => policies.push(name.to_owned()),
+        }
+    }
+    for name in &policies {
+        compare::check(name).map_err(Usage)?;
+    }
+    let budgets = arguments.budget.iter().map(|text| share(text)).collect::<Result<_, _>>()?;
+    Ok(Plan {
+        policies,
+        budgets,
+        warm_up: arguments.warm_up,
+        folds: arguments.folds,
+        orders: arguments.seeds,
+        ties: Ties::OlderFirst,
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        least_pages: arguments.least_pages,
+    })
+}
+
+/// `5%` or `0.05`
+fn share(text: &str) -> Result<f64, Usage> {
+    let parsed = match text.trim().strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.trim().parse::<f64>(),
+    };
+    let share = parsed.ok().filter(|share| *share > 0.0 && *share <= 1.0);
+    share.ok_or_else(|| Usage(format!("--budget is `{text}`; write a share of the pages: 5%, or 0.05")))
+}
+
+fn dataset(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> anyhow::Result<Dataset> {
+    if let Some(spec) = &arguments.synthetic {
+        let spec: Spec = spec.parse().map_err(|error| Usage(format!("--synthetic: {error}")))?;
+        return Ok(spec.dataset());
+    }
+    if let Some(path) = &arguments.dataset {
+        return Ok(Dataset::load(path)?);
+    }
+    let path = Settings::store(global)?;
+    let dataset = backtest(&path)?;
+    talk.say(
+        "this is what your own visits saw: a change counts for the cycle whose visit found it, and in cycles without a visit \
+         a page is taken not to have changed. Policies that would have looked where nobody did can't be credited for it",
+    );
+    Ok(dataset)
+}
+
+/// The store's own history: a cycle is one of its own.
+fn backtest(path: &Path) -> anyhow::Result<Dataset> {
+    let mut store = SqliteStore::open_to_look(path)?;
+    let mut cycles = store.cycles(usize::MAX >> 1)?;
+    cycles.reverse();
+    let starts: Vec<i64> = cycles.iter().map(|cycle| cycle.started_at.millis()).collect();
+    let (Some(first), Some(last)) = (cycles.first(), cycles.last()) else {
+        anyhow::bail!("`{}` has no cycle yet; `freshet crawl` makes some", path.display());
+    };
+    let span =
+        last.started_at.since(first.started_at).seconds() / (cycles.len().saturating_sub(1)).max(1) as f64;
+    let cycle_of = |millis: i64| starts.partition_point(|start| *start <= millis).saturating_sub(1) as u32;
+    let mut pages = Vec::new();
+    store.each_history(1, &mut |page| {
+        let Some(earliest) = page.lessons.first() else { return };
+        let first_seen = earliest.at.millis() - (earliest.interval.seconds() * 1000.0) as i64;
+        let born = cycle_of(first_seen);
+        let mut bits = vec![0_u64; cycles.len().div_ceil(64)];
+        for lesson in page.lessons.iter().filter(|lesson| lesson.changed) {
+            let Some(bit) = cycle_of(lesson.at.millis()).checked_sub(born + 1) else { continue };
+            if let Some(word) = bits.get_mut(bit as usize / 64) {
+                *word |= 1 << (bit % 64);
+            }
+        }
+        let history = History::Bits(bits);
+        pages.push(RecordedPage { url: page.url, site: String::new(), weight: 1.0, born, history });
+    })?;
+    if pages.is_empty() {
+        anyhow::bail!("no page of `{}` was visited twice; `freshet crawl` once more", path.display());
+    }
+    let group = Group {
+        name: "store".to_owned(),
+        start: first.started_at,
+        step: Duration::try_from_secs_f64(span.max(1.0)).unwrap_or(Duration::from_secs(86_400)),
+        cycles: cycles.len() as u32,
+        pages,
+    };
+    Ok(Dataset { name: path.display().to_string(), groups: vec![group] })
+}
+
+fn as_json(row: &Row) -> serde_json::Value {
+    json!({
+        "policy": row.policy,
+        "budget": row.budget,
+        "mean": row.mean,
+        "groups": row.groups,
+        "cycles": row.cycles.iter().map(|(group, cycles)| (group.clone(), json!(cycles))).collect::<serde_json::Map<_, _>>(),
+    })
+}
+
+fn as_csv(rows: &[Row]) -> String {
+    let mut text =
+        "policy,budget,group,change_rate,freshness,staleness,age,weighted_freshness,ndcg,requests,samples\n"
+            .to_owned();
+    for row in rows {
+        let mean = std::iter::once(("mean", &row.mean));
+        for (group, of) in mean.chain(row.groups.iter().map(|(name, of)| (name.as_str(), of))) {
+            let figures = &of.figures;
+            text += &format!(
+                "{},{},{},{},{},{},{},{},{},{},{}\n",
+                row.policy,
+                row.budget,
+                group,
+                figures.change_rate,
+                figures.freshness,
+                figures.staleness,
+                figures.age,
+                figures.weighted_freshness,
+                figures.ndcg,
+                figures.requests,
+                of.samples
+            );
+        }
+    }
+    text
+}
+
+fn as_text(rows: &[Row], groups: bool) -> String {
+    let mut table = Table::new(&[
+        ("policy", Align::Left),
+        ("budget", Align::Right),
+        ("group", Align::Left),
+        ("requests", Align::Right),
+        ("ChangeRate", Align::Right),
+        ("fresh", Align::Right),
+        ("staleness", Align::Right),
+        ("age", Align::Right),
+        ("weighted fresh", Align::Right),
+        ("NDCG", Align::Right),
+    ]);
+    let mut row = |policy: &str, budget: f64, group: &str, of: &Interval| {
+        let with = |value: f64, off: f64| match of.samples {
+            0 | 1 => format!("{value:.4}"),
+            _ => format!("{value:.4} ±{off:.4}"),
+        };
+        let (figures, off) = (&of.figures, &of.off);
+        let is_bound = policy == BOUND;
+        let known = |text: String| if is_bound { "-".to_owned() } else { text };
+        table.row([
+            policy.to_owned(),
+            format!("{} %", (budget * 1e4).round() / 100.0),
+            group.to_owned(),
+            known(number(figures.requests)),
+            known(with(figures.change_rate, off.change_rate)),
+            known(with(figures.freshness, off.freshness)),
+            with(figures.staleness, off.staleness),
+            known(format!("{:.2}", figures.age)),
+            known(with(figures.weighted_freshness, off.weighted_freshness)),
+            known(format!("{:.4}", figures.ndcg)),
+        ]);
+    };
+    for of in rows {
+        row(&of.policy, of.budget, if of.groups.len() > 1 { "mean" } else { "" }, &of.mean);
+        if groups && of.groups.len() > 1 {
+            of.groups.iter().for_each(|(name, interval)| row(&of.policy, of.budget, name, interval));
+        }
+    }
+    table.render()
+        + "(age in cycles; staleness by fragments where they are known, else the share that is not fresh)\n"
+}
+
+/// Freshness cycle by cycle, of the first budget and the first group.
+fn plot(rows: &[Row], dataset: &Dataset) -> String {
+    let first = rows.first().map_or(0.0, |row| row.budget);
+    let title = format!("{}: freshness at a budget of {} %", dataset.name, (first * 1e4).round() / 100.0);
+    let mut plot =
+        Plot::new(title, Axis::linear("cycle"), Axis::linear("share of fresh pages").within(0.0, 1.0));
+    for row in rows.iter().filter(|row| row.budget == first && row.policy != BOUND) {
+        let Some(cycles) = row.cycles.values().next() else { continue };
+        let points = cycles
+            .iter()
+            .map(|cycle| (f64::from(cycle.cycle), cycle.fresh as f64 / cycle.pages.max(1) as f64));
+        plot = plot.with(Series::line(row.policy.clone(), points));
+    }
+    plot.svg()
+}

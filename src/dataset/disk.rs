@@ -1,0 +1,398 @@
+//! A dataset on disk: a folder with `dataset.json` (what it is), `pages.parquet`, `visits.parquet` and, where it is known
+//! what pages said, `fragments.parquet`.
+//!
+//! Pages are numbered from 0 in their order; visits and fragments are sorted by page, then time. All three are read side
+//! by side, a page at a time.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::DatasetError;
+use super::meta::{Counts, Tally};
+use super::parquet::{Batch, Column, Kind, TableReader, TableWriter, Value};
+use super::record::{FARTHEST_MS, GroupInfo, MOST_CYCLES, PageRecord, StateRecord, VisitRecord};
+
+pub const MANIFEST_FILE: &str = "dataset.json";
+pub const PAGES_FILE: &str = "pages.parquet";
+pub const VISITS_FILE: &str = "visits.parquet";
+pub const FRAGMENTS_FILE: &str = "fragments.parquet";
+
+/// The form that is written. It goes up when an older program could not read it any more.
+const FORM: u32 = 1;
+
+pub(super) const PAGES: [Column; 7] = [
+    Column::new("page", Kind::U32, "number of the page, from 0"),
+    Column::new("group", Kind::Text, "the group it was watched with"),
+    Column::new("site", Kind::Text, "its site"),
+    Column::new("url", Kind::Text, "its URL, or whatever names it"),
+    Column::new("weight", Kind::F64, "importance; 1: an ordinary page"),
+    Column::or_null(
+        "first_cycle",
+        Kind::U32,
+        "cycle of the first copy; null: the one that the time falls in",
+    ),
+    Column::or_null(
+        "first_ms",
+        Kind::I64,
+        "time of the first copy, UTC milliseconds since 1970; null: none was held",
+    ),
+];
+
+pub(super) const VISITS: [Column; 9] = [
+    Column::new("page", Kind::U32, "number of the page"),
+    CYCLE,
+    TIME,
+    Column::or_null("changed", Kind::Bool, "had it changed since the copy before? null: nothing to compare"),
+    Column::or_null("divergence", Kind::F64, "how far from the copy before, 0 to 1"),
+    Column::or_null("outcome", Kind::Text, "how the visit ended; null: it brought a copy"),
+    Column::or_null("status", Kind::U32, "HTTP status"),
+    Column::or_null("bytes", Kind::U64, "bytes of the answer"),
+    Column::or_null("took_ms", Kind::U64, "milliseconds that the visit took"),
+];
+
+pub(super) const FRAGMENTS: [Column; 5] = [
+    Column::new("page", Kind::U32, "number of the page"),
+    CYCLE,
+    TIME,
+    Column::new(
+        "text",
+        Kind::U64,
+        "stands for the sequence of the words: other words or another order, another number",
+    ),
+    Column::or_null(
+        "hashes",
+        Kind::Hashes,
+        "fragments of the text from then on, ascending; null: the page was removed",
+    ),
+];
+
+pub(super) const CYCLE: Column =
+    Column::or_null("cycle", Kind::U32, "cycle of the group, from 0; null: the one that the time falls in");
+pub(super) const TIME: Column = Column::new("time_ms", Kind::I64, "UTC milliseconds since 1970");
+
+/// What a dataset says of itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    pub form: u32,
+    pub name: String,
+    /// The format that it was read from.
+    pub source: String,
+    pub groups: Vec<GroupInfo>,
+    pub counts: Counts,
+}
+
+impl Manifest {
+    pub fn read(folder: &Path) -> Result<Self, DatasetError> {
+        let path = folder.join(MANIFEST_FILE);
+        if !path.exists() {
+            let wrong =
+                format!("is no dataset: there is no `{MANIFEST_FILE}` in it; `freshet import` makes one");
+            return Err(DatasetError::of_file(folder, wrong));
+        }
+        let text = std::fs::read_to_string(&path).map_err(DatasetError::read(&path))?;
+        let manifest: Self =
+            serde_json::from_str(&text).map_err(|error| DatasetError::json(&path, 1, &error))?;
+        if manifest.form > FORM {
+            let wrong = format!("is of form {}, this program knows {FORM}; use a newer one", manifest.form);
+            return Err(DatasetError::of_file(&path, wrong));
+        }
+        check_groups(&path, &manifest.groups)?;
+        Ok(manifest)
+    }
+}
+
+/// Groups have names of their own, and steps that lead on.
+pub(super) fn check_groups(file: &Path, groups: &[GroupInfo]) -> Result<(), DatasetError> {
+    for (at, group) in groups.iter().enumerate() {
+        let wrong = if groups.iter().take(at).any(|other| other.name == group.name) {
+            "is there twice"
+        } else if group.step_ms < 1 {
+            "has a step_ms below 1"
+        } else if group.cycles == 0 {
+            "has no cycles"
+        } else if group.cycles > MOST_CYCLES {
+            "has more than 10 million cycles: give a longer --step"
+        } else if group.start_ms.saturating_abs() > FARTHEST_MS || group.step_ms > FARTHEST_MS {
+            "starts at no time, or has a step_ms that is too long"
+        } else {
+            continue;
+        };
+        return Err(DatasetError::of_file(file, format!("is wrong: group `{}` {wrong}", group.name)));
+    }
+    Ok(())
+}
+
+/// A dataset that is written into an empty folder.
+pub struct Writer {
+    folder: PathBuf,
+    pages: TableWriter,
+    visits: TableWriter,
+    fragments: Option<TableWriter>,
+    next: u32,
+    tally: Tally,
+}
+
+impl Writer {
+    pub fn create(folder: &Path) -> Result<Self, DatasetError> {
+        Ok(Self {
+            folder: folder.to_owned(),
+            pages: TableWriter::create(&folder.join(PAGES_FILE), &PAGES)?,
+            visits: TableWriter::create(&folder.join(VISITS_FILE), &VISITS)?,
+            fragments: None,
+            next: 0,
+            tally: Tally::default(),
+        })
+    }
+
+    /// The next page, with its visits and states.
+    pub fn page(&mut self, page: &PageRecord) -> Result<(), DatasetError> {
+        let number = self.next;
+        self.next = number.checked_add(1).ok_or_else(|| {
+            DatasetError::Cannot(format!("a dataset holds at most {} pages; split the source", u32::MAX))
+        })?;
+        let first = page.first_copy();
+        self.pages.push(&[
+            Value::U32(number),
+            Value::Text(&page.group),
+            Value::Text(&page.site),
+            Value::Text(&page.url),
+            Value::F64(page.weight),
+            Value::or_null(first.and_then(|first| first.cycle), Value::U32),
+            Value::or_null(first.map(|first| first.time_ms), Value::I64),
+        ])?;
+        for visit in &page.visits {
+            let [cycle, time, changed, divergence, outcome, status, bytes, took] = visit_values(visit);
+            self.visits.push(&[
+                Value::U32(number),
+                cycle,
+                time,
+                changed,
+                divergence,
+                outcome,
+                status,
+                bytes,
+                took,
+            ])?;
+        }
+        self.tally.see(page);
+        self.states(number, &page.states)
+    }
+
+    /// What a page said; a caller that knows it before the page itself gives it here, in the order of pages.
+    pub fn states(&mut self, page: u32, states: &[StateRecord]) -> Result<(), DatasetError> {
+        if states.is_empty() {
+            return Ok(());
+        }
+        let fragments = match &mut self.fragments {
+            Some(fragments) => fragments,
+            none => none.insert(TableWriter::create(&self.folder.join(FRAGMENTS_FILE), &FRAGMENTS)?),
+        };
+        for state in states {
+            let [cycle, time, text, hashes] = state_values(state);
+            fragments.push(&[Value::U32(page), cycle, time, text, hashes])?;
+        }
+        Ok(())
+    }
+
+    pub fn finish(self, name: &str, source: &str, groups: Vec<GroupInfo>) -> Result<Manifest, DatasetError> {
+        self.pages.finish()?;
+        self.visits.finish()?;
+        if let Some(fragments) = self.fragments {
+            fragments.finish()?;
+        }
+        let (name, source, counts) = (name.to_owned(), source.to_owned(), self.tally.counts());
+        let manifest = Manifest { form: FORM, name, source, groups, counts };
+        let path = self.folder.join(MANIFEST_FILE);
+        let text = serde_json::to_string_pretty(&manifest)
+            .map_err(|error| DatasetError::Cannot(error.to_string()))?;
+        std::fs::write(&path, text + "\n").map_err(DatasetError::write(&path))?;
+        Ok(manifest)
+    }
+}
+
+/// As the columns behind the page are ordered, in every table of visits.
+pub(super) fn visit_values(visit: &VisitRecord) -> [Value<'_>; 8] {
+    [
+        Value::or_null(visit.cycle, Value::U32),
+        Value::I64(visit.time_ms),
+        Value::or_null(visit.changed, Value::Bool),
+        Value::or_null(visit.divergence, Value::F64),
+        Value::or_null(visit.outcome.as_deref(), Value::Text),
+        Value::or_null(visit.status, Value::U32),
+        Value::or_null(visit.bytes, Value::U64),
+        Value::or_null(visit.took_ms, Value::U64),
+    ]
+}
+
+pub(super) fn state_values(state: &StateRecord) -> [Value<'_>; 4] {
+    [
+        Value::or_null(state.cycle, Value::U32),
+        Value::I64(state.time_ms),
+        Value::U64(state.text),
+        Value::or_null(state.hashes.as_deref(), Value::Hashes),
+    ]
+}
+
+/// A visit whose columns start at `from`.
+pub(super) fn visit_row(batch: &Batch, row: usize, from: usize) -> VisitRecord {
+    VisitRecord {
+        cycle: batch.u32(from, row),
+        time_ms: batch.i64(from + 1, row).unwrap_or_default(),
+        changed: batch.bool(from + 2, row),
+        divergence: batch.f64(from + 3, row),
+        outcome: batch.text(from + 4, row).map(str::to_owned),
+        status: batch.u32(from + 5, row),
+        bytes: batch.u64(from + 6, row),
+        took_ms: batch.u64(from + 7, row),
+    }
+}
+
+/// A state whose columns start at `from`.
+pub(super) fn state_row(batch: &Batch, row: usize, from: usize) -> StateRecord {
+    StateRecord {
+        cycle: batch.u32(from, row),
+        time_ms: batch.i64(from + 1, row).unwrap_or_default(),
+        text: batch.u64(from + 2, row).unwrap_or_default(),
+        hashes: batch.hashes(from + 3, row),
+    }
+}
+
+/// A row of `pages.parquet`.
+pub(super) struct PageRow {
+    pub page: PageRecord,
+    pub first_cycle: Option<u32>,
+    pub first_ms: Option<i64>,
+}
+
+/// Pages come in the order of their numbers.
+pub(super) fn page_row(
+    batch: &Batch,
+    row: usize,
+    file: &Path,
+    expected: usize,
+) -> Result<PageRow, DatasetError> {
+    let number = batch.u32(0, row).unwrap_or_default();
+    if number as usize != expected {
+        let wrong = format!("is {number}, not {expected}; import the dataset again");
+        return Err(wrong_row(file, batch.first_row + row as u64, "page", wrong));
+    }
+    let text = |column| batch.text(column, row).unwrap_or_default();
+    let page = PageRecord::new(text(1), text(2), text(3), batch.f64(4, row).unwrap_or(1.0));
+    Ok(PageRow { page, first_cycle: batch.u32(5, row), first_ms: batch.i64(6, row) })
+}
+
+pub(super) fn wrong_row(file: &Path, row: u64, column: &str, wrong: impl Into<String>) -> DatasetError {
+    DatasetError::Row {
+        file: file.display().to_string(),
+        row,
+        column: column.to_owned(),
+        wrong: wrong.into(),
+    }
+}
+
+/// A dataset that is read, a page at a time.
+pub struct Reader {
+    folder: PathBuf,
+    pub manifest: Manifest,
+}
+
+impl Reader {
+    pub fn open(folder: &Path) -> Result<Self, DatasetError> {
+        Ok(Self { folder: folder.to_owned(), manifest: Manifest::read(folder)? })
+    }
+
+    pub fn has_states(&self) -> bool {
+        self.folder.join(FRAGMENTS_FILE).exists()
+    }
+
+    /// Calls `each` with every page in their order; what pages said only if it is wanted.
+    pub fn each(
+        &self,
+        states: bool,
+        each: &mut dyn FnMut(PageRecord) -> Result<(), DatasetError>,
+    ) -> Result<(), DatasetError> {
+        let mut pages = TableReader::open(&self.folder.join(PAGES_FILE), &PAGES, &[])?;
+        let mut visits =
+            Rows::new(TableReader::open(&self.folder.join(VISITS_FILE), &VISITS, &[])?, visit_row);
+        let mut fragments = if states && self.has_states() {
+            let table = TableReader::open(&self.folder.join(FRAGMENTS_FILE), &FRAGMENTS, &[])?;
+            Some(Rows::new(table, state_row))
+        } else {
+            None
+        };
+        let mut number = 0;
+        while let Some(batch) = pages.next_batch()? {
+            for row in 0..batch.rows() {
+                let mut page = page_row(&batch, row, pages.path(), number as usize)?.page;
+                page.visits = visits.of_page(number)?;
+                if let Some(fragments) = &mut fragments {
+                    page.states = fragments.of_page(number)?;
+                }
+                each(page)?;
+                number += 1;
+            }
+        }
+        visits.end()?;
+        fragments.as_mut().map_or(Ok(()), Rows::end)
+    }
+}
+
+/// Rows of a table that is sorted by page, the page being its first column.
+struct Rows<T> {
+    table: TableReader,
+    read: fn(&Batch, usize, usize) -> T,
+    batch: Option<Batch>,
+    row: usize,
+}
+
+impl<T> Rows<T> {
+    fn new(table: TableReader, read: fn(&Batch, usize, usize) -> T) -> Self {
+        Self { table, read, batch: None, row: 0 }
+    }
+
+    fn of_page(&mut self, page: u32) -> Result<Vec<T>, DatasetError> {
+        let mut found = Vec::new();
+        while let Some((number, place)) = self.peek()? {
+            if number > page {
+                break;
+            }
+            if number < page {
+                let wrong = format!("page {number} comes after page {}", page.saturating_sub(1));
+                return Err(wrong_row(self.table.path(), place, "page", wrong));
+            }
+            if let Some(batch) = &self.batch {
+                found.push((self.read)(batch, self.row, 1));
+            }
+            self.row += 1;
+        }
+        Ok(found)
+    }
+
+    fn end(&mut self) -> Result<(), DatasetError> {
+        match self.peek()? {
+            Some((number, place)) => {
+                let wrong = format!("page {number} is not in `{PAGES_FILE}`; import the dataset again");
+                Err(wrong_row(self.table.path(), place, "page", wrong))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The page of the row at hand, and the number of the row.
+    fn peek(&mut self) -> Result<Option<(u32, u64)>, DatasetError> {
+        loop {
+            if let Some(batch) = &self.batch
+                && self.row < batch.rows()
+            {
+                let page = batch.u32(0, self.row).unwrap_or_default();
+                return Ok(Some((page, batch.first_row + self.row as u64)));
+            }
+            self.batch = self.table.next_batch()?;
+            self.row = 0;
+            if self.batch.is_none() {
+                return Ok(None);
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! `fragments`: what pages said from when on, as the sorted hashes of their fragments, in Parquet; so that policies that
+//! look at fragments can be replayed.
+
+use std::path::Path;
+
+use super::DatasetError;
+use super::disk::{FRAGMENTS, state_row, state_values, wrong_row};
+use super::grouping::{Grouping, Take, Whose, check_order};
+use super::meta::FileNote;
+use super::observations::{WHOSE, whose_values};
+use super::parquet::{Column, TableReader, TableWriter};
+use super::record::{GroupInfo, PageRecord, StateRecord, VisitRecord};
+use super::transfer::Incoming;
+use crate::change::divergence::exact;
+use crate::change::fragment::Fragments;
+
+fn columns() -> Vec<Column> {
+    WHOSE.iter().chain(FRAGMENTS.iter().skip(1)).copied().collect()
+}
+
+/// What the format keeps of a page: what it said, and a visit at each time it said something else.
+pub fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
+    if page.states.is_empty() {
+        return None;
+    }
+    let (visits, states) = (visits(&page.states), page.states.clone());
+    let kept = PageRecord::new(&page.group, &page.site, &page.url, page.weight);
+    Some(PageRecord { visits, states, ..kept })
+}
+
+/// Visits that find these states, each as it comes.
+pub(super) fn visits(states: &[StateRecord]) -> Vec<VisitRecord> {
+    let mut before: Option<(u64, Fragments)> = None;
+    let mut visits = Vec::with_capacity(states.len());
+    for state in states {
+        let now = Fragments::from_hashes(state.hashes.clone().unwrap_or_default());
+        let found = before.as_ref().map(|(text, before)| (*text != state.text, exact(before, &now).get()));
+        visits.push(VisitRecord {
+            cycle: state.cycle,
+            divergence: found.map(|(_, divergence)| divergence),
+            ..VisitRecord::at(state.time_ms, found.map(|(changed, _)| changed))
+        });
+        before = Some((state.text, now));
+    }
+    visits
+}
+
+pub struct Writer {
+    table: TableWriter,
+}
+
+impl Writer {
+    pub fn create(path: &Path) -> Result<Self, DatasetError> {
+        Ok(Self { table: TableWriter::create(path, &columns())? })
+    }
+
+    /// A page as [`kept`] made it.
+    pub fn page(&mut self, page: &PageRecord) -> Result<(), DatasetError> {
+        for state in &page.states {
+            let mut row = whose_values(page).to_vec();
+            row.extend(state_values(state));
+            self.table.push(&row)?;
+        }
+        Ok(())
+    }
+
+    pub fn finish(self) -> Result<(), DatasetError> {
+        self.table.finish()
+    }
+}
+
+pub fn files() -> Vec<FileNote> {
+    vec![FileNote::of_table("Parquet, a row each time that a page says something else.", &columns())]
+}
+
+pub fn read(from: &Incoming<'_>, take: Take<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
+    let mut with_visits = |page: PageRecord| {
+        let visits = visits(&page.states);
+        take(PageRecord { visits, ..page })
+    };
+    let mut pages = Grouping::new(&mut with_visits);
+    let mut table = TableReader::open(from.path, &columns(), &[])?;
+    while let Some(batch) = table.next_batch()? {
+        for row in 0..batch.rows() {
+            let wrong =
+                |column: &str, said: String| wrong_row(from.path, batch.first_row + row as u64, column, said);
+            let text = |column| batch.text(column, row).unwrap_or_default();
+            let weight = batch.f64(3, row).unwrap_or(1.0);
+            let page = pages.page(Whose { group: text(0), site: text(1), url: text(2), weight }, &wrong)?;
+            let state = state_row(&batch, row, WHOSE.len());
+            check_order(page.states.last().map(|last| last.time_ms), state.time_ms, &wrong)?;
+            if state.hashes.iter().any(|hashes| !hashes.is_sorted_by(|one, next| one < next)) {
+                return Err(wrong("hashes", "the hashes are not in ascending order".to_owned()));
+            }
+            page.states.push(state);
+        }
+    }
+    pages.finish()?;
+    Ok(None)
+}

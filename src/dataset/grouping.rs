@@ -1,0 +1,114 @@
+//! Rows that name their page → pages: the rows of a page stand together, in the order of time.
+
+use std::collections::HashSet;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::DatasetError;
+use super::lines::check_name;
+use super::record::{FARTHEST_MS, PageRecord};
+
+/// Where pages go.
+pub type Take<'a> = &'a mut dyn FnMut(PageRecord) -> Result<(), DatasetError>;
+
+/// Makes an error of a column and what is wrong with it.
+pub type Wrong<'a> = &'a dyn Fn(&str, String) -> DatasetError;
+
+/// The pages that were met so far: 16 bytes each.
+#[derive(Debug, Default)]
+pub struct Names(HashSet<u128>);
+
+impl Names {
+    /// False: it was met before.
+    pub fn add(&mut self, group: &str, url: &str) -> bool {
+        self.0.insert(xxh3_128(format!("{group}\n{url}").as_bytes()))
+    }
+}
+
+/// Who a row is of.
+#[derive(Clone, Copy, Debug)]
+pub struct Whose<'a> {
+    pub group: &'a str,
+    pub site: &'a str,
+    pub url: &'a str,
+    pub weight: f64,
+}
+
+/// Puts rows together.
+pub struct Grouping<'a> {
+    take: Take<'a>,
+    at_hand: Option<PageRecord>,
+    names: Names,
+}
+
+impl<'a> Grouping<'a> {
+    pub fn new(take: Take<'a>) -> Self {
+        Self { take, at_hand: None, names: Names::default() }
+    }
+
+    /// The page that a row belongs to, for the caller to add it.
+    pub fn page(&mut self, of: Whose<'_>, wrong: Wrong<'_>) -> Result<&mut PageRecord, DatasetError> {
+        let goes_on = self.at_hand.as_ref().is_some_and(|page| page.group == of.group && page.url == of.url);
+        if !goes_on {
+            for (what, name) in [("group", of.group), ("site", of.site), ("url", of.url)] {
+                check_name(what, name).map_err(|said| wrong(what, said))?;
+            }
+            if !(of.weight.is_finite() && of.weight >= 0.0) {
+                return Err(wrong("weight", format!("`{}` is not a number, 0 or more", of.weight)));
+            }
+            if !self.names.add(of.group, of.url) {
+                let said = format!("`{}` was there before; sort the rows by page, then by time", of.url);
+                return Err(wrong("url", said));
+            }
+            self.hand_on()?;
+        }
+        let page = self.at_hand.get_or_insert_with(|| PageRecord::new(of.group, of.site, of.url, of.weight));
+        if page.site != of.site {
+            return Err(wrong(
+                "site",
+                format!("`{}` is not the `{}` of the rows before", of.site, page.site),
+            ));
+        }
+        if page.weight != of.weight {
+            return Err(wrong(
+                "weight",
+                format!("`{}` is not the {} of the rows before", of.weight, page.weight),
+            ));
+        }
+        Ok(page)
+    }
+
+    fn hand_on(&mut self) -> Result<(), DatasetError> {
+        match self.at_hand.take() {
+            Some(page) => (self.take)(page),
+            None => Ok(()),
+        }
+    }
+
+    pub fn finish(mut self) -> Result<(), DatasetError> {
+        self.hand_on()
+    }
+}
+
+/// Time does not run backwards, and is a time.
+pub fn check_order(before: Option<i64>, time_ms: i64, wrong: Wrong<'_>) -> Result<(), DatasetError> {
+    if time_ms.unsigned_abs() > FARTHEST_MS.unsigned_abs() {
+        return Err(wrong("time_ms", format!("{time_ms} is no time in milliseconds since 1970")));
+    }
+    match before {
+        Some(before) if before > time_ms => {
+            Err(wrong("time_ms", format!("{time_ms} is before the {before} of the row before; sort by time")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A divergence is from 0 to 1.
+pub fn check_divergence(divergence: Option<f64>, wrong: Wrong<'_>) -> Result<(), DatasetError> {
+    match divergence {
+        Some(value) if !(0.0..=1.0).contains(&value) => {
+            Err(wrong("divergence", format!("`{value}` is not from 0 to 1")))
+        }
+        _ => Ok(()),
+    }
+}

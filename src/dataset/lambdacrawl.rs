@@ -1,0 +1,277 @@
+//! `lambdacrawl`: the layout of the PoliteCrawling data of Kolobov et al. 2019: visits as gaps and change bits, and importance.
+//!
+//! `FILE` has a line a page: id, days from the start to the first visit, and `[[gap, 0/1], …]`, the days since the visit
+//! before and whether the page had changed. `FILE.imp.tsv` has id and importance, `FILE.urls.tsv` URL, id, site and
+//! group. A folder with the files as they were published (`urlid_offset_history.txt`, `urlid_imp.txt`,
+//! `url_urlid_hostid.txt`) is read as well. Reading keeps what the side files say in memory: some 200 bytes a page.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::DatasetError;
+use super::grouping::{Names, Take};
+use super::lines::{Lines, check_name, check_weight};
+use super::meta::{FileNote, beside};
+use super::record::{DAY_MS, FARTHEST_MS, GroupInfo, PageRecord, VisitRecord};
+use super::transfer::{Incoming, site_of};
+
+const IMPORTANCE_SUFFIX: &str = ".imp.tsv";
+const URLS_SUFFIX: &str = ".urls.tsv";
+const PUBLISHED: [&str; 3] = ["urlid_offset_history.txt", "urlid_imp.txt", "url_urlid_hostid.txt"];
+
+/// What the format keeps of a page: the first copy, and the visits that could compare. Nothing of a page never held.
+pub fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
+    let first = page.first_copy()?;
+    let mut kept = PageRecord::new(&page.group, &page.site, &page.url, page.weight);
+    let later = page.comparisons().filter(|(visit, _)| visit.time_ms >= first.time_ms);
+    kept.visits.push(VisitRecord::at(first.time_ms, None));
+    kept.visits.extend(later.map(|(visit, changed)| VisitRecord::at(visit.time_ms, Some(changed))));
+    Some(kept)
+}
+
+pub struct Writer {
+    path: PathBuf,
+    histories: BufWriter<File>,
+    importance: BufWriter<File>,
+    urls: BufWriter<File>,
+    id: u64,
+}
+
+impl Writer {
+    pub fn create(path: &Path) -> Result<Self, DatasetError> {
+        let create = |path: &Path| File::create(path).map(BufWriter::new).map_err(DatasetError::write(path));
+        let importance = create(&beside(path, IMPORTANCE_SUFFIX))?;
+        let urls = create(&beside(path, URLS_SUFFIX))?;
+        Ok(Self { path: path.to_owned(), histories: create(path)?, importance, urls, id: 0 })
+    }
+
+    /// A page as [`kept`] made it.
+    pub fn page(&mut self, page: &PageRecord, group: &GroupInfo) -> Result<(), DatasetError> {
+        self.write(page, group).map_err(DatasetError::write(&self.path))
+    }
+
+    fn write(&mut self, page: &PageRecord, group: &GroupInfo) -> std::io::Result<()> {
+        let Some(first) = page.visits.first() else { return Ok(()) };
+        let id = self.id;
+        self.id += 1;
+        write!(self.histories, "{id}\t{}\t[", days(first.time_ms.saturating_sub(group.start_ms)))?;
+        let mut before = first.time_ms;
+        for (at, (visit, changed)) in page.comparisons().enumerate() {
+            let comma = if at == 0 { "" } else { ", " };
+            write!(self.histories, "{comma}[{}, {}]", days(visit.time_ms - before), u8::from(changed))?;
+            before = visit.time_ms;
+        }
+        writeln!(self.histories, "]")?;
+        writeln!(self.importance, "{id}\t{}", page.weight)?;
+        writeln!(self.urls, "{}\t{id}\t{}\t{}", page.url, page.site, page.group)
+    }
+
+    pub fn finish(mut self) -> Result<(), DatasetError> {
+        let flushed = self.histories.flush().and_then(|()| self.importance.flush());
+        flushed.and_then(|()| self.urls.flush()).map_err(DatasetError::write(&self.path))
+    }
+}
+
+/// Milliseconds as days; the shortest number that stands for just these milliseconds.
+fn days(time_ms: i64) -> f64 {
+    time_ms as f64 / DAY_MS as f64
+}
+
+pub fn files() -> Vec<FileNote> {
+    let histories = [
+        ("id", "number", "names the page in the other files"),
+        ("offset", "days", "from the start of the group to the first visit"),
+        (
+            "history",
+            "[[days, 0 or 1], …]",
+            "time since the visit before, and whether the page had changed since",
+        ),
+    ];
+    let importance =
+        [("id", "number", "as above"), ("importance", "number", "weight of the page; 1: an ordinary page")];
+    let urls = [
+        ("url", "text", "URL of the page"),
+        ("id", "number", "as above"),
+        ("site", "text", "its site"),
+        ("group", "text", "its group"),
+    ];
+    vec![
+        FileNote::new("", "A line a page; tabs between the columns, no header.", &histories),
+        FileNote::new(IMPORTANCE_SUFFIX, "A line a page; tabs between the columns, no header.", &importance),
+        FileNote::new(URLS_SUFFIX, "A line a page; tabs between the columns, no header.", &urls),
+    ]
+}
+
+/// What the side files say of a page.
+#[derive(Default)]
+struct Known {
+    weight: Option<f64>,
+    url: Option<(String, String, Option<String>)>,
+    /// Where, and whether its history was met.
+    line: u64,
+    met: bool,
+}
+
+pub fn read(from: &Incoming<'_>, take: Take<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
+    let published = from.path.is_dir();
+    let [histories, importance, urls] = if published {
+        PUBLISHED.map(|name| from.path.join(name))
+    } else {
+        [from.path.to_owned(), beside(from.path, IMPORTANCE_SUFFIX), beside(from.path, URLS_SUFFIX)]
+    };
+    let mut known: HashMap<String, Known> = HashMap::new();
+    read_importance(&importance, &mut known)?;
+    read_urls(&urls, &mut known)?;
+    let (mut lines, mut names) = (Lines::open(&histories)?, Names::default());
+    let start_of = |group: &str| match &from.meta {
+        Some(meta) => meta.groups.iter().find(|info| info.name == group).map(|info| info.start_ms),
+        None => Some(from.start_ms.unwrap_or(0)),
+    };
+    let only_group = from.meta.as_ref().and_then(|meta| meta.groups.first());
+    let default_group = only_group.map_or(from.name, |group| group.name.as_str());
+    while let Some((number, line)) = lines.next_line()? {
+        let wrong = |column: usize, said: String| DatasetError::at(&histories, number, column, said);
+        let fields: Vec<&str> = line.splitn(3, '\t').collect();
+        let [id, offset, history] = fields[..] else {
+            let said = format!(
+                "there are {} columns; there must be id, offset and history, with tabs between",
+                fields.len()
+            );
+            return Err(wrong(line.chars().count() + 1, said));
+        };
+        check_name("id", id).map_err(|said| wrong(1, said))?;
+        let at_offset = id.chars().count() + 2;
+        let at_history = at_offset + offset.chars().count() + 1;
+        let mut facts = known.get_mut(id);
+        if !known_or_alone(&facts, &importance, &urls) {
+            return Err(wrong(
+                1,
+                format!("the page `{id}` is unknown: it is not in `{}`", importance.display()),
+            ));
+        }
+        if let Some(facts) = &mut facts {
+            facts.met = true;
+        }
+        let (url, site, group) = match facts.as_ref().and_then(|facts| facts.url.as_ref()) {
+            Some((url, site, group)) => {
+                (url.as_str(), site.clone(), group.as_deref().unwrap_or(default_group))
+            }
+            None => (id, site_of(id).unwrap_or_else(|| default_group.to_owned()), default_group),
+        };
+        if !names.add(group, url) || !names.add("\n", id) {
+            return Err(wrong(1, format!("the page `{id}` is there twice")));
+        }
+        let start_ms = start_of(group)
+            .ok_or_else(|| wrong(1, format!("the group `{group}` of page `{id}` is not in the metadata")))?;
+        let offset_ms = offset
+            .parse()
+            .ok()
+            .and_then(millis)
+            .ok_or_else(|| wrong(at_offset, format!("`{offset}` is not a number of days")))?;
+        let mut page =
+            PageRecord::new(group, &site, url, facts.as_ref().and_then(|facts| facts.weight).unwrap_or(1.0));
+        let mut time_ms = start_ms.saturating_add(offset_ms);
+        page.visits.push(VisitRecord::at(time_ms, None));
+        let pairs: Vec<(f64, u8)> = serde_json::from_str(history).map_err(|error| {
+            let said = error.to_string();
+            let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said).to_owned();
+            wrong(
+                at_history + error.column().max(1) - 1,
+                format!("{said}; there must be a list of [days, 0 or 1]"),
+            )
+        })?;
+        for (at, (gap, changed)) in pairs.into_iter().enumerate() {
+            let pair = at + 1;
+            let gap_ms = millis(gap).filter(|gap| *gap >= 0).ok_or_else(|| {
+                wrong(at_history, format!("gap {pair} is `{gap}`; times must not run backwards"))
+            })?;
+            if changed > 1 {
+                return Err(wrong(at_history, format!("bit {pair} is `{changed}`; it must be 0 or 1")));
+            }
+            time_ms = time_ms.saturating_add(gap_ms);
+            if time_ms > FARTHEST_MS {
+                return Err(wrong(at_history, format!("gap {pair} leads to no time")));
+            }
+            page.visits.push(VisitRecord::at(time_ms, Some(changed == 1)));
+        }
+        take(page)?;
+    }
+    // The published files tell of more pages than they have histories of.
+    if !published
+        && let Some((id, unmet)) =
+            known.iter().filter(|(_, facts)| !facts.met).min_by_key(|(_, facts)| facts.line)
+    {
+        let file = if unmet.weight.is_some() { &importance } else { &urls };
+        let said = format!("the page `{id}` is unknown: `{}` has no history of it", histories.display());
+        return Err(DatasetError::at(file, unmet.line, 1, said));
+    }
+    Ok(None)
+}
+
+/// Where there are side files, they name all pages.
+fn known_or_alone(facts: &Option<&mut Known>, importance: &Path, urls: &Path) -> bool {
+    facts.is_some() || !(importance.exists() || urls.exists())
+}
+
+fn millis(days: f64) -> Option<i64> {
+    let time_ms = (days * DAY_MS as f64).round();
+    (time_ms.abs() < FARTHEST_MS as f64).then_some(time_ms as i64)
+}
+
+fn read_importance(path: &Path, known: &mut HashMap<String, Known>) -> Result<(), DatasetError> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let mut lines = Lines::open(path)?;
+    while let Some((number, line)) = lines.next_line()? {
+        let Some((id, weight)) = line.split_once('\t') else {
+            return Err(DatasetError::at(
+                path,
+                number,
+                1,
+                "there must be id and importance, with a tab between",
+            ));
+        };
+        let weight = check_weight(weight)
+            .map_err(|said| DatasetError::at(path, number, id.chars().count() + 2, said))?;
+        let facts = known.entry(id.to_owned()).or_default();
+        if facts.weight.replace(weight).is_some() {
+            return Err(DatasetError::at(path, number, 1, format!("the page `{id}` is there twice")));
+        }
+        facts.line = number;
+    }
+    Ok(())
+}
+
+fn read_urls(path: &Path, known: &mut HashMap<String, Known>) -> Result<(), DatasetError> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let mut lines = Lines::open(path)?;
+    while let Some((number, line)) = lines.next_line()? {
+        let wrong = |column: usize, said: String| DatasetError::at(path, number, column, said);
+        let fields: Vec<&str> = line.split('\t').collect();
+        let (url, id, site, group) = match fields[..] {
+            [url, id, site] => (url, id, site, None),
+            [url, id, site, group] => (url, id, site, Some(group)),
+            _ => {
+                let said = "there must be URL, id, site and group, with tabs between";
+                return Err(wrong(1, said.to_owned()));
+            }
+        };
+        for (what, name) in [("URL", url), ("id", id), ("site", site), ("group", group.unwrap_or("-"))] {
+            check_name(what, name).map_err(|said| wrong(1, said))?;
+        }
+        let facts = known.entry(id.to_owned()).or_default();
+        let told = (url.to_owned(), site.to_owned(), group.map(str::to_owned));
+        if facts.url.replace(told).is_some() {
+            return Err(wrong(url.chars().count() + 2, format!("the page `{id}` is there twice")));
+        }
+        if facts.weight.is_none() {
+            facts.line = number;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,284 @@
+//! Change histories as files: what was recorded of many pages, to be replayed, studied and passed on.
+//!
+//! Everything is pages and visits: a page has a site, a URL and a weight; a visit has a time and, if there was something
+//! to compare, whether the page had changed; where it is known, a page also has what it said from when on, as the set
+//! of its fragments. Pages that were watched together are a [`Group`] with cycles of its own.
+//!
+//! A dataset is a folder ([`disk`]); every format we read or write has a file of its own, and goes to and from
+//! [`record::PageRecord`]s one page at a time, so memory holds a page and not a dataset. [`transfer`] connects sources and
+//! formats. What must stay true: what a format writes, read back and written again, gives the same bytes; and a file
+//! that is wrong leaves nothing behind.
+//!
+//! [`Dataset::load`] is what a simulator works on: cycles, and bits or texts.
+
+pub mod blobs;
+pub mod brdc;
+mod csv_table;
+pub mod disk;
+pub mod error;
+pub mod fragments;
+pub mod grouping;
+pub mod lambdacrawl;
+mod lines;
+pub mod meta;
+pub mod observations;
+mod parquet;
+pub mod rates;
+pub mod record;
+pub mod replay;
+mod replay_text;
+pub mod stored;
+pub mod transfer;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use error::DatasetError;
+
+use crate::time::Timestamp;
+use disk::{FRAGMENTS, PAGES, VISITS};
+use lines::parse_time as time;
+use parquet::TableReader;
+use record::GroupInfo;
+
+/// A moment, as `2012-11-30`, `2012-11-30T08:00:00Z` or milliseconds since 1970.
+pub fn parse_time(text: &str) -> Option<Timestamp> {
+    time(text).map(Timestamp::from_millis)
+}
+
+/// Recorded histories, in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    pub name: String,
+    pub groups: Vec<Group>,
+}
+
+/// Pages that were watched together. Cycle c is at `start + c · step`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    pub name: String,
+    pub start: Timestamp,
+    pub step: Duration,
+    pub cycles: u32,
+    pub pages: Vec<RecordedPage>,
+}
+
+/// A page and its history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedPage {
+    pub url: String,
+    pub site: String,
+    /// Importance; 1 is that of an ordinary page.
+    pub weight: f64,
+    /// The cycle at which it first exists.
+    pub born: u32,
+    pub history: History,
+}
+
+/// How a page changed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum History {
+    /// One bit a cycle after `born`: bit i (word i/64, lowest first) says that the page changed between cycle born+i and
+    /// born+i+1. What nobody visited is 0: a partial history can't know.
+    Bits(Vec<u64>),
+    /// From each of these cycles on the page has this text (an index into `texts`); texts are sorted fragment hashes.
+    /// Two texts may have the same fragments: they differ in the order of their words.
+    Texts { from: Vec<(u32, u32)>, texts: Vec<Arc<[u64]>> },
+}
+
+/// Words of 64 bits that the histories of a dataset may take: 16 GB.
+const MOST_WORDS: usize = 1 << 31;
+
+/// Where a page of the file went.
+#[derive(Clone, Copy)]
+struct Place {
+    group: u32,
+    page: u32,
+}
+
+impl Dataset {
+    /// Reads a dataset's folder. Takes the memory that the histories need: a bit a page and cycle, or all texts.
+    ///
+    /// Visits that are not at the times of cycles count for the cycle they fall in. Pages of which no copy was ever held
+    /// are left out; so are, where there are texts, pages without any.
+    pub fn load(path: &Path) -> Result<Self, DatasetError> {
+        let manifest = disk::Manifest::read(path)?;
+        let has_texts = path.join(disk::FRAGMENTS_FILE).exists();
+        let mut groups: Vec<Group> = manifest.groups.iter().map(Group::empty).collect();
+        let places = read_pages(path, &manifest.groups, &mut groups)?;
+        let mut dataset = Self { name: manifest.name, groups };
+        if has_texts {
+            dataset.read_texts(path, &manifest.groups, &places)?;
+        } else {
+            dataset.read_bits(path, &manifest.groups, &places)?;
+        }
+        Ok(dataset)
+    }
+
+    fn page(&mut self, place: Place) -> Option<&mut RecordedPage> {
+        self.groups.get_mut(place.group as usize)?.pages.get_mut(place.page as usize)
+    }
+
+    fn read_bits(
+        &mut self,
+        folder: &Path,
+        infos: &[GroupInfo],
+        places: &[Option<Place>],
+    ) -> Result<(), DatasetError> {
+        let wanted = ["page", "cycle", "time_ms", "changed"];
+        let mut table = TableReader::open(&folder.join(disk::VISITS_FILE), &VISITS, &wanted)?;
+        while let Some(batch) = table.next_batch()? {
+            let (Some(pages), Some(times), Some(changes)) = (batch.u32s(0), batch.i64s(2), batch.bools(3))
+            else {
+                continue;
+            };
+            // Most visits found nothing: only the others are looked at.
+            for row in changes.values().set_indices() {
+                let page = pages.value(row);
+                let Some(place) = places.get(page as usize) else {
+                    return Err(unknown_page(table.path(), batch.first_row + row as u64, page));
+                };
+                // A null may have any bit, and a page that was never held has no history.
+                let (Some(true), Some(place)) = (batch.bool(3, row), *place) else { continue };
+                let Some(info) = infos.get(place.group as usize) else { continue };
+                let cycle = info.cycle_of(batch.u32(1, row), times.value(row));
+                if let Some(page) = self.page(place)
+                    && let Some(bit) = cycle.checked_sub(page.born + 1)
+                    && let History::Bits(words) = &mut page.history
+                    && let Some(word) = words.get_mut(bit as usize / 64)
+                {
+                    *word |= 1 << (bit % 64);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_texts(
+        &mut self,
+        folder: &Path,
+        infos: &[GroupInfo],
+        places: &[Option<Place>],
+    ) -> Result<(), DatasetError> {
+        let mut table = TableReader::open(&folder.join(disk::FRAGMENTS_FILE), &FRAGMENTS, &[])?;
+        let (mut page_at_hand, mut known) = (None, HashMap::new());
+        while let Some(batch) = table.next_batch()? {
+            for row in 0..batch.rows() {
+                let (Some(number), Some(text)) = (batch.u32(0, row), batch.u64(3, row)) else { continue };
+                let Some(place) = places.get(number as usize) else {
+                    return Err(unknown_page(table.path(), batch.first_row + row as u64, number));
+                };
+                let Some(place) = *place else { continue };
+                let Some(info) = infos.get(place.group as usize) else { continue };
+                if page_at_hand != Some(number) {
+                    page_at_hand = Some(number);
+                    known.clear();
+                }
+                let cycle = info.cycle_of(batch.u32(1, row), batch.i64(2, row).unwrap_or_default());
+                let hashes = || Arc::from(batch.hashes(4, row).unwrap_or_default());
+                if let Some(page) = self.page(place) {
+                    page.take_state(cycle, text, &mut known, hashes);
+                }
+            }
+        }
+        for group in &mut self.groups {
+            group.pages.retain(|page| matches!(page.history, History::Texts { .. }));
+        }
+        Ok(())
+    }
+}
+
+impl Group {
+    fn empty(info: &GroupInfo) -> Self {
+        let GroupInfo { name, start_ms, step_ms, cycles } = info;
+        let step = Duration::from_millis(u64::try_from(*step_ms).unwrap_or(1));
+        let start = Timestamp::from_millis(*start_ms);
+        Self { name: name.clone(), start, step, cycles: *cycles, pages: Vec::new() }
+    }
+}
+
+impl RecordedPage {
+    fn take_state(
+        &mut self,
+        cycle: u32,
+        text: u64,
+        known: &mut HashMap<u64, u32>,
+        hashes: impl FnOnce() -> Arc<[u64]>,
+    ) {
+        if matches!(self.history, History::Bits(_)) {
+            self.born = cycle;
+            self.history = History::Texts { from: Vec::new(), texts: Vec::new() };
+        }
+        let History::Texts { from, texts } = &mut self.history else { return };
+        let index = *known.entry(text).or_insert_with(|| {
+            texts.push(hashes());
+            texts.len() as u32 - 1
+        });
+        // The last text of a cycle is the one that counts.
+        if from.last().is_some_and(|(last, _)| *last == cycle) {
+            from.pop();
+        }
+        if from.last().is_none_or(|(_, last)| *last != index) {
+            from.push((cycle, index));
+        }
+    }
+}
+
+fn unknown_page(file: &Path, row: u64, page: u32) -> DatasetError {
+    let file = file.display().to_string();
+    let wrong = format!("page {page} is not in `{}`; import the dataset again", disk::PAGES_FILE);
+    DatasetError::Row { file, row, column: "page".to_owned(), wrong }
+}
+
+fn read_pages(
+    folder: &Path,
+    infos: &[GroupInfo],
+    groups: &mut [Group],
+) -> Result<Vec<Option<Place>>, DatasetError> {
+    let mut table = TableReader::open(&folder.join(disk::PAGES_FILE), &PAGES, &[])?;
+    let by_name: HashMap<&str, usize> =
+        infos.iter().enumerate().map(|(at, info)| (info.name.as_str(), at)).collect();
+    let (mut places, mut words) = (Vec::new(), 0);
+    while let Some(batch) = table.next_batch()? {
+        for row in 0..batch.rows() {
+            let record = disk::page_row(&batch, row, table.path(), places.len())?;
+            let at = by_name.get(record.page.group.as_str()).copied();
+            let (Some(at), Some(info), Some(group)) =
+                (at, at.and_then(|at| infos.get(at)), at.and_then(|at| groups.get_mut(at)))
+            else {
+                let wrong = format!("there is no group `{}` in `{}`", record.page.group, disk::MANIFEST_FILE);
+                let file = table.path().display().to_string();
+                let row = batch.first_row + row as u64;
+                return Err(DatasetError::Row { file, row, column: "group".to_owned(), wrong });
+            };
+            let Some(first_ms) = record.first_ms else {
+                places.push(None);
+                continue;
+            };
+            let born = info.cycle_of(record.first_cycle, first_ms);
+            let bits = info.cycles.saturating_sub(born + 1).div_ceil(64) as usize;
+            words += bits;
+            if words > MOST_WORDS {
+                let wrong = format!(
+                    "needs more than {} GB of memory: a bit for each page and cycle; import it with a longer --step",
+                    MOST_WORDS >> 27
+                );
+                return Err(DatasetError::of_file(folder, wrong));
+            }
+            places.push(Some(Place { group: at as u32, page: group.pages.len() as u32 }));
+            group.pages.push(RecordedPage {
+                url: record.page.url,
+                site: record.page.site,
+                weight: record.page.weight,
+                born,
+                history: History::Bits(vec![0; bits]),
+            });
+        }
+    }
+    Ok(places)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,312 @@
+//! `observations`: every visit with all that is known of it, as CSV, JSON lines or Parquet.
+//!
+//! The rows of a page stand together, in the order of time. From others' files only `url`, `time_ms` and `changed` are
+//! needed; what is missing or empty is not known.
+
+use std::fs::File;
+use std::io::{BufWriter, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::DatasetError;
+use super::csv_table::CsvTable;
+use super::disk::{VISITS, visit_row, visit_values, wrong_row};
+use super::grouping::{Grouping, Take, Whose, check_divergence, check_order};
+use super::lines::{Lines, check_weight, parse_time};
+use super::meta::FileNote;
+use super::parquet::{Column, Kind, TableReader, TableWriter, Value};
+use super::record::{GroupInfo, PageRecord, VisitRecord};
+use super::transfer::{Incoming, site_of};
+
+/// How observations are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    Csv,
+    JsonLines,
+    Parquet,
+}
+
+pub(super) const WHOSE: [Column; 4] = [
+    Column::new("group", Kind::Text, "the group it was watched with"),
+    Column::new("site", Kind::Text, "its site"),
+    Column::new("url", Kind::Text, "its URL, or whatever names it"),
+    Column::new("weight", Kind::F64, "importance; 1: an ordinary page"),
+];
+
+fn columns() -> Vec<Column> {
+    WHOSE.iter().chain(VISITS.iter().skip(1)).copied().collect()
+}
+
+/// All that is known of a page but what it said.
+pub fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
+    let visits = page.visits.clone();
+    let kept = PageRecord::new(&page.group, &page.site, &page.url, page.weight);
+    (!visits.is_empty()).then_some(PageRecord { visits, ..kept })
+}
+
+/// A row of CSV or JSON.
+#[derive(Serialize, Deserialize)]
+struct Row {
+    #[serde(default)]
+    group: Option<String>,
+    #[serde(default)]
+    site: Option<String>,
+    url: String,
+    #[serde(default)]
+    weight: Option<f64>,
+    #[serde(default)]
+    cycle: Option<u32>,
+    time_ms: i64,
+    changed: Option<bool>,
+    #[serde(default)]
+    divergence: Option<f64>,
+    #[serde(default)]
+    outcome: Option<String>,
+    #[serde(default)]
+    status: Option<u32>,
+    #[serde(default)]
+    bytes: Option<u64>,
+    #[serde(default)]
+    took_ms: Option<u64>,
+}
+
+impl Row {
+    fn of(page: &PageRecord, visit: VisitRecord) -> Self {
+        let VisitRecord { cycle, time_ms, changed, divergence, outcome, status, bytes, took_ms } = visit;
+        Self {
+            group: Some(page.group.clone()),
+            site: Some(page.site.clone()),
+            url: page.url.clone(),
+            weight: Some(page.weight),
+            cycle,
+            time_ms,
+            changed,
+            divergence,
+            outcome,
+            status,
+            bytes,
+            took_ms,
+        }
+    }
+
+    fn cells(&self) -> [String; 12] {
+        fn cell<T: ToString>(value: Option<T>) -> String {
+            value.map_or_else(String::new, |value| value.to_string())
+        }
+        [
+            cell(self.group.as_ref()),
+            cell(self.site.as_ref()),
+            self.url.clone(),
+            cell(self.weight),
+            cell(self.cycle),
+            self.time_ms.to_string(),
+            cell(self.changed.map(u8::from)),
+            cell(self.divergence),
+            cell(self.outcome.as_ref()),
+            cell(self.status),
+            cell(self.bytes),
+            cell(self.took_ms),
+        ]
+    }
+}
+
+pub struct Writer {
+    path: PathBuf,
+    out: Out,
+}
+
+enum Out {
+    Csv(csv::Writer<BufWriter<File>>),
+    Json(BufWriter<File>),
+    Parquet(TableWriter),
+}
+
+impl Writer {
+    pub fn create(path: &Path, encoding: Encoding) -> Result<Self, DatasetError> {
+        let file = || File::create(path).map(BufWriter::new).map_err(DatasetError::write(path));
+        let out = match encoding {
+            Encoding::Csv => {
+                let mut rows = csv::Writer::from_writer(file()?);
+                let heads: Vec<&str> = columns().iter().map(|column| column.name).collect();
+                rows.write_record(heads).map_err(|error| unwritten(path, error))?;
+                Out::Csv(rows)
+            }
+            Encoding::JsonLines => Out::Json(file()?),
+            Encoding::Parquet => Out::Parquet(TableWriter::create(path, &columns())?),
+        };
+        Ok(Self { path: path.to_owned(), out })
+    }
+
+    /// A page as [`kept`] made it.
+    pub fn page(&mut self, page: &PageRecord) -> Result<(), DatasetError> {
+        let failed = DatasetError::write(&self.path);
+        match &mut self.out {
+            Out::Csv(rows) => {
+                for visit in &page.visits {
+                    let cells = Row::of(page, visit.clone()).cells();
+                    rows.write_record(cells).map_err(|error| unwritten(&self.path, error))?;
+                }
+            }
+            Out::Json(lines) => {
+                let write = |visit: &VisitRecord, lines: &mut BufWriter<File>| {
+                    serde_json::to_writer(&mut *lines, &Row::of(page, visit.clone()))?;
+                    lines.write_all(b"\n")
+                };
+                page.visits.iter().try_for_each(|visit| write(visit, lines)).map_err(failed)?;
+            }
+            Out::Parquet(table) => {
+                for visit in &page.visits {
+                    let mut row = whose_values(page).to_vec();
+                    row.extend(visit_values(visit));
+                    table.push(&row)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn finish(self) -> Result<(), DatasetError> {
+        match self.out {
+            Out::Csv(mut rows) => rows.flush().map_err(DatasetError::write(&self.path)),
+            Out::Json(mut lines) => lines.flush().map_err(DatasetError::write(&self.path)),
+            Out::Parquet(table) => table.finish(),
+        }
+    }
+}
+
+pub(super) fn whose_values(page: &PageRecord) -> [Value<'_>; 4] {
+    [Value::Text(&page.group), Value::Text(&page.site), Value::Text(&page.url), Value::F64(page.weight)]
+}
+
+fn unwritten(path: &Path, error: csv::Error) -> DatasetError {
+    DatasetError::of_file(path, format!("can't be written: {error}"))
+}
+
+pub fn files(encoding: Encoding) -> Vec<FileNote> {
+    let about = match encoding {
+        Encoding::Csv => "CSV with a header, a row a visit; an empty cell is null; `changed` is 0 or 1.",
+        Encoding::JsonLines => "A JSON object a line, a line a visit.",
+        Encoding::Parquet => "Parquet, a row a visit.",
+    };
+    vec![FileNote::of_table(about, &columns())]
+}
+
+/// Of whatever encoding the file is, by its first bytes.
+pub fn sniff(path: &Path) -> Result<Encoding, DatasetError> {
+    let mut first = [0; 4];
+    let mut file = File::open(path).map_err(DatasetError::read(path))?;
+    let read = file.read(&mut first).map_err(DatasetError::read(path))?;
+    Ok(match first.get(..read).unwrap_or_default() {
+        b"PAR1" => Encoding::Parquet,
+        [b'{', ..] => Encoding::JsonLines,
+        _ => Encoding::Csv,
+    })
+}
+
+pub fn read(
+    from: &Incoming<'_>,
+    encoding: Encoding,
+    take: Take<'_>,
+) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
+    let mut pages = Grouping::new(take);
+    match encoding {
+        Encoding::Csv => read_csv(from, &mut pages)?,
+        Encoding::JsonLines => read_json(from, &mut pages)?,
+        Encoding::Parquet => read_parquet(from, &mut pages)?,
+    }
+    pages.finish()?;
+    Ok(None)
+}
+
+fn add(
+    pages: &mut Grouping<'_>,
+    of: Whose<'_>,
+    visit: VisitRecord,
+    wrong: &dyn Fn(&str, String) -> DatasetError,
+) -> Result<(), DatasetError> {
+    let page = pages.page(of, wrong)?;
+    check_order(page.visits.last().map(|last| last.time_ms), visit.time_ms, wrong)?;
+    check_divergence(visit.divergence, wrong)?;
+    page.visits.push(visit);
+    Ok(())
+}
+
+fn read_csv(from: &Incoming<'_>, pages: &mut Grouping<'_>) -> Result<(), DatasetError> {
+    let mut table = CsvTable::open(from.path, &["url", "time_ms", "changed"])?;
+    while table.next_row()? {
+        let wrong = |column: &str, said: String| table.wrong(column, said);
+        let url = table.text("url").unwrap_or_default();
+        let group = table.text("group").unwrap_or(from.name);
+        let host = if table.text("site").is_none() { site_of(url) } else { None };
+        let site = table.text("site").or(host.as_deref()).unwrap_or(group);
+        let weight =
+            table.text("weight").map_or(Ok(1.0), check_weight).map_err(|said| wrong("weight", said))?;
+        let time = table.text("time_ms").unwrap_or_default();
+        let time_ms = parse_time(time)
+            .ok_or_else(|| wrong("time_ms", format!("`{time}` is no time in milliseconds since 1970")))?;
+        let changed = match table.text("changed") {
+            None => None,
+            Some("0" | "false") => Some(false),
+            Some("1" | "true") => Some(true),
+            Some(other) => return Err(wrong("changed", format!("`{other}` is neither 0 nor 1 nor empty"))),
+        };
+        let visit = VisitRecord {
+            cycle: number(&table, "cycle")?,
+            time_ms,
+            changed,
+            divergence: number(&table, "divergence")?,
+            outcome: table.text("outcome").map(str::to_owned),
+            status: number(&table, "status")?,
+            bytes: number(&table, "bytes")?,
+            took_ms: number(&table, "took_ms")?,
+        };
+        add(pages, Whose { group, site, url, weight }, visit, &wrong)?;
+    }
+    Ok(())
+}
+
+fn number<T: std::str::FromStr>(table: &CsvTable, column: &str) -> Result<Option<T>, DatasetError> {
+    let wrong = |text: &str| table.wrong(column, format!("`{text}` is no number that {column} can have"));
+    table.text(column).map(|text| text.parse().map_err(|_| wrong(text))).transpose()
+}
+
+fn read_json(from: &Incoming<'_>, pages: &mut Grouping<'_>) -> Result<(), DatasetError> {
+    let mut lines = Lines::open(from.path)?;
+    while let Some((number, line)) = lines.next_line()? {
+        let wrong = |_: &str, said: String| DatasetError::at(from.path, number, 1, said);
+        let row: Row =
+            serde_json::from_str(line).map_err(|error| DatasetError::json(from.path, number, &error))?;
+        let group = row.group.as_deref().unwrap_or(from.name);
+        let host = if row.site.is_none() { site_of(&row.url) } else { None };
+        let site = row.site.as_deref().or(host.as_deref()).unwrap_or(group);
+        let of = Whose { group, site, url: &row.url, weight: row.weight.unwrap_or(1.0) };
+        let visit = VisitRecord {
+            cycle: row.cycle,
+            time_ms: row.time_ms,
+            changed: row.changed,
+            divergence: row.divergence,
+            outcome: row.outcome.clone(),
+            status: row.status,
+            bytes: row.bytes,
+            took_ms: row.took_ms,
+        };
+        add(pages, of, visit, &wrong)?;
+    }
+    Ok(())
+}
+
+fn read_parquet(from: &Incoming<'_>, pages: &mut Grouping<'_>) -> Result<(), DatasetError> {
+    let mut table = TableReader::open(from.path, &columns(), &[])?;
+    while let Some(batch) = table.next_batch()? {
+        for row in 0..batch.rows() {
+            let wrong =
+                |column: &str, said: String| wrong_row(from.path, batch.first_row + row as u64, column, said);
+            let text = |column| batch.text(column, row).unwrap_or_default();
+            let weight = batch.f64(3, row).unwrap_or(1.0);
+            let of = Whose { group: text(0), site: text(1), url: text(2), weight };
+            add(pages, of, visit_row(&batch, row, WHOSE.len()), &wrong)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,236 @@
+//! Many policies over many groups, folds and page orders: figures with their confidence intervals.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rand::SeedableRng as _;
+use rand::seq::SliceRandom as _;
+use rand_pcg::Pcg64;
+use serde::Serialize;
+
+use super::metric::{CycleFigures, Figures};
+use super::oracle::{ByOracle, Oracle, bound};
+use super::truth::Truth;
+use super::{ByPolicy, Terms, Ties, replay};
+use crate::dataset::{Dataset, Group};
+use crate::policy::registry::{self, PolicySettings, RuleScale};
+use crate::time::Age;
+
+/// What is compared.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Policies and oracles, by name.
+    pub policies: Vec<String>,
+    /// Shares of the pages.
+    pub budgets: Vec<f64>,
+    pub warm_up: u32,
+    /// Parts that the pages are split into, each replayed on its own; 1: all together.
+    pub folds: u32,
+    /// Orders of the pages, which decide ties; the first is that of the dataset.
+    pub orders: u32,
+    pub ties: Ties,
+    /// Replays at the same time.
+    pub threads: usize,
+    /// Groups with fewer pages are left out, unless there are no others.
+    pub least_pages: usize,
+}
+
+/// The least staleness that any schedule can reach is asked for by this name.
+pub const BOUND: &str = "bound";
+
+/// How one policy did with one budget.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    pub policy: String,
+    pub budget: f64,
+    /// The plain mean over the groups.
+    pub mean: Interval,
+    pub groups: BTreeMap<String, Interval>,
+    /// Of the first order and fold, group by group.
+    #[serde(skip)]
+    pub cycles: BTreeMap<String, Vec<CycleFigures>>,
+}
+
+/// Figures, and how far they may be off 19 times out of 20, over folds and orders.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Interval {
+    #[serde(flatten)]
+    pub figures: Figures,
+    pub off: Figures,
+    pub samples: usize,
+}
+
+impl Interval {
+    fn of(samples: &[Figures]) -> Self {
+        let count = samples.len() as f64;
+        let mean = |of: fn(&Figures) -> f64| samples.iter().map(of).sum::<f64>() / count.max(1.0);
+        let off = |of: fn(&Figures) -> f64| {
+            if samples.len() < 2 {
+                return 0.0;
+            }
+            let middle = mean(of);
+            let squares = samples.iter().map(|sample| (of(sample) - middle).powi(2)).sum::<f64>();
+            deviations(samples.len() - 1) * (squares / (count - 1.0) / count).sqrt()
+        };
+        let all = |take: &dyn Fn(fn(&Figures) -> f64) -> f64| Figures {
+            change_rate: take(|figures| figures.change_rate),
+            freshness: take(|figures| figures.freshness),
+            staleness: take(|figures| figures.staleness),
+            age: take(|figures| figures.age),
+            weighted_freshness: take(|figures| figures.weighted_freshness),
+            ndcg: take(|figures| figures.ndcg),
+            requests: take(|figures| figures.requests as f64) as u64,
+        };
+        Self { figures: all(&mean), off: all(&off), samples: samples.len() }
+    }
+}
+
+/// Student's t for a two-sided 95 % interval, by degrees of freedom.
+fn deviations(freedom: usize) -> f64 {
+    const TABLE: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+    match freedom {
+        0 => f64::INFINITY,
+        1..=10 => TABLE.get(freedom - 1).copied().unwrap_or(2.0),
+        11..=20 => 2.13,
+        21..=40 => 2.03,
+        _ => 1.96,
+    }
+}
+
+/// One replay to be made.
+struct Job<'a> {
+    policy: usize,
+    budget: usize,
+    group: &'a Group,
+    order: u32,
+    fold: u32,
+}
+
+/// Is there a policy or oracle of that name?
+pub fn check(name: &str) -> Result<(), String> {
+    if name == BOUND || Oracle::from_name(name).is_some() {
+        return Ok(());
+    }
+    registry::find(name, &PolicySettings::default()).map(drop)
+}
+
+/// Replays every policy with every budget; `progress` is told how much of how much is done.
+pub fn compare(
+    dataset: &Dataset,
+    plan: &Plan,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Vec<Row>, String> {
+    for name in &plan.policies {
+        check(name)?;
+    }
+    let large: Vec<&Group> =
+        dataset.groups.iter().filter(|group| group.pages.len() >= plan.least_pages).collect();
+    let groups = if large.is_empty() { dataset.groups.iter().collect() } else { large };
+    let mut jobs = Vec::new();
+    for budget in 0..plan.budgets.len() {
+        for policy in 0..plan.policies.len() {
+            for group in &groups {
+                for order in 0..plan.orders {
+                    jobs.extend((0..plan.folds).map(|fold| Job { policy, budget, group, order, fold }));
+                }
+            }
+        }
+    }
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let results: Mutex<Vec<Option<Vec<CycleFigures>>>> = Mutex::new(jobs.iter().map(|_| None).collect());
+    std::thread::scope(|scope| {
+        for _ in 0..plan.threads.max(1) {
+            scope.spawn(|| {
+                while let Some((at, job)) = take(&next, &jobs) {
+                    let cycles = run(job, plan);
+                    if let Ok(mut results) = results.lock()
+                        && let Some(place) = results.get_mut(at)
+                    {
+                        *place = Some(cycles);
+                    }
+                    progress(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
+                }
+            });
+        }
+    });
+    let results = results.into_inner().unwrap_or_default();
+    Ok(rows(plan, &groups, &jobs, &results))
+}
+
+fn take<'a, 'b>(next: &AtomicUsize, jobs: &'b [Job<'a>]) -> Option<(usize, &'b Job<'a>)> {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    jobs.get(at).map(|job| (at, job))
+}
+
+fn run(job: &Job<'_>, plan: &Plan) -> Vec<CycleFigures> {
+    let Job { group, order, fold, .. } = job;
+    let mut pages: Vec<u32> = (0..group.pages.len() as u32).collect();
+    // Folds are drawn once, orders within them.
+    if plan.folds > 1 {
+        pages.shuffle(&mut Pcg64::seed_from_u64(1));
+        pages = pages.into_iter().skip(*fold as usize).step_by(plan.folds as usize).collect();
+        pages.sort_unstable();
+    }
+    if *order > 0 {
+        pages.shuffle(&mut Pcg64::seed_from_u64(u64::from(*order)));
+    }
+    let truth = Truth::of(group, &pages);
+    let budget = plan.budgets.get(job.budget).copied().unwrap_or(0.05);
+    let terms =
+        Terms { budget, warm_up: plan.warm_up, step: group.step, start: group.start, ties: plan.ties };
+    let name = plan.policies.get(job.policy).map_or("age", String::as_str);
+    if name == BOUND {
+        let (least, _) = bound(&truth, &terms);
+        return vec![CycleFigures::of_staleness(least)];
+    }
+    if let Some(oracle) = Oracle::from_name(name) {
+        return replay(&truth, &mut ByOracle::new(oracle, &truth, terms), &terms);
+    }
+    // Rules of other crawlers know no budget: they start from the interval that would spend it evenly.
+    let cycle = group.step.as_secs_f64() / 86_400.0;
+    let rules = RuleScale::Start { first: cycle / budget, least: cycle };
+    let settings =
+        PolicySettings { rules, interval: Age::from_days(cycle / budget), ..PolicySettings::default() };
+    match registry::find(name, &settings) {
+        Ok(policy) => replay(&truth, &mut ByPolicy::new(policy, truth.pages(), terms), &terms),
+        // Checked before.
+        Err(_) => Vec::new(),
+    }
+}
+
+fn rows(plan: &Plan, groups: &[&Group], jobs: &[Job<'_>], results: &[Option<Vec<CycleFigures>>]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (budget, share) in plan.budgets.iter().enumerate() {
+        for (policy, name) in plan.policies.iter().enumerate() {
+            let own =
+                jobs.iter().zip(results).filter(|(job, _)| job.policy == policy && job.budget == budget);
+            let mut by_group: BTreeMap<String, Vec<Figures>> = BTreeMap::new();
+            let mut by_sample: BTreeMap<(u32, u32), Vec<Figures>> = BTreeMap::new();
+            let mut cycles = BTreeMap::new();
+            for (job, result) in own {
+                let Some(result) = result else { continue };
+                let figures = Figures::of(result);
+                by_group.entry(job.group.name.clone()).or_default().push(figures);
+                by_sample.entry((job.order, job.fold)).or_default().push(figures);
+                if job.order == 0 && job.fold == 0 {
+                    cycles.insert(job.group.name.clone(), result.clone());
+                }
+            }
+            let macros: Vec<Figures> = by_sample.values().map(|of| Interval::of(of).figures).collect();
+            let groups = groups.iter().filter_map(|group| {
+                let samples = by_group.get(&group.name)?;
+                Some((group.name.clone(), Interval::of(samples)))
+            });
+            let groups = groups.collect();
+            rows.push(Row {
+                policy: name.clone(),
+                budget: *share,
+                mean: Interval::of(&macros),
+                groups,
+                cycles,
+            });
+        }
+    }
+    rows
+}

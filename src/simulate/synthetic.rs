@@ -1,0 +1,137 @@
+//! Made-up pages whose change rates are drawn: a recording of any size, the same for the same spec.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use rand::{RngExt as _, SeedableRng as _};
+use rand_pcg::Pcg64;
+
+use crate::dataset::{Dataset, Group, History, RecordedPage};
+use crate::time::Timestamp;
+
+/// What pages are drawn from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spec {
+    pub pages: usize,
+    /// Days, one cycle each.
+    pub cycles: u32,
+    /// Of the pages, so many never change.
+    pub static_share: f64,
+    /// Changes a day of the page in the middle of the others, whose rates are log-normal.
+    pub median_rate: f64,
+    /// The standard deviation of the rates' logarithms.
+    pub spread: f64,
+    pub seed: u64,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self { pages: 1000, cycles: 60, static_share: 0.5, median_rate: 0.1, spread: 1.5, seed: 1 }
+    }
+}
+
+/// More would not fit into memory.
+const MOST_PAGES: usize = 50_000_000;
+const MOST_CYCLES: u32 = 100_000;
+
+impl FromStr for Spec {
+    type Err = String;
+
+    /// `pages=1000,static=0.3`; what is not named is the default's.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut spec = Self::default();
+        for field in text.split(',').map(str::trim).filter(|field| !field.is_empty()) {
+            let (name, value) =
+                field.split_once('=').ok_or_else(|| format!("`{field}` is no `name=value`"))?;
+            let wrong = |rule: &str| format!("{name} is `{value}`; it must be {rule}");
+            let number = |from: f64, to: f64, rule: &str| {
+                let parsed = value.parse::<f64>().ok().filter(|number| (from..=to).contains(number));
+                parsed.ok_or_else(|| wrong(rule))
+            };
+            match name {
+                "pages" => {
+                    spec.pages = number(1.0, MOST_PAGES as f64, "a number from 1 to 50000000")? as usize
+                }
+                "cycles" => {
+                    spec.cycles = number(4.0, f64::from(MOST_CYCLES), "a number from 4 to 100000")? as u32;
+                }
+                "static" => spec.static_share = number(0.0, 1.0, "a share from 0 to 1")?,
+                "median" => spec.median_rate = number(1e-9, 1e6, "a number of changes a day above 0")?,
+                "spread" => spec.spread = number(0.0, 20.0, "a number from 0 to 20")?,
+                "seed" => spec.seed = value.parse().map_err(|_| wrong("a whole number"))?,
+                _ => {
+                    return Err(format!(
+                        "there is no `{name}`; there is `pages`, `cycles`, `static`, `median`, `spread`, `seed`"
+                    ));
+                }
+            }
+        }
+        Ok(spec)
+    }
+}
+
+impl Spec {
+    /// The pages, as a dataset of one group.
+    pub fn dataset(&self) -> Dataset {
+        let mut random = Pcg64::seed_from_u64(self.seed);
+        let pages = (0..self.pages).map(|_| self.page(&mut random)).collect();
+        let group = Group {
+            name: "synthetic".to_owned(),
+            start: Timestamp::from_seconds(1_351_728_000),
+            step: Duration::from_secs(86_400),
+            cycles: self.cycles,
+            pages,
+        };
+        Dataset { name: "synthetic".to_owned(), groups: vec![group] }
+    }
+
+    fn page(&self, random: &mut Pcg64) -> RecordedPage {
+        let days = self.cycles.saturating_sub(1) as usize;
+        let mut bits = vec![0_u64; days.div_ceil(64)];
+        if random.random::<f64>() >= self.static_share {
+            // Box & Muller 1958.
+            let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
+            let normal = radius * (std::f64::consts::TAU * random.random::<f64>()).cos();
+            let rate = self.median_rate * (self.spread * normal).exp();
+            let chance = -(-rate).exp_m1();
+            for day in 0..days {
+                if random.random::<f64>() < chance
+                    && let Some(word) = bits.get_mut(day / 64)
+                {
+                    *word |= 1 << (day % 64);
+                }
+            }
+        }
+        let history = History::Bits(bits);
+        RecordedPage { url: String::new(), site: String::new(), weight: 1.0, born: 0, history }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spec_is_read_and_its_mistakes_are_named() {
+        let spec: Spec = "pages=7, static=0.25,seed=9".parse().expect("a spec");
+        assert_eq!(spec, Spec { pages: 7, static_share: 0.25, seed: 9, ..Spec::default() });
+        for (text, said) in [
+            ("pages", "`pages` is no `name=value`"),
+            ("pages=0", "pages is `0`; it must be a number from 1"),
+            ("static=2", "static is `2`"),
+            ("colour=red", "there is no `colour`"),
+            ("seed=x", "seed is `x`"),
+        ] {
+            let error = text.parse::<Spec>().expect_err("a mistake");
+            assert!(error.contains(said), "{error}");
+        }
+        let changes = |page: &RecordedPage| match &page.history {
+            History::Bits(bits) => bits.iter().map(|word| word.count_ones()).sum::<u32>(),
+            History::Texts { .. } => 0,
+        };
+        let all = Spec { pages: 400, ..Spec::default() }.dataset();
+        assert_eq!(all, Spec { pages: 400, ..Spec::default() }.dataset(), "the same for the same spec");
+        let quiet = all.groups[0].pages.iter().filter(|page| changes(page) == 0).count();
+        assert!((180..260).contains(&quiet), "{quiet}");
+    }
+}

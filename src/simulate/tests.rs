@@ -1,0 +1,248 @@
+//! Replays against golden values, against the live scheduler, and against counting by hand.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::dataset::{Group, History, RecordedPage};
+use crate::estimate::tests::{golden, number, numbers};
+use crate::policy::registry::{ALL, PolicySettings, find};
+use crate::schedule::Candidates;
+use metric::Figures;
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+fn bits(text: &str) -> History {
+    let mut words = vec![0_u64; text.len().div_ceil(64)];
+    for (at, _) in text.bytes().enumerate().filter(|(_, byte)| *byte == b'1') {
+        words[at / 64] |= 1 << (at % 64);
+    }
+    History::Bits(words)
+}
+
+fn group_of(histories: &[String]) -> Group {
+    let page = |text: &String| RecordedPage {
+        url: String::new(),
+        site: String::new(),
+        weight: 1.0,
+        born: 0,
+        history: bits(text),
+    };
+    Group {
+        name: "test".to_owned(),
+        start: Timestamp::from_seconds(1_000_000_000),
+        step: DAY,
+        cycles: histories.iter().map(|text| text.len() as u32 + 1).max().unwrap_or(0),
+        pages: histories.iter().map(page).collect(),
+    }
+}
+
+fn terms_of(group: &Group, budget: f64, warm_up: u32, ties: Ties) -> Terms {
+    Terms { budget, warm_up, step: group.step, start: group.start, ties }
+}
+
+fn in_order(group: &Group) -> Vec<u32> {
+    (0..group.pages.len() as u32).collect()
+}
+
+/// A chooser that keeps what it chose.
+struct Recorded<'a> {
+    inner: &'a mut dyn Chooser,
+    picks: Vec<Vec<u32>>,
+}
+
+impl Chooser for Recorded<'_> {
+    fn born(&mut self, page: u32, cycle: u32, weight: f64) {
+        self.inner.born(page, cycle, weight);
+    }
+
+    fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
+        self.inner.visited(page, cycle, changed);
+    }
+
+    fn competes(&mut self, page: u32) {
+        self.inner.competes(page);
+    }
+
+    fn choose(&mut self, cycle: u32, visits: usize) -> Vec<u32> {
+        let chosen = self.inner.choose(cycle, visits);
+        self.picks.push(chosen.clone());
+        chosen
+    }
+}
+
+#[test]
+fn change_rates_and_picks_are_the_golden_values() {
+    let golden = golden(include_str!("../../tests/golden/changerate_sim.json"));
+    for case in golden["cases"].as_array().expect("cases") {
+        let histories: Vec<String> = case["changes"]
+            .as_array()
+            .expect("changes")
+            .iter()
+            .map(|text| text.as_str().expect("bits").to_owned())
+            .collect();
+        let group = group_of(&histories);
+        let truth = Truth::of(&group, &in_order(&group));
+        let share = number(&case["k"]) / histories.len() as f64;
+        let terms = terms_of(&group, share, number(&case["W"]) as u32, Ties::LowerFirst);
+        for (name, expected) in case["policies"].as_object().expect("policies") {
+            let policy = find(&name.to_lowercase(), &PolicySettings::default()).expect("a policy");
+            let mut chooser = ByPolicy::new(policy, truth.pages(), terms);
+            let mut recorded = Recorded { inner: &mut chooser, picks: Vec::new() };
+            let cycles = replay(&truth, &mut recorded, &terms);
+            let rates: Vec<f64> =
+                cycles.iter().map(|cycle| cycle.changed as f64 / cycle.visits as f64).collect();
+            for (at, (rate, expected)) in rates.iter().zip(numbers(&expected["per_day"])).enumerate() {
+                assert!((rate - expected).abs() < 1e-12, "{name}, day {at}: {rate} for {expected}");
+            }
+            for (picks, expected) in recorded.picks.iter().zip(expected["picks"].as_array().expect("picks")) {
+                let picks: Vec<f64> = picks.iter().map(|page| f64::from(*page)).collect();
+                assert_eq!(picks, numbers(expected), "{name}");
+            }
+            let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+            assert!((mean - number(&expected["mean"])).abs() < 1e-12, "{name}");
+        }
+    }
+}
+
+#[test]
+fn figures_are_those_counted_by_hand() {
+    // Two pages, one visit a day from day 2 on, by age: 0, 1, 0.
+    let group = group_of(&["1010".to_owned(), "0110".to_owned()]);
+    let truth = Truth::of(&group, &in_order(&group));
+    let terms = terms_of(&group, 0.5, 1, Ties::OlderFirst);
+    let policy = find("age", &PolicySettings::default()).expect("a policy");
+    let cycles = replay(&truth, &mut ByPolicy::new(policy, 2, terms), &terms);
+    // Day 2: page 1 changes, page 0 is visited: nothing found. Day 3: both change, page 1 is visited: found, page 0 is
+    // stale. Day 4: page 0 is visited: found.
+    let facts: Vec<_> =
+        cycles.iter().map(|cycle| (cycle.cycle, cycle.changed, cycle.fresh, cycle.age)).collect();
+    assert_eq!(facts, [(2, 0, 1, 0.0), (3, 1, 1, 0.0), (4, 1, 2, 0.0)]);
+    let all = Figures::of(&cycles);
+    assert_eq!((all.requests, all.change_rate, all.freshness), (3, 2.0 / 3.0, 4.0 / 6.0));
+    assert_eq!((all.staleness, all.weighted_freshness), (2.0 / 6.0, 4.0 / 6.0));
+    assert_eq!(cycles.iter().map(|cycle| cycle.ndcg).collect::<Vec<_>>(), [0.0, 1.0, 1.0]);
+}
+
+#[test]
+fn texts_that_come_back_are_fresh_again_and_fragments_say_how_far() {
+    let text = |hashes: &[u64]| Arc::from(hashes);
+    let history = History::Texts {
+        from: vec![(0, 0), (3, 1), (5, 0), (6, 1)],
+        texts: vec![text(&[1, 2, 3, 4]), text(&[3, 4, 5, 6])],
+    };
+    let page =
+        |history| RecordedPage { url: String::new(), site: String::new(), weight: 2.0, born: 0, history };
+    let group = Group { pages: vec![page(history), page(bits("000000"))], cycles: 8, ..group_of(&[]) };
+    let truth = Truth::of(&group, &in_order(&group));
+    assert!(truth.has_fragments());
+    let terms = terms_of(&group, 0.5, 1, Ties::OlderFirst);
+    /// Visits page 1 whatever happens.
+    struct Blind;
+    impl Chooser for Blind {
+        fn born(&mut self, _: u32, _: u32, _: f64) {}
+        fn visited(&mut self, _: u32, _: u32, _: bool) {}
+        fn competes(&mut self, _: u32) {}
+        fn choose(&mut self, _: u32, _: usize) -> Vec<u32> {
+            vec![1]
+        }
+    }
+    let cycles = replay(&truth, &mut Blind, &terms);
+    let apart: Vec<f64> = cycles.iter().map(|cycle| (cycle.staleness * 1e6).round() / 1e6).collect();
+    let two_thirds = 0.666_667;
+    assert_eq!(apart, [0.0, two_thirds, two_thirds, 0.0, two_thirds, two_thirds]);
+    let ages: Vec<f64> = cycles.iter().map(|cycle| cycle.age).collect();
+    assert_eq!(ages, [0.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
+    assert!(cycles.iter().all(|cycle| cycle.weight == 4.0));
+}
+
+/// Chooses by the live scheduler, page by page.
+struct Live {
+    policy: Arc<dyn Policy>,
+    terms: Terms,
+    states: Vec<PageState>,
+    competing: Vec<u32>,
+}
+
+impl Chooser for Live {
+    fn born(&mut self, page: u32, cycle: u32, weight: f64) {
+        let at = self.terms.at(cycle);
+        let mut state = PageState::found(PageId(i64::from(page)), HostId(0), 0, weight, at);
+        (state.life, state.last_visit, state.seen_at) = (Life::Alive, Some(at), Some(at));
+        self.states[page as usize] = state;
+    }
+
+    fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
+        let (at, state) = (self.terms.at(cycle), &mut self.states[page as usize]);
+        let interval = state.copy_age(at);
+        let lesson = Lesson { at, interval, changed, date: None, events: None, new_links: 0 };
+        state.learnt.take(&lesson, state.host, state.depth, &*self.policy);
+        (state.last_visit, state.seen_at) = (Some(at), Some(at));
+    }
+
+    fn competes(&mut self, page: u32) {
+        self.competing.push(page);
+    }
+
+    fn choose(&mut self, cycle: u32, visits: usize) -> Vec<u32> {
+        let now = self.terms.at(cycle);
+        let (states, competing) = (&self.states, &self.competing);
+        let mut each = |look: &mut dyn FnMut(&PageState, usize)| {
+            competing.iter().for_each(|page| look(&states[*page as usize], 1));
+        };
+        Arc::get_mut(&mut self.policy).expect("nobody else has it").survey(&mut Survey {
+            cycle: i64::from(cycle),
+            cycle_length: Age::from_days(1.0),
+            visits_a_day: Some(visits as f64),
+            hosts: &HashMap::new(),
+            pages: &mut each,
+        });
+        let mut candidates = Candidates::default();
+        for page in &self.competing {
+            let state = &self.states[*page as usize];
+            candidates.push(state, crate::policy::score(&*self.policy, state, now));
+        }
+        let plan = candidates.choose(visits, None, |_| usize::MAX);
+        plan.visits.iter().map(|visit| visit.page.0 as u32).collect()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// The same page states give the same plan, live and here, for every policy that fits no prior on the way.
+    #[test]
+    fn the_live_scheduler_and_the_replay_choose_alike(
+        histories in prop::collection::vec("[01]{12}", 3..14), budget in 0.05..0.6_f64
+    ) {
+        let group = group_of(&histories);
+        let truth = Truth::of(&group, &in_order(&group));
+        let terms = terms_of(&group, budget, 2, Ties::OlderFirst);
+        for row in &ALL {
+            for name in [row.name.to_owned(), format!("{}:mle", row.name)] {
+                let policy = || find(&name, &PolicySettings::default());
+                let (Ok(one), Ok(other)) = (policy(), policy()) else { continue };
+                if one.learner().is_some_and(|learner| learner.prior().is_some()) {
+                    continue;
+                }
+                let mut here = ByPolicy::new(one, truth.pages(), terms);
+                let state = PageState::found(PageId(0), HostId(0), 0, 1.0, terms.start);
+                let mut live = Live {
+                    policy: Arc::from(other),
+                    terms,
+                    states: vec![state; truth.pages()],
+                    competing: Vec::new(),
+                };
+                let mut here = Recorded { inner: &mut here, picks: Vec::new() };
+                let mut live = Recorded { inner: &mut live, picks: Vec::new() };
+                let figures = replay(&truth, &mut here, &terms);
+                replay(&truth, &mut live, &terms);
+                prop_assert_eq!(&here.picks, &live.picks, "{}", name);
+                for cycle in figures {
+                    prop_assert!(cycle.fresh <= cycle.pages && cycle.changed <= cycle.visits);
+                    prop_assert!((0.0..=1.0 + 1e-9).contains(&cycle.ndcg) && cycle.age >= 0.0);
+                    prop_assert_eq!(cycle.visits, terms.visits(cycle.pages));
+                }
+            }
+        }
+    }
+}
