@@ -233,5 +233,6 @@ pub fn bound(truth: &Truth, terms: &Terms) -> (f64, Vec<PagePlan>) {
             best = (least, plans);
         }
     }
-    best
+    // At the lowest price that is tried visits may cost more than all staleness; and no staleness is below nothing.
+    (best.0.max(0.0), best.1)
 }

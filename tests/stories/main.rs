@@ -24,6 +24,7 @@ mod one_page_many_spellings;
 mod operator;
 mod politeness;
 mod rates_of_change;
+mod replayed;
 mod reproduced;
 mod robots_rules;
 mod scope_and_traps;
