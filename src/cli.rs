@@ -375,6 +375,9 @@ pub struct CrawlFlags {
     /// Which page is visited first; `--policy help` lists them [default: utility]
     #[arg(long, value_name = "NAME", env = "FRESHET_POLICY", help_heading = "Budget")]
     pub policy: Option<String>,
+    /// What visits are to achieve, which picks the policy if none is named: freshness, staleness, changes [default: freshness]
+    #[arg(long, value_name = "AIM", env = "FRESHET_OBJECTIVE", help_heading = "Budget")]
+    pub objective: Option<String>,
     /// Of a cycle's visits, the share kept for pages never visited, 0 to 1 [default: they compete with the others]
     #[arg(long, value_name = "SHARE", env = "FRESHET_DISCOVER", help_heading = "Budget")]
     pub discover: Option<f64>,

@@ -92,6 +92,7 @@ pub struct CrawlSection {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<u64>,
     pub cycles: u64,
+    pub objective: String,
     pub policy: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discover: Option<f64>,
@@ -256,6 +257,10 @@ impl Settings {
         }
         if let Some(share) = crawl.discover.filter(|share| !(0.0..=1.0).contains(share)) {
             return usage(format!("discover is `{share}`; it must be a share from 0 to 1"));
+        }
+        if registry::for_aim(&crawl.objective).is_none() {
+            let names = registry::AIMS.map(|(aim, _)| format!("`{aim}`")).join(", ");
+            return usage(format!("objective is `{}`; there is {names}", crawl.objective));
         }
         self.policy()?;
         self.weight()?;
@@ -579,6 +584,7 @@ mod tests {
             ("[crawl]\npolicy = 'utility:psychic'\n", "there is no estimator `psychic`"),
             ("[crawl]\npolicy = 'age:mle'\n", "takes no estimator"),
             ("[crawl]\nweight = 'gold'\n", "weight is `gold`"),
+            ("[crawl]\nobjective = 'joy'\n", "objective is `joy`"),
             ("[crawl]\ndiscover = 1.5\n", "discover is `1.5`"),
             ("[crawl]\nevery = 'often'\n", "every is `often`"),
             ("[crawl]\nevery = '0s'\n", "every is `0s`"),
@@ -620,6 +626,15 @@ mod tests {
         assert_eq!(of("http://c.org/").rules.hash(), of("http://b.org/").rules.hash());
         assert_eq!(of("http://a.org/").changed, ChangedWhen::Divergence(0.1));
         assert_eq!(of("http://b.org/").changed, ChangedWhen::Bytes);
+    }
+
+    #[test]
+    fn an_aim_picks_the_policy_unless_one_is_named() {
+        let policy = |text| parsed(text).unwrap().crawl.policy;
+        assert_eq!(policy(""), "utility");
+        assert_eq!(policy("[crawl]\nobjective = 'staleness'\n"), "age");
+        assert_eq!(policy("[crawl]\nobjective = 'changes'\n"), "change-probability");
+        assert_eq!(policy("[crawl]\nobjective = 'changes'\npolicy = 'nutch'\n"), "nutch");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use freshet::fetch::read_robots;
 use freshet::fetch::visit::Waiting;
 use freshet::observation::Life;
 use freshet::page::PageId;
-use freshet::report::{number, percent, rate, span};
+use freshet::report::{counted, number, percent, rate, span};
 use freshet::store::{KnownHost, PageRow};
 use freshet::time::{Age, Timestamp};
 
@@ -190,9 +190,9 @@ fn past(about: &About, now: Timestamp) -> String {
     let learnt = &state.learnt.state;
     let Some(last) = state.last_visit else {
         return format!(
-            "It was found {} ago, {} links away from a seed, and never visited.",
+            "It was found {} ago, {} away from a seed, and never visited.",
             span_of(now.since(state.found_at)),
-            state.depth
+            counted(state.depth as usize, "link")
         );
     };
     let ago = span_of(now.since(last));

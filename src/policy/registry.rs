@@ -43,6 +43,19 @@ impl Default for PolicySettings {
 /// The policy taken if none is named.
 pub const DEFAULT: &str = "utility";
 
+/// What visits may be meant to achieve, and the policy that serves it best on recorded pages: copies that are what pages say,
+/// copies that are near to what pages say, or changes found.
+pub const AIMS: [(&str, &str); 3] =
+    [("freshness", DEFAULT), ("staleness", "age"), ("changes", "change-probability")];
+
+/// The aim if none is named.
+pub const DEFAULT_AIM: &str = "freshness";
+
+/// The policy for an aim, if there is such an aim.
+pub fn for_aim(aim: &str) -> Option<&'static str> {
+    AIMS.iter().find(|(name, _)| *name == aim).map(|(_, policy)| *policy)
+}
+
 /// A row of the registry.
 pub struct Row {
     pub name: &'static str,

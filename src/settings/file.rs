@@ -51,6 +51,7 @@ pub struct FileCrawl {
     pub budget: Option<u64>,
     pub cycles: Option<u64>,
     pub policy: Option<String>,
+    pub objective: Option<String>,
     pub discover: Option<f64>,
     pub weight: Option<String>,
     pub interval: Option<String>,

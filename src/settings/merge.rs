@@ -27,6 +27,8 @@ pub(super) fn merge(store: Option<PathBuf>, flags: &CrawlFlags, file: File) -> S
     let limits = Limits::default();
     let own = file.limits;
     let change = file.change;
+    let objective =
+        flags.objective.clone().or(from.objective).unwrap_or_else(|| registry::DEFAULT_AIM.to_owned());
     let given = |flag: &Vec<String>, file: Option<Vec<String>>| {
         if flag.is_empty() { file.unwrap_or_default() } else { flag.clone() }
     };
@@ -65,7 +67,11 @@ pub(super) fn merge(store: Option<PathBuf>, flags: &CrawlFlags, file: File) -> S
                 .unwrap_or(AllowPrivate::Switch(false)),
             budget: flags.budget.or(from.budget),
             cycles: flags.cycles.or(from.cycles).unwrap_or(1),
-            policy: flags.policy.clone().or(from.policy).unwrap_or_else(|| registry::DEFAULT.to_owned()),
+            policy: flags.policy.clone().or(from.policy).unwrap_or_else(|| {
+                // A name that is none is told when settings are checked.
+                registry::for_aim(&objective).unwrap_or(registry::DEFAULT).to_owned()
+            }),
+            objective,
             discover: flags.discover.or(from.discover),
             weight: flags
                 .weight
