@@ -630,8 +630,10 @@ impl From<ObjectiveArg> for Objective {
 pub struct SimulateArgs {
     /// A dataset, as `freshet import` makes it
     pub dataset: Option<PathBuf>,
-    /// Made-up pages: `pages=1000,cycles=60,static=0.5,median=0.1,spread=1.5,seed=1`, of which any may be left out: the share
-    /// that never changes, changes a day of the page in the middle of the others, and the spread of their logarithms
+    /// Made-up pages: `pages=1000,cycles=60,moments=1,static=0.5,median=0.1,spread=1.5,seed=1`, of which any may be left out:
+    /// moments of a day at which pages may change (24: as good as continuous), the share that never changes, changes a day
+    /// of the page in the middle of the others, and the spread of their logarithms; `scroll=0.33` gives pages fragments, of
+    /// which a third of the changing pages' scroll and the others' churn
     #[arg(long, value_name = "SPEC")]
     pub synthetic: Option<String>,
     /// The store's own history (the one of --store)

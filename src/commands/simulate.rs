@@ -25,7 +25,10 @@ use crate::cli::{Global, SimulateArgs};
 use crate::settings::{Settings, Usage};
 
 pub fn run(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
-    let plan = plan(arguments)?;
+    let mut plan = plan(arguments)?;
+    if let Some(spec) = &arguments.synthetic {
+        plan.every = synthetic(spec)?.moments;
+    }
     let started = Instant::now();
     let dataset = dataset(global, arguments, talk)?;
     let pages: usize = dataset.groups.iter().map(|group| group.pages.len()).sum();
@@ -82,6 +85,7 @@ fn plan(arguments: &SimulateArgs) -> Result<Plan, Usage> {
         policies,
         budgets,
         warm_up: arguments.warm_up,
+        every: 1,
         folds: arguments.folds,
         orders: arguments.seeds,
         ties: Ties::OlderFirst,
@@ -100,10 +104,13 @@ fn share(text: &str) -> Result<f64, Usage> {
     share.ok_or_else(|| Usage(format!("--budget is `{text}`; write a share of the pages: 5%, or 0.05")))
 }
 
+fn synthetic(spec: &str) -> Result<Spec, Usage> {
+    spec.parse().map_err(|error| Usage(format!("--synthetic: {error}")))
+}
+
 fn dataset(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> anyhow::Result<Dataset> {
     if let Some(spec) = &arguments.synthetic {
-        let spec: Spec = spec.parse().map_err(|error| Usage(format!("--synthetic: {error}")))?;
-        return Ok(spec.dataset());
+        return Ok(synthetic(spec)?.dataset());
     }
     if let Some(path) = &arguments.dataset {
         return Ok(Dataset::load(path)?);
@@ -235,7 +242,7 @@ fn as_text(rows: &[Row], groups: bool) -> String {
         }
     }
     table.render()
-        + "(age in cycles; staleness by fragments where they are known, else the share that is not fresh)\n"
+        + "(age in cycles, or moments where there are several a cycle; staleness by fragments where they are known, else the share that is not fresh)\n"
 }
 
 /// Freshness cycle by cycle, of the first budget and the first group.

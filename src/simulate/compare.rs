@@ -25,6 +25,8 @@ pub struct Plan {
     /// Shares of the pages.
     pub budgets: Vec<f64>,
     pub warm_up: u32,
+    /// Moments of the truth from one cycle to the next.
+    pub every: u32,
     /// Parts that the pages are split into, each replayed on its own; 1: all together.
     pub folds: u32,
     /// Orders of the pages, which decide ties; the first is that of the dataset.
@@ -177,8 +179,14 @@ fn run(job: &Job<'_>, plan: &Plan) -> Vec<CycleFigures> {
     }
     let truth = Truth::of(group, &pages);
     let budget = plan.budgets.get(job.budget).copied().unwrap_or(0.05);
-    let terms =
-        Terms { budget, warm_up: plan.warm_up, step: group.step, start: group.start, ties: plan.ties };
+    let terms = Terms {
+        budget,
+        warm_up: plan.warm_up,
+        step: group.step,
+        every: plan.every,
+        start: group.start,
+        ties: plan.ties,
+    };
     let name = plan.policies.get(job.policy).map_or("age", String::as_str);
     if name == BOUND {
         let (least, _) = bound(&truth, &terms);
@@ -188,7 +196,7 @@ fn run(job: &Job<'_>, plan: &Plan) -> Vec<CycleFigures> {
         return replay(&truth, &mut ByOracle::new(oracle, &truth, terms), &terms);
     }
     // Rules of other crawlers know no budget: they start from the interval that would spend it evenly.
-    let cycle = group.step.as_secs_f64() / 86_400.0;
+    let cycle = group.step.as_secs_f64() / 86_400.0 * f64::from(plan.every);
     let rules = RuleScale::Start { first: cycle / budget, least: cycle };
     let settings =
         PolicySettings { rules, interval: Age::from_days(cycle / budget), ..PolicySettings::default() };

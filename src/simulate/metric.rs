@@ -16,7 +16,7 @@ pub struct CycleFigures {
     pub fresh: usize,
     /// The sum of divergences between copies and pages.
     pub staleness: f64,
-    /// Cycles since the first change not seen, summed; 0 for a fresh copy.
+    /// Moments since the first change not seen, summed; 0 for a fresh copy.
     pub age: f64,
     /// Weights of all pages, and of the fresh ones.
     pub weight: f64,
@@ -56,7 +56,7 @@ pub struct Figures {
     pub change_rate: f64,
     pub freshness: f64,
     pub staleness: f64,
-    /// In cycles.
+    /// In moments of the truth.
     pub age: f64,
     pub weighted_freshness: f64,
     pub ndcg: f64,
@@ -74,7 +74,10 @@ impl Figures {
             staleness: share(sum(&|cycle| cycle.staleness), pages),
             age: share(sum(&|cycle| cycle.age), pages),
             weighted_freshness: share(sum(&|cycle| cycle.fresh_weight), sum(&|cycle| cycle.weight)),
-            ndcg: share(sum(&|cycle| cycle.ndcg), cycles.len() as f64),
+            ndcg: share(
+                sum(&|cycle| if cycle.visits > 0 { cycle.ndcg } else { 0.0 }),
+                sum(&|cycle| f64::from(u8::from(cycle.visits > 0))),
+            ),
             requests: visits as u64,
         }
     }
@@ -169,6 +172,11 @@ impl<'a> Ledger<'a> {
             best_gain: self.discounts.get(best).copied().unwrap_or(0.0),
             ..CycleFigures::default()
         }
+    }
+
+    /// Between two cycles.
+    pub fn between(&self, moment: u32) -> CycleFigures {
+        self.close(CycleFigures { cycle: moment, ..CycleFigures::default() }, moment)
     }
 
     /// After them.

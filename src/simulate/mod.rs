@@ -37,8 +37,10 @@ pub struct Terms {
     pub budget: f64,
     /// Cycles in which a page is visited anyway, after its first copy.
     pub warm_up: u32,
-    /// From one cycle to the next.
+    /// From one moment of the truth to the next.
     pub step: Duration,
+    /// Moments from one cycle to the next: 1 where the truth is only known at cycles.
+    pub every: u32,
     pub start: Timestamp,
     pub ties: Ties,
 }
@@ -59,12 +61,12 @@ impl Terms {
         if pages == 0 { 0 } else { ((self.budget * pages as f64 + 0.5).floor() as usize).clamp(1, pages) }
     }
 
-    pub fn at(&self, cycle: u32) -> Timestamp {
-        self.start.plus(self.step.saturating_mul(cycle))
+    pub fn at(&self, moment: u32) -> Timestamp {
+        self.start.plus(self.step.saturating_mul(moment))
     }
 
-    fn days(&self, cycles: u32) -> Age {
-        Age::from_days(self.step.as_secs_f64() / 86_400.0 * f64::from(cycles))
+    fn days(&self, moments: u32) -> Age {
+        Age::from_days(self.step.as_secs_f64() / 86_400.0 * f64::from(moments))
     }
 }
 
@@ -83,7 +85,8 @@ pub trait Chooser {
     fn choose(&mut self, cycle: u32, visits: usize) -> Vec<u32>;
 }
 
-/// Replays: cycle by cycle, what was visited and how good the copy was.
+/// Replays: moment by moment, what was visited and how good the copy was. Choices are made at each cycle; between them the
+/// copy only ages.
 pub fn replay(truth: &Truth, chooser: &mut dyn Chooser, terms: &Terms) -> Vec<CycleFigures> {
     let events = truth.events();
     let mut births: Vec<Vec<u32>> = vec![Vec::new(); truth.cycles as usize];
@@ -107,16 +110,20 @@ pub fn replay(truth: &Truth, chooser: &mut dyn Chooser, terms: &Terms) -> Vec<Cy
             ledger.changes(*page, cycle);
         }
         for back in 1..=terms.warm_up {
-            for page in pages_born(cycle.checked_sub(back)) {
+            for page in pages_born(cycle.checked_sub(back * terms.every)) {
                 chooser.visited(*page, cycle, ledger.visit(*page, cycle));
             }
         }
-        for page in pages_born(cycle.checked_sub(terms.warm_up + 1)) {
+        for page in pages_born(cycle.checked_sub((terms.warm_up + 1) * terms.every)) {
             chooser.competes(*page);
             ledger.counts(*page);
         }
         let competing = ledger.counting();
         if competing == 0 {
+            continue;
+        }
+        if !cycle.is_multiple_of(terms.every) {
+            all.push(ledger.between(cycle));
             continue;
         }
         let visits = terms.visits(competing);
@@ -306,7 +313,7 @@ impl ByPolicy {
     }
 
     fn look_over(&mut self, cycle: u32, visits: usize) {
-        let days = self.terms.days(1);
+        let days = self.terms.days(self.terms.every);
         let classes = &self.classes;
         let mut pages = |look: &mut dyn FnMut(&PageState, usize)| {
             for class in classes.values().filter(|class| !class.members.is_empty()) {

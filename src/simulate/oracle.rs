@@ -92,8 +92,11 @@ impl<'a> ByOracle<'a> {
         match self.oracle {
             Oracle::KnownNonstatic => {
                 let born = self.truth.born.get(page as usize).copied().unwrap_or(0);
-                let changes =
-                    self.truth.steps(page).last().is_some_and(|step| step.cycle > born + self.terms.warm_up);
+                let changes = self
+                    .truth
+                    .steps(page)
+                    .last()
+                    .is_some_and(|step| step.cycle > born + self.terms.warm_up * self.terms.every);
                 if changes { f64::from(age) } else { LAST + f64::from(age) }
             }
             Oracle::KnownCurve | Oracle::KnownCurveHolistic => {
@@ -172,9 +175,8 @@ pub struct PagePlan {
 }
 
 impl PagePlan {
-    fn of(truth: &Truth, page: u32, warm_up: u32, price: f64) -> Self {
-        let born = truth.born.get(page as usize).copied().unwrap_or(0);
-        let first = born + warm_up + 1;
+    fn of(truth: &Truth, page: u32, terms: &Terms, price: f64) -> Self {
+        let first = first_of(truth, page, terms);
         let texts = truth.steps(page).iter().map(|step| step.text as usize + 1).max().unwrap_or(1);
         let cycles = truth.cycles.saturating_sub(first) as usize;
         let mut plan = Self { first, texts, cost: vec![0.0; (cycles + 1) * texts] };
@@ -204,6 +206,11 @@ impl PagePlan {
     }
 }
 
+/// The first moment at which a page competes.
+fn first_of(truth: &Truth, page: u32, terms: &Terms) -> u32 {
+    truth.born.get(page as usize).copied().unwrap_or(0) + (terms.warm_up + 1) * terms.every
+}
+
 /// Prices that are tried: evenly spread over orders of magnitude.
 const PRICES: i32 = 48;
 const LEAST_PRICE: f64 = 0.02;
@@ -211,21 +218,22 @@ const MOST_PRICE: f64 = 60.0;
 
 /// The least mean staleness that any schedule with this budget can reach, and the plans at the price that shows it.
 pub fn bound(truth: &Truth, terms: &Terms) -> (f64, Vec<PagePlan>) {
-    let first = |page: u32| truth.born.get(page as usize).copied().unwrap_or(0) + terms.warm_up + 1;
+    let first = |page: u32| first_of(truth, page, terms);
     let pages = 0..truth.pages() as u32;
     let competing = |cycle: u32| pages.clone().filter(|page| first(*page) <= cycle).count();
     let counts: Vec<usize> = (0..truth.cycles).map(competing).collect();
     let page_cycles: usize = counts.iter().sum();
-    let visits: usize = counts.iter().map(|count| terms.visits(*count)).sum();
+    let cycles = counts.iter().step_by(terms.every.max(1) as usize);
+    let visits: usize = cycles.map(|count| terms.visits(*count)).sum();
     let mut best: (f64, Vec<PagePlan>) = (0.0, Vec::new());
     for step in 0..PRICES {
         let share = f64::from(step) / f64::from(PRICES - 1);
         let price = LEAST_PRICE * (MOST_PRICE / LEAST_PRICE).powf(share);
         let plans: Vec<PagePlan> =
-            pages.clone().map(|page| PagePlan::of(truth, page, terms.warm_up, price)).collect();
+            pages.clone().map(|page| PagePlan::of(truth, page, terms, price)).collect();
         // After its warm-up a page's copy is of the cycle before.
         let start = |page: u32, plan: &PagePlan| {
-            f64::from(plan.at(0, truth.text(page, first(page).saturating_sub(1))))
+            f64::from(plan.at(0, truth.text(page, first(page).saturating_sub(terms.every))))
         };
         let cost: f64 = pages.clone().zip(&plans).map(|(page, plan)| start(page, plan)).sum();
         let least = (cost - price * visits as f64) / page_cycles.max(1) as f64;

@@ -1,6 +1,11 @@
 //! Made-up pages whose change rates are drawn: a recording of any size, the same for the same spec.
+//!
+//! Changes come at random, at so many moments a cycle that the truth is as good as continuous. With a share of scrolling pages
+//! pages have fragments: a change of a churning page replaces a part of them, one of a scrolling page pushes its oldest item out
+//! (Olston & Pandey 2008, §3.3).
 
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rand::{RngExt as _, SeedableRng as _};
@@ -15,6 +20,10 @@ pub struct Spec {
     pub pages: usize,
     /// Days, one cycle each.
     pub cycles: u32,
+    /// Moments of a cycle at which pages may change.
+    pub moments: u32,
+    /// Of the pages that change, those that scroll; the others churn. `None`: pages have no fragments, and change as a whole.
+    pub scroll: Option<f64>,
     /// Of the pages, so many never change.
     pub static_share: f64,
     /// Changes a day of the page in the middle of the others, whose rates are log-normal.
@@ -26,7 +35,17 @@ pub struct Spec {
 
 impl Default for Spec {
     fn default() -> Self {
-        Self { pages: 1000, cycles: 60, static_share: 0.5, median_rate: 0.1, spread: 1.5, seed: 1 }
+        let (cycles, moments, scroll) = (60, 1, None);
+        Self {
+            pages: 1000,
+            cycles,
+            moments,
+            scroll,
+            static_share: 0.5,
+            median_rate: 0.1,
+            spread: 1.5,
+            seed: 1,
+        }
     }
 }
 
@@ -55,13 +74,15 @@ impl FromStr for Spec {
                 "cycles" => {
                     spec.cycles = number(4.0, f64::from(MOST_CYCLES), "a number from 4 to 100000")? as u32;
                 }
+                "moments" => spec.moments = number(1.0, 1000.0, "a number from 1 to 1000")? as u32,
+                "scroll" => spec.scroll = Some(number(0.0, 1.0, "a share from 0 to 1")?),
                 "static" => spec.static_share = number(0.0, 1.0, "a share from 0 to 1")?,
                 "median" => spec.median_rate = number(1e-9, 1e6, "a number of changes a day above 0")?,
                 "spread" => spec.spread = number(0.0, 20.0, "a number from 0 to 20")?,
                 "seed" => spec.seed = value.parse().map_err(|_| wrong("a whole number"))?,
                 _ => {
                     return Err(format!(
-                        "there is no `{name}`; there is `pages`, `cycles`, `static`, `median`, `spread`, `seed`"
+                        "there is no `{name}`; there is `pages`, `cycles`, `moments`, `static`, `scroll`, `median`, `spread`, `seed`"
                     ));
                 }
             }
@@ -78,33 +99,69 @@ impl Spec {
         let group = Group {
             name: "synthetic".to_owned(),
             start: Timestamp::from_seconds(1_351_728_000),
-            step: Duration::from_secs(86_400),
-            cycles: self.cycles,
+            step: Duration::from_secs(86_400) / self.moments,
+            cycles: self.cycles.saturating_mul(self.moments),
             pages,
         };
         Dataset { name: "synthetic".to_owned(), groups: vec![group] }
     }
 
     fn page(&self, random: &mut Pcg64) -> RecordedPage {
-        let days = self.cycles.saturating_sub(1) as usize;
-        let mut bits = vec![0_u64; days.div_ceil(64)];
+        let moments = self.cycles.saturating_mul(self.moments).saturating_sub(1);
+        let mut changes = Vec::new();
         if random.random::<f64>() >= self.static_share {
             // Box & Muller 1958.
             let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
             let normal = radius * (std::f64::consts::TAU * random.random::<f64>()).cos();
             let rate = self.median_rate * (self.spread * normal).exp();
-            let chance = -(-rate).exp_m1();
-            for day in 0..days {
-                if random.random::<f64>() < chance
-                    && let Some(word) = bits.get_mut(day / 64)
-                {
-                    *word |= 1 << (day % 64);
-                }
-            }
+            let chance = -(-rate / f64::from(self.moments)).exp_m1();
+            changes.extend((1..=moments).filter(|_| random.random::<f64>() < chance));
         }
-        let history = History::Bits(bits);
+        let history = match self.scroll {
+            None => bits(&changes, moments),
+            Some(share) => texts(&changes, random.random::<f64>() < share, random),
+        };
         RecordedPage { url: String::new(), site: String::new(), weight: 1.0, born: 0, history }
     }
+}
+
+fn bits(changes: &[u32], moments: u32) -> History {
+    let mut words = vec![0_u64; (moments as usize).div_ceil(64)];
+    for place in changes.iter().map(|moment| moment - 1) {
+        if let Some(word) = words.get_mut(place as usize / 64) {
+            *word |= 1 << (place % 64);
+        }
+    }
+    History::Bits(words)
+}
+
+/// Fragments of a page.
+const FRAGMENTS: usize = 48;
+/// Of a page that changes, so much does.
+const CHANGING: [f64; 4] = [0.125, 0.25, 0.5, 1.0];
+/// Items of a page that scrolls.
+const ITEMS: usize = 6;
+
+/// What the page says after each change: the changing part wholly new, or its oldest item gone and a new one there.
+fn texts(changes: &[u32], scrolls: bool, random: &mut Pcg64) -> History {
+    let share = CHANGING.get(random.random_range(0..CHANGING.len())).copied().unwrap_or(1.0);
+    let changing = (FRAGMENTS as f64 * share) as usize;
+    let at_once = if scrolls { changing / ITEMS } else { changing };
+    let mut held: Vec<u64> = (0..FRAGMENTS).map(|_| random.random()).collect();
+    let sorted = |held: &[u64]| {
+        let mut hashes = held.to_vec();
+        hashes.sort_unstable();
+        Arc::from(hashes)
+    };
+    let (mut from, mut texts) = (vec![(0, 0)], vec![sorted(&held)]);
+    for moment in changes {
+        // The changing part stands first, its oldest item at its end.
+        held.drain(changing - at_once..changing);
+        held.splice(0..0, (0..at_once).map(|_| random.random()));
+        from.push((*moment, texts.len() as u32));
+        texts.push(sorted(&held));
+    }
+    History::Texts { from, texts }
 }
 
 #[cfg(test)]
@@ -124,6 +181,15 @@ mod tests {
         ] {
             let error = text.parse::<Spec>().expect_err("a mistake");
             assert!(error.contains(said), "{error}");
+        }
+        let continuous: Spec =
+            "pages=50,cycles=9,moments=24,scroll=0.5,static=0,median=2".parse().expect("a spec");
+        let group = continuous.dataset().groups.remove(0);
+        assert_eq!((group.cycles, group.step), (9 * 24, Duration::from_secs(3600)));
+        for page in &group.pages {
+            let History::Texts { from, texts } = &page.history else { panic!("no fragments") };
+            assert_eq!(from.len(), texts.len());
+            assert!(texts.iter().all(|text| text.len() == FRAGMENTS && text.is_sorted()));
         }
         let changes = |page: &RecordedPage| match &page.history {
             History::Bits(bits) => bits.iter().map(|word| word.count_ones()).sum::<u32>(),

@@ -37,7 +37,7 @@ fn group_of(histories: &[String]) -> Group {
 }
 
 fn terms_of(group: &Group, budget: f64, warm_up: u32, ties: Ties) -> Terms {
-    Terms { budget, warm_up, step: group.step, start: group.start, ties }
+    Terms { budget, warm_up, step: group.step, every: 1, start: group.start, ties }
 }
 
 fn in_order(group: &Group) -> Vec<u32> {
@@ -245,4 +245,24 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn between_cycles_copies_only_age() {
+    // Two moments a cycle: page 0 changes at the third moment and at the seventh, page 1 never.
+    let group = group_of(&["00100010".to_owned(), "00000000".to_owned()]);
+    let truth = Truth::of(&group, &in_order(&group));
+    let terms = Terms { every: 2, ..terms_of(&group, 0.5, 0, Ties::OlderFirst) };
+    let policy = find("age", &PolicySettings::default()).expect("a policy");
+    let all = replay(&truth, &mut ByPolicy::new(policy, 2, terms), &terms);
+    let facts: Vec<_> =
+        all.iter().map(|moment| (moment.cycle, moment.visits, moment.changed, moment.fresh)).collect();
+    // Visits at 2 (page 0), 4 (page 1), 6 (page 0: found) and 8 (page 1).
+    assert_eq!(
+        facts,
+        [(2, 1, 0, 2), (3, 0, 0, 1), (4, 1, 0, 1), (5, 0, 0, 1), (6, 1, 1, 2), (7, 0, 0, 1), (8, 1, 0, 1)]
+    );
+    let figures = Figures::of(&all);
+    assert_eq!((figures.requests, figures.change_rate), (4, 0.25));
+    assert_eq!(figures.freshness, 9.0 / 14.0, "the mean over time");
 }
