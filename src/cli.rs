@@ -83,7 +83,7 @@ Examples:
   freshet simulate DATASET --budget 5%                                 every policy, a twentieth of the pages a cycle
   freshet simulate DATASET --policy utility,age,nutch --budget 5%,10%  three of them, with two budgets
   freshet simulate DATASET --policy all,oracles --seeds 5 --groups     with what nobody can know; five page orders
-  freshet simulate --backtest --store freshet.db --budget 5%           what would policy X have saved me?
+  freshet simulate --store freshet.db --budget 5%                      what would policy X have saved me?
   freshet simulate --synthetic pages=417048,cycles=57 --budget 5%      made-up pages of BRDC'12's size
   freshet simulate DATASET --policy utility,age --plot out.svg         freshness cycle by cycle, as a picture";
 
@@ -626,19 +626,15 @@ impl From<ObjectiveArg> for Objective {
 }
 
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("what").required(true).args(["dataset", "synthetic", "backtest"]))]
 pub struct SimulateArgs {
-    /// A dataset, as `freshet import` makes it
+    /// A dataset, as `freshet import` makes it; without one, and with --store, the store's own history
     pub dataset: Option<PathBuf>,
     /// Made-up pages: `pages=1000,cycles=60,moments=1,static=0.5,median=0.1,spread=1.5,seed=1`, of which any may be left out:
     /// moments of a day at which pages may change (24: as good as continuous), the share that never changes, changes a day
     /// of the page in the middle of the others, and the spread of their logarithms; `scroll=0.33` gives pages fragments, of
     /// which a third of the changing pages' scroll and the others' churn
-    #[arg(long, value_name = "SPEC")]
+    #[arg(long, value_name = "SPEC", conflicts_with = "dataset")]
     pub synthetic: Option<String>,
-    /// The store's own history (the one of --store)
-    #[arg(long)]
-    pub backtest: bool,
     /// Policies by name; `all`: every policy; `oracles`: those that know the future, and the bound that nobody can pass
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "all")]
     pub policy: Vec<String>,

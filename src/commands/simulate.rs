@@ -22,7 +22,7 @@ use freshet::store::sqlite::SqliteStore;
 
 use super::talk::Talk;
 use crate::cli::{Global, SimulateArgs};
-use crate::settings::{Settings, Usage};
+use crate::settings::Usage;
 
 pub fn run(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let mut plan = plan(arguments)?;
@@ -115,8 +115,15 @@ fn dataset(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> anyhow::Re
     if let Some(path) = &arguments.dataset {
         return Ok(Dataset::load(path)?);
     }
-    let path = Settings::store(global)?;
-    let dataset = backtest(&path)?;
+    let Some(path) = &global.store else {
+        return Err(Usage(
+            "there is nothing to replay; name a dataset, --synthetic SPEC, or the store whose own history it shall be with \
+             --store PATH"
+                .to_owned(),
+        )
+        .into());
+    };
+    let dataset = backtest(path)?;
     talk.say(
         "this is what your own visits saw: a change counts for the cycle whose visit found it, and in cycles without a visit \
          a page is taken not to have changed. Policies that would have looked where nobody did can't be credited for it",

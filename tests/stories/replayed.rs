@@ -91,8 +91,16 @@ fn a_store_can_ask_what_another_policy_would_have_saved_it() {
     let seeds = freshet.seeds(&[site.url("/")]);
     let crawl = ["crawl", "--seeds", &seeds, "--json", "--no-sitemaps", "--cycles", "8"];
     freshet.json(&[&crawl[..], &FAST].concat());
-    let ran =
-        freshet.run(&["simulate", "--backtest", "--policy", "age,utility", "--budget", "25%", "--json"]);
+    let ran = freshet.run(&[
+        "simulate",
+        "--store",
+        "freshet.db",
+        "--policy",
+        "age,utility",
+        "--budget",
+        "25%",
+        "--json",
+    ]);
     let all = lines(&ran);
     assert!(figure(&all[1], "change_rate") > figure(&all[0], "change_rate"), "{}", ran.output());
     assert!(ran.stderr.contains("can't be credited"), "it says what it can't know: {}", ran.stderr);
@@ -104,14 +112,14 @@ fn wrong_wishes_and_datasets_are_named() {
     imported(&freshet);
     freshet.write("broken.ds/dataset.json", "{");
     for (arguments, code, said) in [
-        (&["simulate"][..], 2, "required"),
+        (&["simulate"][..], 2, "there is nothing to replay"),
         (&["simulate", "eight.ds", "--policy", "psychic"], 2, "there is no policy `psychic`"),
         (&["simulate", "eight.ds", "--budget", "0"], 2, "--budget is `0`"),
         (&["simulate", "eight.ds", "--budget", "120%"], 2, "--budget is `120%`"),
         (&["simulate", "--synthetic", "pages=none"], 2, "pages is `none`"),
         (&["simulate", "nowhere.ds"], 1, "nowhere.ds"),
         (&["simulate", "broken.ds"], 1, "broken.ds"),
-        (&["simulate", "--backtest"], 1, "freshet.db"),
+        (&["simulate", "--store", "none.db"], 1, "none.db"),
     ] {
         let ran = freshet.run(arguments);
         assert_eq!(ran.code, Some(code), "{arguments:?}: {}", ran.output());
