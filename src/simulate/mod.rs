@@ -183,7 +183,7 @@ struct Page {
     competes: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct ClassKey {
     learnt: u32,
     last: u32,
@@ -316,7 +316,10 @@ impl ByPolicy {
         let days = self.terms.days(self.terms.every);
         let classes = &self.classes;
         let mut pages = |look: &mut dyn FnMut(&PageState, usize)| {
-            for class in classes.values().filter(|class| !class.members.is_empty()) {
+            // In the same order in each run: sums are rounded alike.
+            let mut in_order: Vec<(&ClassKey, &Class)> = classes.iter().collect();
+            in_order.sort_unstable_by_key(|(key, _)| **key);
+            for (_, class) in in_order.iter().filter(|(_, class)| !class.members.is_empty()) {
                 look(&class.state, class.members.len());
             }
         };
