@@ -5,7 +5,7 @@
 //! concern. Here they are given one: the page whose interval is most exceeded, as a ratio, comes first. So only the
 //! ratios of intervals matter, and their bounds.
 
-use super::{PageState, Policy, Reason, Score};
+use super::{Learnt, Lesson, PageState, Policy, Reason, Score};
 use crate::estimate::{EstimatorState, Memory, Seen};
 use crate::page::{Depth, HostId};
 use crate::time::{Age, Timestamp};
@@ -82,9 +82,10 @@ impl Policy for IntervalRule {
         format!("{} {:?}", self.name, self.bounds)
     }
 
-    fn learn(&self, _host: HostId, _depth: Depth, state: &mut EstimatorState, interval: Age, seen: Seen) {
+    fn learn(&self, _host: HostId, _depth: Depth, learnt: &mut Learnt, lesson: &Lesson, seen: Seen) {
+        let state = &mut learnt.state;
         let (days, since_change) = self.memory(state);
-        let passed = since_change + state.count(interval, seen);
+        let passed = since_change + state.count(lesson.interval, seen);
         let Bounds { least, most, .. } = self.bounds;
         let days = (self.next)(days, seen.changed(), passed, least).clamp(least, most);
         state.memory = Memory::Interval { days, since_change: if seen.changed() { 0.0 } else { passed } };
@@ -112,12 +113,17 @@ pub(super) mod tests {
     use super::*;
     use crate::page::PageId;
 
+    fn teach(rule: &IntervalRule, learnt: &mut Learnt, days: f64, changed: bool) {
+        let lesson = Lesson::of_bit(Timestamp::default(), Age::from_days(days), changed);
+        rule.learn(HostId(1), 0, learnt, &lesson, Seen::from(changed));
+    }
+
     /// The interval after each visit, of which some found a change.
     pub fn intervals<const N: usize>(rule: &IntervalRule, visits: &[(f64, bool)]) -> [f64; N] {
-        let mut state = EstimatorState::default();
+        let mut learnt = Learnt::default();
         let after = |(days, changed): &(f64, bool)| {
-            rule.learn(HostId(1), 0, &mut state, Age::from_days(*days), Seen::from(*changed));
-            rule.memory(&state).0
+            teach(rule, &mut learnt, *days, *changed);
+            rule.memory(&learnt.state).0
         };
         visits.iter().map(after).collect::<Vec<_>>().try_into().expect("as many as visits")
     }
@@ -133,7 +139,7 @@ pub(super) mod tests {
             let days = rule.wait(&page);
             let changed = random.random::<f64>() < -(-rate * days).exp_m1();
             found += u32::from(changed);
-            rule.learn(HostId(1), 0, &mut page.learnt.state, Age::from_days(days), Seen::from(changed));
+            teach(rule, &mut page.learnt, days, changed);
         }
         f64::from(found) / f64::from(VISITS)
     }

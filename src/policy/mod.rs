@@ -23,11 +23,11 @@ pub mod registry;
 mod stormcrawler;
 mod utility;
 
-pub use page_state::{Learnt, Lesson, PageState, Reason};
+pub use page_state::{Apart, Learnt, Lesson, PageState, Reason};
 
 use std::collections::HashMap;
 
-use crate::estimate::{EstimatorState, Seen};
+use crate::estimate::Seen;
 use crate::page::{Depth, HostId, PageId};
 use crate::time::{Age, Timestamp};
 use learner::Learner;
@@ -73,12 +73,13 @@ pub trait Policy: Send + Sync {
         self.learner().map_or_else(|| "counts".to_owned(), Learner::memory_kind)
     }
 
-    /// Takes one more visit into what is remembered of a page of that host and depth.
-    fn learn(&self, host: HostId, depth: Depth, state: &mut EstimatorState, interval: Age, seen: Seen) {
+    /// Takes one more visit into what is remembered of a page of that host and depth. What it saw of changes comes with
+    /// it: the page's own word is in it as far as it can be trusted.
+    fn learn(&self, host: HostId, depth: Depth, learnt: &mut Learnt, lesson: &Lesson, seen: Seen) {
         match self.learner() {
-            Some(learner) => learner.learn(host, depth, state, interval, seen),
+            Some(learner) => learner.learn(host, depth, &mut learnt.state, lesson.interval, seen),
             None => {
-                state.count(interval, seen);
+                learnt.state.count(lesson.interval, seen);
             }
         }
     }

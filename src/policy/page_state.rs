@@ -71,7 +71,7 @@ pub struct Learnt {
 }
 
 /// One visit that had something to compare with.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Lesson {
     pub at: Timestamp,
     /// Since the visit that last brought or confirmed what was held. A visit that failed in between leaves it open.
@@ -83,13 +83,32 @@ pub struct Lesson {
     pub events: Option<u32>,
     /// Pages nobody knew that were found on it.
     pub new_links: u32,
+    /// How far what was found is from what was held; nothing where one of them has no words.
+    pub divergence: Option<f64>,
+    /// How far it is from each base version there was, the oldest first.
+    pub bases: Vec<Apart>,
+}
+
+/// How far a visit found a page to be from a version that is so old.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Apart {
+    pub age: Age,
+    pub divergence: f64,
+}
+
+impl Lesson {
+    /// A visit of which nothing is known but whether it found a change.
+    pub fn of_bit(at: Timestamp, interval: Age, changed: bool) -> Self {
+        let (date, events, new_links, divergence, bases) = (None, None, 0, None, Vec::new());
+        Self { at, interval, changed, date, events, new_links, divergence, bases }
+    }
 }
 
 impl Learnt {
     /// Takes in one more visit, by the policy's own rules.
     pub fn take(&mut self, lesson: &Lesson, host: HostId, depth: Depth, policy: &dyn Policy) {
         let seen = self.dates.see(lesson);
-        policy.learn(host, depth, &mut self.state, lesson.interval, seen);
+        policy.learn(host, depth, self, lesson, seen);
         self.new_links = self.new_links.saturating_add(lesson.new_links);
     }
 
@@ -183,13 +202,9 @@ mod tests {
     fn lesson(day: i64, changed: bool, date_day: Option<i64>) -> Lesson {
         let at = |day| Timestamp::from_seconds(day * 86_400);
         Lesson {
-            at: at(day),
-            interval: Age::from_days(2.0),
-            changed,
             // An hour after midnight.
             date: date_day.map(|day| Timestamp::from_seconds(day * 86_400 + 3600)),
-            events: None,
-            new_links: 0,
+            ..Lesson::of_bit(at(day), Age::from_days(2.0), changed)
         }
     }
 

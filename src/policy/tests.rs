@@ -31,7 +31,7 @@ fn visited(policy: &dyn Policy, id: i64, visits: &[(f64, bool)], weight: f64) ->
     for (days, changed) in visits {
         let interval = Age::from_days(*days);
         at = at.plus(std::time::Duration::from_secs_f64(interval.seconds()));
-        let lesson = Lesson { at, interval, changed: *changed, date: None, events: None, new_links: 0 };
+        let lesson = Lesson::of_bit(at, interval, *changed);
         page.learnt.take(&lesson, page.host, page.depth, policy);
         (page.last_visit, page.seen_at) = (Some(at), Some(at));
     }
@@ -151,8 +151,7 @@ fn no_page_stays_unvisited_for_ever() {
             quiet_visits += i32::from(best == 0);
             let page = &mut pages[best];
             let interval = page.copy_age(now);
-            let lesson =
-                Lesson { at: now, interval, changed: best > 0, date: None, events: None, new_links: 0 };
+            let lesson = Lesson::of_bit(now, interval, best > 0);
             page.learnt.take(&lesson, page.host, page.depth, &*policy);
             (page.last_visit, page.seen_at) = (Some(now), Some(now));
         }

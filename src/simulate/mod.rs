@@ -227,8 +227,7 @@ impl ByPolicy {
             let from = self.taught.get(before as usize).copied().unwrap_or(0);
             let mut learnt = self.learnt.get(from as usize).cloned().unwrap_or_default();
             let interval = self.terms.days(gap);
-            let lesson =
-                Lesson { at: self.terms.start, interval, changed, date: None, events: None, new_links: 0 };
+            let lesson = Lesson::of_bit(self.terms.start, interval, changed);
             learnt.take(&lesson, HostId(0), 0, &*self.policy);
             let place = self.learnt.len() as u32;
             let known = *self.by_bytes.entry(learnt.to_bytes()).or_insert(place);

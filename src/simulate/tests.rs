@@ -174,7 +174,7 @@ impl Chooser for Live {
     fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
         let (at, state) = (self.terms.at(cycle), &mut self.states[page as usize]);
         let interval = state.copy_age(at);
-        let lesson = Lesson { at, interval, changed, date: None, events: None, new_links: 0 };
+        let lesson = Lesson::of_bit(at, interval, changed);
         state.learnt.take(&lesson, state.host, state.depth, &*self.policy);
         (state.last_visit, state.seen_at) = (Some(at), Some(at));
     }

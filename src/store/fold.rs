@@ -6,7 +6,7 @@ use crate::change::profile::{BaseVersion, Measured, Profiles};
 use crate::fetch::visit::Outcome;
 use crate::observation::Standing;
 use crate::page::{Depth, HostId};
-use crate::policy::{Learnt, Lesson, Policy};
+use crate::policy::{Apart, Learnt, Lesson, Policy};
 use crate::time::Timestamp;
 
 /// All of a page's row that follows from its observations and the versions they left.
@@ -49,6 +49,17 @@ pub struct Fact<'a> {
     pub changed: Option<bool>,
     pub found: Option<Found>,
     pub told: Told,
+    pub apart: FromBases<'a>,
+    /// How far what was found is from what was held.
+    pub divergence: Option<f64>,
+}
+
+/// How far what a visit found is from the base versions: as it is measured now, or as the log has it. What is learnt goes
+/// by what was measured then, whatever is measured by now.
+#[derive(Clone, Copy, Debug)]
+pub enum FromBases<'a> {
+    ToBeMeasured,
+    Logged(&'a [Measured]),
 }
 
 /// What a visit was told besides the content, as far as it teaches anything.
@@ -69,9 +80,14 @@ pub fn lesson(
     at: Timestamp,
     changed: Option<bool>,
     told: Told,
+    divergence: Option<f64>,
+    bases: &[Measured],
 ) -> Option<Lesson> {
     let (changed, Told { date, events, new_links }) = (changed?, told);
-    Some(Lesson { at, interval: at.since(seen_at?), changed, date, events, new_links })
+    let interval = at.since(seen_at?);
+    let apart = |from: &Measured| Apart { age: at.since(from.base.at), divergence: from.divergence.get() };
+    let bases = bases.iter().map(apart).collect();
+    Some(Lesson { at, interval, changed, date, events, new_links, divergence, bases })
 }
 
 /// What a visit brought or confirmed.
@@ -104,7 +120,12 @@ impl Folded {
                 let base = BaseVersion { at: fact.at, version: found.version };
                 measured = self.profiles.extend(base, found.same_text, folding.profiles, divergence_from)?;
             }
-            if let Some(lesson) = lesson(self.seen_at, fact.at, fact.changed, fact.told) {
+            let bases = match fact.apart {
+                FromBases::ToBeMeasured => &measured,
+                FromBases::Logged(logged) => logged,
+            };
+            let lesson = lesson(self.seen_at, fact.at, fact.changed, fact.told, fact.divergence, bases);
+            if let Some(lesson) = lesson {
                 self.learnt.take(&lesson, folding.host, folding.depth, folding.policy);
             }
             self.seen_at = Some(fact.at);

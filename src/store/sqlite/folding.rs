@@ -10,7 +10,7 @@ use crate::fetch::visit::Outcome;
 use crate::observation::{Life, Standing};
 use crate::page::{HostId, PageId};
 use crate::policy::{Learnt, Policy};
-use crate::store::fold::{Fact, Folded, Folding, Found};
+use crate::store::fold::{Fact, Folded, Folding, Found, FromBases};
 use crate::store::{CycleId, Rebuilt, VersionId};
 use crate::time::Timestamp;
 
@@ -197,7 +197,8 @@ fn refold(
         .query_row([page.0], |row| Ok((HostId(row.get(0)?), row.get(1)?)))?;
     let folding = Folding { host, depth, profiles: settings.profiles, policy };
     let mut statement = connection.prepare_cached(
-        "SELECT cycle_id, at, outcome, detail, changed, version_id, text_rules, has_words, dated_at, events, new_links
+        "SELECT cycle_id, at, outcome, detail, changed, version_id, text_rules, has_words, dated_at, events, new_links,
+                divergence, bases
          FROM observation
          WHERE page_id = ?1 ORDER BY id",
     )?;
@@ -221,13 +222,17 @@ fn refold(
             }
             None => None,
         };
+        let at = Timestamp::from_millis(row.get(1)?);
+        let logged = learning::bases(row, 12, at)?;
         let fact = Fact {
             cycle: CycleId(row.get(0)?),
-            at: Timestamp::from_millis(row.get(1)?),
+            at,
             outcome: &outcome,
             changed: row.get(4)?,
             found,
             told: learning::told(row, 8)?,
+            apart: FromBases::Logged(&logged),
+            divergence: row.get(11)?,
         };
         let mut sketches = Sketches::new(connection, settings, None);
         folded.take(&fact, &folding, |base| sketches.divergence(found.map(|found| found.version), base))?;

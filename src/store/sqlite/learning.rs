@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, Row, params, types::Value};
 
 use super::{Result, SqliteStore, StoreError, count, moment, signed};
+use crate::change::profile::Measured;
 use crate::page::{Depth, HostId, PageId};
 use crate::policy::learner::{GroupBy, Prior, PriorKind, Priors};
 use crate::policy::{Learnt, Lesson, Policy};
@@ -31,16 +32,23 @@ pub(super) fn told(row: &Row<'_>, at: usize) -> rusqlite::Result<Told> {
     })
 }
 
+/// How far a visit found the page to be from its base versions: one column. What can't be read is as good as nothing.
+pub(super) fn bases(row: &Row<'_>, column: usize, at: Timestamp) -> rusqlite::Result<Vec<Measured>> {
+    let bytes = row.get_ref(column)?.as_blob_or_null().ok().flatten();
+    Ok(bytes.and_then(|bytes| Measured::from_bytes(bytes, at)).unwrap_or_default())
+}
+
 pub(super) fn lessons(connection: &Connection, page: PageId) -> Result<Vec<Lesson>> {
     let mut statement = connection.prepare_cached(
-        "SELECT at, changed, dated_at, events, new_links FROM observation
+        "SELECT at, changed, dated_at, events, new_links, divergence, bases FROM observation
          WHERE page_id = ?1 AND version_id IS NOT NULL ORDER BY id",
     )?;
     let mut rows = statement.query([page.0])?;
     let (mut lessons, mut seen_at) = (Vec::new(), None);
     while let Some(row) = rows.next()? {
         let at = Timestamp::from_millis(row.get(0)?);
-        lessons.extend(lesson(seen_at, at, row.get(1)?, told(row, 2)?));
+        let bases = bases(row, 6, at)?;
+        lessons.extend(lesson(seen_at, at, row.get(1)?, told(row, 2)?, row.get(5)?, &bases));
         seen_at = Some(at);
     }
     Ok(lessons)

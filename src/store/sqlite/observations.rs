@@ -12,7 +12,7 @@ use crate::fetch::visit::{Outcome, RedirectFault};
 use crate::observation::{Life, Standing};
 use crate::page::{Depth, Fingerprint, HostId, PageId};
 use crate::policy::Policy;
-use crate::store::fold::{Fact, Folded, Folding, Found, Told};
+use crate::store::fold::{Fact, Folded, Folding, Found, FromBases, Told};
 use crate::store::{
     Batch, Change, Content, CycleId, Recorded, RecordedVisit, VersionId, VisitRecord, millis,
 };
@@ -206,7 +206,16 @@ fn record_visit(
         compare(connection, visit, &before.folded, &mut sketches)?;
     let mut folded = before.folded.clone();
     let told = before.told(visit, changed, new_links);
-    let fact = Fact { cycle, at: seen.at, outcome: &outcome, changed, found, told };
+    let fact = Fact {
+        cycle,
+        at: seen.at,
+        outcome: &outcome,
+        changed,
+        found,
+        told,
+        apart: FromBases::ToBeMeasured,
+        divergence: divergence.map(Divergence::get),
+    };
     let folding = Folding { host: before.host, depth: before.depth, profiles: settings.profiles, policy };
     let bases =
         folded.take(&fact, &folding, |base| sketches.divergence(found.map(|found| found.version), base))?;
