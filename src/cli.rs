@@ -650,6 +650,12 @@ pub struct SimulateArgs {
     /// Orders of the pages, which decide ties; the first is that of the dataset
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub seeds: u32,
+    /// Fragments that a policy's sketches of pages hold (m): divergences are estimated from so many hashes; all by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub sketch: Option<u32>,
+    /// Change profiles that a policy keeps of a page (h)
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub profiles: u32,
     /// Leave out groups with fewer pages, unless all are that small
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub least_pages: usize,

@@ -50,6 +50,13 @@ pub fn of_sorted(a: &[u64], b: &[u64]) -> Divergence {
     Divergence::of(shared, all)
 }
 
+/// The same as sketches of the `most` smallest would have it: what [`divergence`] says of [`Sketch`]es of that size.
+pub fn of_smallest(a: &[u64], b: &[u64], most: usize) -> Divergence {
+    let is_cut = a.len() > most || b.len() > most;
+    let (shared, all) = overlap(a, b, if is_cut { most } else { usize::MAX });
+    Divergence::of(shared, all)
+}
+
 /// Of the `most` smallest of the union of two ascending slices: how many are in both, and how many there are.
 fn overlap(a: &[u64], b: &[u64], most: usize) -> (usize, usize) {
     let (mut i, mut j, mut shared, mut all) = (0, 0, 0, 0);

@@ -13,10 +13,10 @@ use freshet::dataset::{Dataset, Group, History, RecordedPage};
 use freshet::policy::registry;
 use freshet::report::plot::{Axis, Plot, Series};
 use freshet::report::{Align, Table, number, span};
-use freshet::simulate::Ties;
 use freshet::simulate::compare::{self, BOUND, Interval, Plan, Row};
 use freshet::simulate::oracle::Oracle;
 use freshet::simulate::synthetic::Spec;
+use freshet::simulate::{Measuring, Ties};
 use freshet::store::Store;
 use freshet::store::sqlite::SqliteStore;
 
@@ -89,6 +89,10 @@ fn plan(arguments: &SimulateArgs) -> Result<Plan, Usage> {
         folds: arguments.folds,
         orders: arguments.seeds,
         ties: Ties::OlderFirst,
+        measuring: Measuring {
+            sketch: arguments.sketch.map(|most| most as usize),
+            profiles: arguments.profiles as usize,
+        },
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         least_pages: arguments.least_pages,
     })

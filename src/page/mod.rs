@@ -8,11 +8,13 @@
 
 mod host;
 mod key;
+mod kin;
 mod sites;
 mod url;
 
 pub use self::host::Host;
 pub(crate) use self::host::{has_user_info, registrable};
+pub use self::kin::Kin;
 pub use self::sites::Sites;
 pub use self::url::{DEFAULT_DROPPED_PARAMETERS, Fingerprint, Normaliser, PageUrl, UrlError};
 

@@ -73,6 +73,11 @@ pub trait Policy: Send + Sync {
         self.learner().map_or_else(|| "counts".to_owned(), Learner::memory_kind)
     }
 
+    /// What it looks at besides whether pages changed, and when: a replay tells apart no more pages than it must.
+    fn looks_at(&self) -> LooksAt {
+        LooksAt::default()
+    }
+
     /// Takes one more visit into what is remembered of a page of that host and depth. What it saw of changes comes with
     /// it: the page's own word is in it as far as it can be trusted.
     fn learn(&self, host: HostId, depth: Depth, learnt: &mut Learnt, lesson: &Lesson, seen: Seen) {
@@ -112,6 +117,15 @@ pub trait Policy: Send + Sync {
     fn reason(&self, _page: &PageState, _now: Timestamp) -> Reason {
         Reason::default()
     }
+}
+
+/// What a policy looks at besides whether pages changed, and when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LooksAt {
+    /// How far pages moved.
+    pub divergence: bool,
+    /// Whom pages are like.
+    pub kin: bool,
 }
 
 /// Above any age in seconds (it is 60,000 years), and small enough that a depth still counts below it.

@@ -6,7 +6,7 @@ use crate::compact::{push, push_signed, take_signed, take_small};
 use crate::estimate::dated::{Claims, Trust, last_change};
 use crate::estimate::{Estimate, EstimatorState, Seen};
 use crate::observation::Life;
-use crate::page::{Depth, HostId, PageId};
+use crate::page::{Depth, HostId, Kin, PageId};
 use crate::time::{Age, Timestamp};
 
 use super::Policy;
@@ -18,6 +18,8 @@ pub struct PageState {
     pub host: HostId,
     /// Links followed from a seed.
     pub depth: Depth,
+    /// Whom it is like, by its address.
+    pub kin: Kin,
     /// Importance; 1 is that of an ordinary page.
     pub weight: f64,
     pub found_at: Timestamp,
@@ -36,7 +38,8 @@ impl PageState {
     pub fn found(page: PageId, host: HostId, depth: Depth, weight: f64, found_at: Timestamp) -> Self {
         let (last_visit, seen_at, life, failures) = (None, None, Life::New, 0);
         let learnt = Learnt::default();
-        Self { page, host, depth, weight, found_at, last_visit, seen_at, life, failures, learnt }
+        let kin = Kin::default();
+        Self { page, host, depth, kin, weight, found_at, last_visit, seen_at, life, failures, learnt }
     }
 
     /// Time since the last visit; for a page never visited, since it was found.

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::metric::{CycleFigures, Figures};
 use super::oracle::{ByOracle, Oracle, bound};
 use super::truth::Truth;
-use super::{ByPolicy, Terms, Ties, replay};
+use super::{ByPolicy, Measuring, Terms, Ties, replay};
 use crate::dataset::{Dataset, Group};
 use crate::policy::registry::{self, PolicySettings, RuleScale};
 use crate::time::Age;
@@ -32,6 +32,7 @@ pub struct Plan {
     /// Orders of the pages, which decide ties; the first is that of the dataset.
     pub orders: u32,
     pub ties: Ties,
+    pub measuring: Measuring,
     /// Replays at the same time.
     pub threads: usize,
     /// Groups with fewer pages are left out, unless there are no others.
@@ -186,6 +187,7 @@ fn run(job: &Job<'_>, plan: &Plan) -> Vec<CycleFigures> {
         every: plan.every,
         start: group.start,
         ties: plan.ties,
+        measuring: plan.measuring,
     };
     let name = plan.policies.get(job.policy).map_or("age", String::as_str);
     if name == BOUND {
@@ -201,7 +203,7 @@ fn run(job: &Job<'_>, plan: &Plan) -> Vec<CycleFigures> {
     let settings =
         PolicySettings { rules, interval: Age::from_days(cycle / budget), ..PolicySettings::default() };
     match registry::find(name, &settings) {
-        Ok(policy) => replay(&truth, &mut ByPolicy::new(policy, truth.pages(), terms), &terms),
+        Ok(policy) => replay(&truth, &mut ByPolicy::new(policy, &truth, terms), &terms),
         // Checked before.
         Err(_) => Vec::new(),
     }

@@ -16,16 +16,19 @@ pub mod synthetic;
 pub mod truth;
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::change::VersionId;
+use crate::change::profile::{BaseVersion, Measured, Profiles};
 use crate::estimate::Seen;
 use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
 use crate::estimate::gamma::Gamma;
 use crate::observation::Life;
-use crate::page::{HostId, PageId};
+use crate::page::{HostId, Kin, PageId};
 use crate::policy::learner::{GroupBy, Prior, PriorKind, Priors};
-use crate::policy::{Learnt, Lesson, PageState, Policy, Survey};
+use crate::policy::{Apart, Learnt, Lesson, LooksAt, PageState, Policy, Survey};
 use crate::time::{Age, Timestamp};
 use metric::{CycleFigures, Ledger};
 use truth::Truth;
@@ -43,6 +46,22 @@ pub struct Terms {
     pub every: u32,
     pub start: Timestamp,
     pub ties: Ties,
+    pub measuring: Measuring,
+}
+
+/// How a crawl measures how far pages move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measuring {
+    /// Hashes of a sketch (m of the longevity paper); `None`: all.
+    pub sketch: Option<usize>,
+    /// Change profiles that are kept of a page (h).
+    pub profiles: usize,
+}
+
+impl Default for Measuring {
+    fn default() -> Self {
+        Self { sketch: None, profiles: 5 }
+    }
 }
 
 /// Who goes first of pages with the same score.
@@ -145,6 +164,15 @@ struct Node {
     before: u32,
     gap: u32,
     changed: bool,
+    /// A place in what was measured; 0: nothing was.
+    measured: u32,
+}
+
+/// How far a visit found a page to be from what was held, and from its base versions.
+#[derive(Clone, Debug)]
+struct Moved {
+    divergence: f64,
+    bases: Vec<Apart>,
 }
 
 /// No visit yet.
@@ -158,11 +186,17 @@ struct Class {
 }
 
 /// A policy of the live crawl, as a chooser.
-pub struct ByPolicy {
+pub struct ByPolicy<'a> {
     policy: Arc<dyn Policy>,
     terms: Terms,
+    truth: &'a Truth,
+    looks_at: LooksAt,
     nodes: Vec<Node>,
     children: HashMap<(u32, u32, bool), u32>,
+    /// Where the policy looks at how far pages moved, each visit has a node of its own; the first is of none.
+    moved: Vec<Moved>,
+    /// What each page's profiles are, then.
+    profiles: Vec<Profiles>,
     /// What each node taught, as far as it was asked for: a place in `learnt`.
     taught: Vec<u32>,
     learnt: Vec<Learnt>,
@@ -188,18 +222,27 @@ struct ClassKey {
     learnt: u32,
     last: u32,
     weight: u64,
+    /// Only if the policy looks at it.
+    kin: Kin,
 }
 
 /// Before so many comparisons there is nothing to fit a prior to.
 const LEAST_COMPARISONS: u64 = 50;
 
-impl ByPolicy {
-    pub fn new(policy: Box<dyn Policy>, pages: usize, terms: Terms) -> Self {
+impl<'a> ByPolicy<'a> {
+    pub fn new(policy: Box<dyn Policy>, truth: &'a Truth, terms: Terms) -> Self {
+        let pages = truth.pages();
+        let mut looks_at = policy.looks_at();
+        looks_at.divergence &= truth.has_fragments();
         let mut chooser = Self {
             policy: Arc::from(policy),
             terms,
-            nodes: vec![Node { before: ROOT, gap: 0, changed: false }],
+            truth,
+            looks_at,
+            nodes: vec![Node { before: ROOT, gap: 0, changed: false, measured: 0 }],
             children: HashMap::new(),
+            moved: vec![Moved { divergence: 0.0, bases: Vec::new() }],
+            profiles: if looks_at.divergence { vec![Profiles::default(); pages] } else { Vec::new() },
             taught: Vec::new(),
             learnt: Vec::new(),
             by_bytes: HashMap::new(),
@@ -223,11 +266,15 @@ impl ByPolicy {
     fn teach(&mut self, node: u32) -> u32 {
         while self.taught.len() <= node as usize {
             let next = self.nodes.get(self.taught.len()).copied();
-            let Some(Node { before, gap, changed }) = next else { return 0 };
+            let Some(Node { before, gap, changed, measured }) = next else { return 0 };
             let from = self.taught.get(before as usize).copied().unwrap_or(0);
             let mut learnt = self.learnt.get(from as usize).cloned().unwrap_or_default();
             let interval = self.terms.days(gap);
-            let lesson = Lesson::of_bit(self.terms.start, interval, changed);
+            let mut lesson = Lesson::of_bit(self.terms.start, interval, changed);
+            if let Some(moved) = self.moved.get(measured as usize).filter(|_| measured > 0) {
+                lesson.divergence = Some(moved.divergence);
+                lesson.bases.clone_from(&moved.bases);
+            }
             learnt.take(&lesson, HostId(0), 0, &*self.policy);
             let place = self.learnt.len() as u32;
             let known = *self.by_bytes.entry(learnt.to_bytes()).or_insert(place);
@@ -242,11 +289,14 @@ impl ByPolicy {
     fn join(&mut self, page: u32) {
         let Page { node, last, weight, .. } = self.pages.get(page as usize).copied().unwrap_or_default();
         let learnt = self.teach(node);
-        let key = ClassKey { learnt, last, weight: weight.to_bits() };
+        let kin = if self.looks_at.kin { self.truth.kin.get(page as usize).copied() } else { None };
+        let kin = kin.unwrap_or_default();
+        let key = ClassKey { learnt, last, weight: weight.to_bits(), kin };
         let (terms, all) = (self.terms, &self.learnt);
         let class = self.classes.entry(key).or_insert_with(|| {
             let at = terms.at(last);
-            let mut state = PageState::found(PageId(0), HostId(0), 0, weight, at);
+            let mut state = PageState::found(PageId(0), HostId(i64::from(kin.site)), 0, weight, at);
+            state.kin = kin;
             (state.life, state.last_visit, state.seen_at) = (Life::Alive, Some(at), Some(at));
             state.learnt = all.get(learnt as usize).cloned().unwrap_or_default();
             Class { state, members: Vec::new() }
@@ -304,7 +354,7 @@ impl ByPolicy {
         let mut history = Intervals::keeping(KEPT_LENGTHS);
         let mut at = node;
         while at != ROOT {
-            let Some(Node { before, gap, changed }) = self.nodes.get(at as usize).copied() else { break };
+            let Some(Node { before, gap, changed, .. }) = self.nodes.get(at as usize).copied() else { break };
             history.add(self.terms.days(gap).days().max(Age::SHORTEST_DAYS), Seen::from(changed));
             at = before;
         }
@@ -339,20 +389,28 @@ struct Ranked {
     score: f64,
 }
 
-impl Chooser for ByPolicy {
+impl Chooser for ByPolicy<'_> {
     fn born(&mut self, page: u32, cycle: u32, weight: f64) {
         if let Some(place) = self.pages.get_mut(page as usize) {
             *place = Page { node: ROOT, last: cycle, weight, competes: false };
         }
+        if self.looks_at.divergence {
+            self.measure(page, cycle, cycle);
+        }
     }
 
     fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
+        let last = self.pages.get(page as usize).map_or(cycle, |place| place.last);
+        let measured = if self.looks_at.divergence { self.measure(page, last, cycle) } else { 0 };
         let Some(place) = self.pages.get_mut(page as usize) else { return };
-        let gap = cycle - place.last;
+        let gap = cycle - last;
         let next = self.nodes.len() as u32;
-        let node = *self.children.entry((place.node, gap, changed)).or_insert(next);
+        let node = match measured {
+            0 => *self.children.entry((place.node, gap, changed)).or_insert(next),
+            _ => next,
+        };
         if node == next {
-            self.nodes.push(Node { before: place.node, gap, changed });
+            self.nodes.push(Node { before: place.node, gap, changed, measured });
         }
         (place.node, place.last) = (node, cycle);
         self.comparisons += 1;
@@ -389,7 +447,26 @@ impl Chooser for ByPolicy {
     }
 }
 
-impl ByPolicy {
+impl ByPolicy<'_> {
+    /// Measures a page against what was held of it and its base versions, by the functions that do so live. Gives the
+    /// place of what was found.
+    fn measure(&mut self, page: u32, last: u32, cycle: u32) -> u32 {
+        let (truth, terms) = (self.truth, self.terms);
+        let Measuring { sketch, profiles } = terms.measuring;
+        let (held, live) = (truth.text(page, last), truth.text(page, cycle));
+        let Some(own) = self.profiles.get_mut(page as usize) else { return 0 };
+        let at = terms.at(cycle);
+        let found = BaseVersion { at, version: VersionId(i64::from(live)) };
+        let from = |base: VersionId| Ok::<_, Infallible>(truth.measured(page, base.0 as u32, live, sketch));
+        let Ok(measured) = own.extend(found, held == live && cycle > last, profiles, from);
+        let apart =
+            |from: &Measured| Apart { age: at.since(from.base.at), divergence: from.divergence.get() };
+        let bases = measured.iter().map(apart).collect();
+        let divergence = if held == live { 0.0 } else { truth.measured(page, held, live, sketch).get() };
+        self.moved.push(Moved { divergence, bases });
+        self.moved.len() as u32 - 1
+    }
+
     /// Classes from the best down, whole ones while there is room.
     fn choose_whole(&self, ranked: &mut [Ranked], visits: usize) -> Vec<(u32, ClassKey)> {
         let older_first = self.terms.ties == Ties::OlderFirst;

@@ -37,7 +37,8 @@ fn group_of(histories: &[String]) -> Group {
 }
 
 fn terms_of(group: &Group, budget: f64, warm_up: u32, ties: Ties) -> Terms {
-    Terms { budget, warm_up, step: group.step, every: 1, start: group.start, ties }
+    let measuring = Measuring::default();
+    Terms { budget, warm_up, step: group.step, every: 1, start: group.start, ties, measuring }
 }
 
 fn in_order(group: &Group) -> Vec<u32> {
@@ -86,7 +87,7 @@ fn change_rates_and_picks_are_the_golden_values() {
         let terms = terms_of(&group, share, number(&case["W"]) as u32, Ties::LowerFirst);
         for (name, expected) in case["policies"].as_object().expect("policies") {
             let policy = find(&name.to_lowercase(), &PolicySettings::default()).expect("a policy");
-            let mut chooser = ByPolicy::new(policy, truth.pages(), terms);
+            let mut chooser = ByPolicy::new(policy, &truth, terms);
             let mut recorded = Recorded { inner: &mut chooser, picks: Vec::new() };
             let cycles = replay(&truth, &mut recorded, &terms);
             let rates: Vec<f64> =
@@ -111,7 +112,7 @@ fn figures_are_those_counted_by_hand() {
     let truth = Truth::of(&group, &in_order(&group));
     let terms = terms_of(&group, 0.5, 1, Ties::OlderFirst);
     let policy = find("age", &PolicySettings::default()).expect("a policy");
-    let cycles = replay(&truth, &mut ByPolicy::new(policy, 2, terms), &terms);
+    let cycles = replay(&truth, &mut ByPolicy::new(policy, &truth, terms), &terms);
     // Day 2: page 1 changes, page 0 is visited: nothing found. Day 3: both change, page 1 is visited: found, page 0 is
     // stale. Day 4: page 0 is visited: found.
     let facts: Vec<_> =
@@ -224,7 +225,7 @@ proptest! {
                 if one.learner().is_some_and(|learner| learner.prior().is_some()) {
                     continue;
                 }
-                let mut here = ByPolicy::new(one, truth.pages(), terms);
+                let mut here = ByPolicy::new(one, &truth, terms);
                 let state = PageState::found(PageId(0), HostId(0), 0, 1.0, terms.start);
                 let mut live = Live {
                     policy: Arc::from(other),
@@ -254,7 +255,7 @@ fn between_cycles_copies_only_age() {
     let truth = Truth::of(&group, &in_order(&group));
     let terms = Terms { every: 2, ..terms_of(&group, 0.5, 0, Ties::OlderFirst) };
     let policy = find("age", &PolicySettings::default()).expect("a policy");
-    let all = replay(&truth, &mut ByPolicy::new(policy, 2, terms), &terms);
+    let all = replay(&truth, &mut ByPolicy::new(policy, &truth, terms), &terms);
     let facts: Vec<_> =
         all.iter().map(|moment| (moment.cycle, moment.visits, moment.changed, moment.fresh)).collect();
     // Visits at 2 (page 0), 4 (page 1), 6 (page 0: found) and 8 (page 1).

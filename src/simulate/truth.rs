@@ -7,8 +7,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::change::divergence::of_sorted;
+use crate::change::divergence::{Divergence, of_smallest, of_sorted};
 use crate::dataset::{Group, History};
+use crate::page::Kin;
 
 /// The truth of a group of pages.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub struct Truth {
     texts: Vec<Vec<Arc<[u64]>>>,
     pub born: Vec<u32>,
     pub weights: Vec<f64>,
+    /// Whom each page is like.
+    pub kin: Vec<Kin>,
     pub cycles: u32,
     divergences: RefCell<HashMap<(u32, u32, u32), f32>>,
 }
@@ -41,6 +44,7 @@ impl Truth {
             texts: Vec::new(),
             born: Vec::with_capacity(order.len()),
             weights: Vec::with_capacity(order.len()),
+            kin: Vec::with_capacity(order.len()),
             cycles: group.cycles,
             divergences: RefCell::default(),
         };
@@ -65,6 +69,7 @@ impl Truth {
             truth.starts.push(truth.steps.len() as u32);
             truth.born.push(page.born);
             truth.weights.push(page.weight);
+            truth.kin.push(Kin::of(&page.url));
         }
         truth
     }
@@ -128,6 +133,15 @@ impl Truth {
             self.divergences.borrow_mut().insert(key, apart);
             apart
         }))
+    }
+
+    /// The same as a crawl measures it that keeps sketches of so many hashes; `None`: of all.
+    pub fn measured(&self, page: u32, one: u32, other: u32, sketch: Option<usize>) -> Divergence {
+        let texts = self.texts.get(page as usize).map_or(&[][..], Vec::as_slice);
+        match (sketch, texts.get(one as usize), texts.get(other as usize)) {
+            (Some(most), Some(a), Some(b)) => of_smallest(a, b, most),
+            _ => Divergence::new(self.divergence(page, one, other)).unwrap_or(Divergence::WHOLE),
+        }
     }
 
     /// Are fragments known?

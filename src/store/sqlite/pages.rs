@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Result, SqliteStore, StoreError, count, fingerprint, learning, moment};
 use crate::observation::Life;
-use crate::page::{Host, HostId, PageId, PageUrl, SeedId};
+use crate::page::{Host, HostId, Kin, PageId, PageUrl, SeedId};
 use crate::policy::PageState;
 use crate::store::{AddedPage, CycleId, KnownPage, KnownSeed};
 use crate::time::Timestamp;
@@ -136,7 +136,10 @@ pub(super) fn add(
         id: PageId(connection.last_insert_rowid()),
         host,
         url: page.url.clone(),
-        state: PageState::found(PageId(connection.last_insert_rowid()), host, page.depth, weight, now),
+        state: PageState {
+            kin: Kin::of(page.url.as_str()),
+            ..PageState::found(PageId(connection.last_insert_rowid()), host, page.depth, weight, now)
+        },
     }))
 }
 
@@ -174,6 +177,7 @@ fn known(row: &Row<'_>) -> Result<KnownPage> {
             page,
             host,
             depth: row.get(4)?,
+            kin: Kin::of(row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?),
             weight: row.get(5)?,
             found_at: Timestamp::from_millis(row.get(6)?),
             last_visit: moment(row.get(7)?),
