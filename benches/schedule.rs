@@ -192,6 +192,7 @@ fn crawler(path: &Path, budget: u64) -> Crawler<Network> {
         budget: Some(budget),
         cycles: 1,
         every: Some(Duration::from_secs(86_400)),
+        threshold: None,
         discover: None,
         weight: WeightBy::Seeds,
         redirects: 5,

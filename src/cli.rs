@@ -378,6 +378,10 @@ pub struct CrawlFlags {
     /// What visits are to achieve, which picks the policy if none is named: freshness, staleness, changes [default: freshness]
     #[arg(long, value_name = "AIM", env = "FRESHET_OBJECTIVE", help_heading = "Budget")]
     pub objective: Option<String>,
+    /// Visit a page again once its score reaches T (of `longevity` and `utility`: divergence × days a visit would gain),
+    /// however many these are; with --budget, the best of them [default: all that the budget has room for]
+    #[arg(long, value_name = "T", env = "FRESHET_THRESHOLD", help_heading = "Budget")]
+    pub threshold: Option<f64>,
     /// Of a cycle's visits, the share kept for pages never visited, 0 to 1 [default: they compete with the others]
     #[arg(long, value_name = "SHARE", env = "FRESHET_DISCOVER", help_heading = "Budget")]
     pub discover: Option<f64>,
@@ -533,6 +537,10 @@ pub struct MonitorArgs {
     /// The time of day, UTC, at which cycles begin: 02:00
     #[arg(long, value_name = "HH:MM", env = "FRESHET_AT")]
     pub at: Option<String>,
+    /// Requests of a day, however many cycles it has: a threshold is kept that costs as much, so that a cycle in which
+    /// more is due sends more
+    #[arg(long, value_name = "N", env = "FRESHET_DAILY_BUDGET", conflicts_with_all = ["budget", "threshold"])]
+    pub daily_budget: Option<u64>,
     /// Run one cycle now, and end: for cron and systemd timers
     #[arg(long)]
     pub once: bool,

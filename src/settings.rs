@@ -96,6 +96,8 @@ pub struct CrawlSection {
     pub policy: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discover: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
     pub weight: String,
     pub interval: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -257,6 +259,11 @@ impl Settings {
         }
         if let Some(share) = crawl.discover.filter(|share| !(0.0..=1.0).contains(share)) {
             return usage(format!("discover is `{share}`; it must be a share from 0 to 1"));
+        }
+        if let Some(threshold) =
+            crawl.threshold.filter(|threshold| !threshold.is_finite() || *threshold < 0.0)
+        {
+            return usage(format!("threshold is `{threshold}`; it must be a number from 0 on"));
         }
         if registry::for_aim(&crawl.objective).is_none() {
             let names = registry::AIMS.map(|(aim, _)| format!("`{aim}`")).join(", ");
@@ -474,6 +481,7 @@ impl Settings {
             // Checked before.
             every: self.every().unwrap_or_default(),
             discover: crawl.discover,
+            threshold: crawl.threshold,
             weight: self.weight().unwrap_or_default(),
             redirects: self.limits.redirects,
             sitemaps: crawl.sitemaps,
@@ -586,6 +594,7 @@ mod tests {
             ("[crawl]\nweight = 'gold'\n", "weight is `gold`"),
             ("[crawl]\nobjective = 'joy'\n", "objective is `joy`"),
             ("[crawl]\ndiscover = 1.5\n", "discover is `1.5`"),
+            ("[crawl]\nthreshold = -1.0\n", "threshold is `-1`"),
             ("[crawl]\nevery = 'often'\n", "every is `often`"),
             ("[crawl]\nevery = '0s'\n", "every is `0s`"),
             ("[crawl]\nat = '25:00'\n", "at is `25:00`"),

@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use freshet::crawl::{CrawlReport, Crawler, Progress};
 use freshet::fetch::network::Network;
 use freshet::policy::Policy;
-use freshet::report::{Align, Table, bytes, number, span};
+use freshet::report::{Align, Table, bytes, number, rate, span};
 use freshet::store::Store;
 use freshet::store::sqlite::SqliteStore;
 use freshet::time::Timestamp;
@@ -281,6 +281,7 @@ fn print(report: &CrawlReport, ran: Option<Ran>, as_json: bool, settings: &Setti
             "outcomes": counts.outcomes,
             "put_off": counts.put_off,
             "refused": counts.refused,
+            "threshold": report.threshold,
             "on_change": ran,
         });
         serde_json::to_string_pretty(&summary)? + "\n"
@@ -352,7 +353,10 @@ fn finish(report: &CrawlReport, signal: u8, talk: &Talk, settings: &Settings) ->
     }
     let by_budget = report.counts.put_off.get("budget").copied().unwrap_or(0);
     if by_budget > 0 {
-        talk.say(&format!("the budget is spent; {} pages wait for the next cycle", number(by_budget)));
+        let least = report.threshold.map_or(String::new(), |least| {
+            format!("; what was visited again had a score of {} or more", rate(least))
+        });
+        talk.say(&format!("the budget is spent; {} pages wait for the next cycle{least}", number(by_budget)));
     } else if report.counts.requests == 0 {
         talk.say("nothing was due");
     }

@@ -12,9 +12,10 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::watch;
 
 use freshet::crawl::calendar::{Arrears, Calendar};
-use freshet::crawl::{Counts, CrawlReport, Crawler, Progress};
+use freshet::crawl::threshold::Controller;
+use freshet::crawl::{Counts, CrawlReport, Crawler, CycleLimits, Progress};
 use freshet::fetch::network::Network;
-use freshet::report::{number, span};
+use freshet::report::{number, rate, span};
 use freshet::store::CycleId;
 use freshet::time::Timestamp;
 
@@ -22,12 +23,17 @@ use super::crawl::{listen, runtime, set_up, wait_for};
 use super::on_change::Hook;
 use super::talk::Talk;
 use crate::cli::{Global, MonitorArgs};
-use crate::settings::Settings;
+use crate::settings::{Settings, Usage};
 
 /// From one cycle to the next if nothing is said.
 const DEFAULT_EVERY: &str = "1d";
 /// The store's note of what missed cycles did not spend.
 const OWED: &str = "owed-requests";
+/// … and of the threshold that keeps the cost of a day.
+const THRESHOLD: &str = "threshold";
+const DAY: Duration = Duration::from_secs(86_400);
+/// One a second.
+const MOST_CYCLES_A_DAY: usize = 86_400;
 /// How long one sleeps at most before the clock is read again: it may have been set, or the machine been asleep.
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 
@@ -46,9 +52,21 @@ pub fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyhow::Res
     let resumes = open.is_some_and(|cycle| now < cycle.started_at.plus(every));
     if let Some(cycle) = open.filter(|_| !resumes) {
         // Its time is long over: what it did not reach competes in the next.
-        store.close_cycle(CycleId(cycle.id), now)?;
+        store.close_cycle(CycleId(cycle.id), now, None)?;
     }
     let owed = store.note(OWED)?.and_then(|owed| owed.parse().ok()).unwrap_or(0);
+    let controller = match arguments.daily_budget {
+        Some(0) => return Err(Usage("--daily-budget is 0; it must be at least 1".to_owned()).into()),
+        Some(daily) => Some(Controller {
+            daily,
+            cycle_days: every.as_secs_f64() / DAY.as_secs_f64(),
+            threshold: store
+                .note(THRESHOLD)?
+                .and_then(|kept| kept.parse().ok())
+                .filter(|kept: &f64| *kept > 0.0),
+        }),
+        None => None,
+    };
     let last_start = last.as_ref().map(|cycle| cycle.started_at);
     let mut calendar = Calendar::new(every, time_of_day, last_start, now);
     let is_overdue = last_start.is_none_or(|last| calendar.latest(now) > last);
@@ -73,6 +91,8 @@ pub fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyhow::Res
         last_due: calendar.latest(now),
         arrears,
         budget: settings.crawl.budget,
+        threshold: settings.crawl.threshold,
+        controller,
         json: global.json,
         today: Today::default(),
     };
@@ -97,6 +117,8 @@ struct Monitor {
     last_due: Timestamp,
     arrears: Arrears,
     budget: Option<u64>,
+    threshold: Option<f64>,
+    controller: Option<Controller>,
     json: bool,
     today: Today,
 }
@@ -163,23 +185,37 @@ impl Monitor {
     ) -> anyhow::Result<CrawlReport> {
         let regular =
             |budget: u64, arrears: &mut Arrears| if resumes { budget } else { arrears.take(budget) };
-        let budget = self.budget.map(|budget| regular(budget, &mut self.arrears));
-        crawler.store()?.set_note(OWED, &self.arrears.owed.to_string())?;
         let began = Timestamp::now();
+        let (budget, threshold) = match &self.controller {
+            Some(controller) => {
+                (Some(controller.budget(sent_since(crawler, began, DAY)?)), controller.threshold)
+            }
+            None => (self.budget.map(|budget| regular(budget, &mut self.arrears)), self.threshold),
+        };
+        crawler.store()?.set_note(OWED, &self.arrears.owed.to_string())?;
         // The next one begins on time, so this one has until then; after a single one comes nothing.
         let next = self.calendar.next(Timestamp::from_millis(began.millis() + 1)).after(began);
         let time = if self.once { self.every } else { next.min(self.every) };
         let (progress, mut watched) = watch::channel(Progress::default());
         let mut meter = talk.meter();
-        let mut run = std::pin::pin!(crawler.run_once(budget, Some(time), stopped, &progress));
-        let report = loop {
-            tokio::select! {
-                report = &mut run => break report,
-                Ok(()) = watched.changed() => meter.show(&watched.borrow_and_update().clone()),
+        let limits = CycleLimits { budget, threshold, time: Some(time) };
+        let report = {
+            let mut run = std::pin::pin!(crawler.run_once(limits, stopped, &progress));
+            loop {
+                tokio::select! {
+                    report = &mut run => break report,
+                    Ok(()) = watched.changed() => meter.show(&watched.borrow_and_update().clone()),
+                }
             }
         };
         meter.finish();
         let report = report.context("the cycle failed; what was committed is safe")?;
+        if let Some(controller) = self.controller.as_mut().filter(|_| !report.stopped) {
+            controller.after(report.counts.requests, report.threshold);
+            if let Some(threshold) = controller.threshold {
+                crawler.store()?.set_note(THRESHOLD, &threshold.to_string())?;
+            }
+        }
         self.today.add(began, &report.counts, self.json, self.every)?;
         self.say(began, budget, &report)?;
         Ok(report)
@@ -192,6 +228,7 @@ impl Monitor {
                 "cycle_began": began,
                 "seconds": report.elapsed.as_secs_f64(),
                 "budget": budget,
+                "threshold": report.threshold,
                 "requests": counts.requests,
                 "fetched": counts.fetched,
                 "changed": counts.changed,
@@ -205,7 +242,9 @@ impl Monitor {
             .to_string()
         } else {
             let stopped = if report.stopped { ", stopped" } else { "" };
-            format!("{began} cycle: {} in {}{stopped}", figures(counts), span(report.elapsed))
+            let least =
+                report.threshold.map_or(String::new(), |least| format!(", scores from {} up", rate(least)));
+            format!("{began} cycle: {} in {}{least}{stopped}", figures(counts), span(report.elapsed))
         };
         print(&line)
     }
@@ -220,6 +259,13 @@ fn figures(counts: &Counts) -> String {
         number(counts.new),
         number(counts.failed)
     )
+}
+
+/// Requests that cycles begun within that time before `now` sent.
+fn sent_since(crawler: &mut Crawler<Network>, now: Timestamp, time: Duration) -> anyhow::Result<u64> {
+    let cycles = crawler.store()?.cycles(MOST_CYCLES_A_DAY)?;
+    let recent = cycles.iter().filter(|cycle| now.after(cycle.started_at) < time);
+    Ok(recent.map(|cycle| cycle.requests).sum())
 }
 
 /// A line that a log file or a journal has at once.

@@ -103,8 +103,14 @@ fn as_text(foreseen: &Foreseen, policy: &str, shown: usize, now: Timestamp) -> S
         None => "no budget".to_owned(),
     };
     let resumed = if foreseen.resumed { "; an interrupted cycle is taken up" } else { "" };
+    let least = match foreseen.threshold {
+        Some(least) if foreseen.budget.is_some() => {
+            format!("; a threshold of {} would do the same", rate(least))
+        }
+        _ => String::new(),
+    };
     text += &format!(
-        "\n{} visits by `{policy}` with {budget}, of {} pages that may be visited ({} of them new){resumed}\n",
+        "\n{} visits by `{policy}` with {budget}, of {} pages that may be visited ({} of them new){least}{resumed}\n",
         number(foreseen.visits.len() as u64),
         number(foreseen.candidates as u64),
         number(foreseen.new as u64),

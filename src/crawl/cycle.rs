@@ -178,7 +178,9 @@ impl<'a, W: Web> Cycle<'a, W> {
         // The plan rows of pages that are not wanted any more fall when the cycle closes.
         open.outstanding.retain(|visit| !crawler.unwanted.contains(&visit.page));
         let view = View { weights: Weights::load(&mut *store, settings.weight)?, learnt: None };
-        let terms = Terms { cycle: open.id.0, now, budget: settings.budget, length };
+        let terms =
+            Terms { cycle: open.id.0, now, budget: settings.budget, threshold: settings.threshold, length };
+        crawler.least = None;
         let Ready { fetcher, hosts, ids, candidates } = Ready::of(crawler, &mut *store, &open, &view, terms)?;
         tracing::info!(
             cycle = open.id.0,
@@ -343,6 +345,8 @@ impl<'a, W: Web> Cycle<'a, W> {
         if let Some(discovery) = &mut self.discovery {
             plan.visits.iter().for_each(|visit| discovery.count(visit.is_new));
         }
+        let revisits = plan.visits.iter().filter(|visit| !visit.is_new).map(|visit| visit.score.value());
+        self.crawler.least = revisits.chain(self.crawler.least).min_by(f64::total_cmp);
         self.planning = true;
         self.writer.send(Order::Plan(plan)).await;
     }

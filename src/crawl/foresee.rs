@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::cycle::{Ready, cap};
 use super::prepare::{self, Terms, View};
 use super::weights::Weights;
-use super::{CrawlError, Crawler};
+use super::{CrawlError, CrawlSettings, Crawler};
 use crate::fetch::web::Web;
 use crate::page::PageId;
 use crate::policy::{self, Reason, Score};
@@ -25,6 +25,8 @@ pub struct Foreseen {
     /// An interrupted cycle is taken up.
     pub resumed: bool,
     pub budget: Option<u64>,
+    /// The least score of a page that is visited again.
+    pub threshold: Option<f64>,
     /// The page that was asked about.
     pub about: Option<About>,
 }
@@ -81,7 +83,8 @@ impl<W: Web> Crawler<W> {
             requests: interrupted.map_or(0, |cycle| cycle.requests),
             outstanding: Vec::new(),
         };
-        let terms = Terms { cycle: open.id.0, now, budget: self.settings.budget, length };
+        let CrawlSettings { budget, threshold, .. } = self.settings;
+        let terms = Terms { cycle: open.id.0, now, budget, threshold, length };
         let Ready { fetcher, hosts, mut candidates, .. } = Ready::of(self, &mut *store, &open, &view, terms)?;
         let asked = about.map(|page| store.known_page(page)).transpose()?.flatten();
         let asked = asked.map(|mut page| {
@@ -122,7 +125,9 @@ impl<W: Web> Crawler<W> {
         }
         self.store = Some(store);
         let (resumed, budget) = (open.resumed, self.settings.budget);
-        Ok(Foreseen { visits, candidates: all, new, resumed, budget, about })
+        let revisits = plan.visits.iter().filter(|visit| !visit.is_new).map(|visit| visit.score.value());
+        let threshold = revisits.min_by(f64::total_cmp);
+        Ok(Foreseen { visits, candidates: all, new, resumed, budget, threshold, about })
     }
 
     /// The name of the policy that ranks pages.

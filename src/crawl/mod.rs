@@ -7,6 +7,7 @@ pub mod foresee;
 pub mod observe;
 pub mod prepare;
 mod sitemaps;
+pub mod threshold;
 pub mod weights;
 mod writer;
 
@@ -42,6 +43,8 @@ pub struct CrawlSettings {
     pub discover: Option<f64>,
     /// What the importance of pages goes by.
     pub weight: WeightBy,
+    /// Pages are visited again once their score reaches it; `None`: all that the budget has room for.
+    pub threshold: Option<f64>,
     /// Redirects that are followed.
     pub redirects: u32,
     /// Look for sitemaps.
@@ -51,6 +54,15 @@ pub struct CrawlSettings {
     /// A hash of what decides which links are taken (the seeds are mixed in): a page that was read by other rules is
     /// read again though it did not change.
     pub rules: u64,
+}
+
+/// What a single cycle may do.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CycleLimits {
+    pub budget: Option<u64>,
+    pub threshold: Option<f64>,
+    /// After that it plans nothing more.
+    pub time: Option<Duration>,
 }
 
 /// What went wrong with the crawl itself; a page that fails is an outcome, never this.
@@ -123,6 +135,8 @@ pub struct CrawlReport {
     pub elapsed: Duration,
     /// Told to stop before it was done.
     pub stopped: bool,
+    /// The least score of a page that was visited again in the last cycle: the threshold that its budget came to.
+    pub threshold: Option<f64>,
 }
 
 impl CrawlReport {
@@ -154,6 +168,8 @@ pub struct Crawler<W> {
     resumed: bool,
     pages: u64,
     hosts: usize,
+    /// The least score of a page that the last cycle visited again.
+    least: Option<f64>,
     /// How long the next cycle may take, if that is not the time from one to the next.
     time: Option<Duration>,
 }
@@ -206,6 +222,7 @@ impl<W: Web> Crawler<W> {
             resumed: false,
             pages,
             hosts: 0,
+            least: None,
             time: None,
         })
     }
@@ -234,15 +251,15 @@ impl<W: Web> Crawler<W> {
         Ok(self.report(done, *stop.borrow()))
     }
 
-    /// Runs one cycle, with a budget of its own, and gives back what it came to. After that time it plans nothing more.
+    /// Runs one cycle within these limits, and gives back what it came to.
     pub async fn run_once(
         &mut self,
-        budget: Option<u64>,
-        time: Option<Duration>,
+        limits: CycleLimits,
         stop: watch::Receiver<bool>,
         progress: &watch::Sender<Progress>,
     ) -> Result<CrawlReport, CrawlError> {
-        (self.settings.budget, self.time) = (budget, time);
+        let CycleLimits { budget, threshold, time } = limits;
+        (self.settings.budget, self.settings.threshold, self.time) = (budget, threshold, time);
         self.started = Instant::now();
         self.resumed = false;
         let stopped = stop.clone();
@@ -275,6 +292,7 @@ impl<W: Web> Crawler<W> {
             hosts: self.hosts,
             elapsed: self.started.elapsed(),
             stopped,
+            threshold: self.least,
             counts: self.counts.clone(),
         }
     }
@@ -290,6 +308,7 @@ impl<W: Web> Crawler<W> {
     }
 
     fn close_cycle(&mut self, cycle: CycleId) -> Result<(), CrawlError> {
-        Ok(self.store()?.close_cycle(cycle, Timestamp::now())?)
+        let least = self.least;
+        Ok(self.store()?.close_cycle(cycle, Timestamp::now(), least)?)
     }
 }

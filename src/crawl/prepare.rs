@@ -11,7 +11,7 @@ use crate::estimate::censored::{History, KEPT_LENGTHS};
 use crate::page::{Depth, HostId, PageId};
 use crate::policy::learner::{GroupBy, LEAST_PAGES_IN_ALL, PriorKind, Priors};
 use crate::policy::page_state::seen;
-use crate::policy::{Learnt, PageState, Policy, Survey, Yield, registry};
+use crate::policy::{self, Learnt, PageState, Policy, Survey, Yield, registry};
 use crate::store::{KnownHost, KnownPage, Store, StoreError};
 use crate::time::{Age, Timestamp};
 
@@ -150,6 +150,8 @@ pub struct Terms {
     pub cycle: i64,
     pub now: Timestamp,
     pub budget: Option<u64>,
+    /// Pages wait until their score reaches it.
+    pub threshold: Option<f64>,
     /// From its start to that of the next.
     pub length: Age,
 }
@@ -160,9 +162,14 @@ impl Terms {
         self.now.plus(Duration::try_from_secs_f64(self.length.seconds() / 2.0).unwrap_or_default())
     }
 
-    /// Without a budget that says how many: may a page that was visited before wait for a later cycle?
+    /// May a page that was visited before wait for a later cycle? Those below the threshold may; without one, and without
+    /// a budget that says how many, the policy tells.
     pub fn can_wait(&self, policy: &dyn Policy, page: &PageState) -> bool {
-        self.budget.is_none() && page.last_visit.is_some() && !policy.is_due(page, self.middle())
+        let waits = || match self.threshold {
+            Some(threshold) => policy::score(policy, page, self.now).value() < threshold,
+            None => self.budget.is_none() && !policy.is_due(page, self.middle()),
+        };
+        page.last_visit.is_some() && waits()
     }
 }
 

@@ -53,6 +53,7 @@ pub struct FileCrawl {
     pub policy: Option<String>,
     pub objective: Option<String>,
     pub discover: Option<f64>,
+    pub threshold: Option<f64>,
     pub weight: Option<String>,
     pub interval: Option<String>,
     pub every: Option<String>,

@@ -73,6 +73,7 @@ pub(super) fn merge(store: Option<PathBuf>, flags: &CrawlFlags, file: File) -> S
             }),
             objective,
             discover: flags.discover.or(from.discover),
+            threshold: flags.threshold.or(from.threshold),
             weight: flags
                 .weight
                 .clone()

@@ -107,8 +107,8 @@ pub trait Store: Send {
     /// Takes in a batch, all of it or nothing.
     fn record(&mut self, cycle: CycleId, batch: &Batch) -> Result<Recorded>;
 
-    /// Ends the cycle: what was planned and put off is free again.
-    fn close_cycle(&mut self, cycle: CycleId, now: Timestamp) -> Result<()>;
+    /// Ends the cycle: what was planned and put off is free again. Keeps the least score that was visited again in it.
+    fn close_cycle(&mut self, cycle: CycleId, now: Timestamp, threshold: Option<f64>) -> Result<()>;
 
     /// Counts over everything.
     fn summary(&mut self) -> Result<Summary>;
@@ -466,6 +466,8 @@ pub struct CycleRow {
     pub unchanged: u64,
     pub failed: u64,
     pub deferred: u64,
+    /// The least score of a page that was visited again.
+    pub threshold: Option<f64>,
 }
 
 /// Which pages to list.

@@ -276,7 +276,7 @@ impl Begun {
 
     /// Closes the cycle, opens the next.
     fn next_cycle(&mut self) {
-        self.store.close_cycle(self.cycle, NOW).expect("the cycle closes");
+        self.store.close_cycle(self.cycle, NOW, None).expect("the cycle closes");
         self.cycle = self.store.open_cycle("breadth-first", None, NOW).expect("a cycle opens").id;
     }
 }
@@ -462,7 +462,7 @@ pub fn an_interrupted_cycle_goes_on(place: &dyn Place) {
         "this run's wishes hold"
     );
     assert_eq!((cycles[0].started_at, cycles[0].ended_at), (NOW, None));
-    store.close_cycle(again.id, later(90)).expect("it closes");
+    store.close_cycle(again.id, later(90), Some(0.25)).expect("it closes");
     drop(store);
 
     let mut store = place.open();

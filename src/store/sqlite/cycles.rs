@@ -86,10 +86,18 @@ pub(super) fn plan(store: &mut SqliteStore, cycle: CycleId, plan: &Plan) -> Resu
     Ok(visits)
 }
 
-pub(super) fn close(store: &mut SqliteStore, cycle: CycleId, now: Timestamp) -> Result<()> {
+pub(super) fn close(
+    store: &mut SqliteStore,
+    cycle: CycleId,
+    now: Timestamp,
+    threshold: Option<f64>,
+) -> Result<()> {
     let transaction = store.transaction()?;
     transaction.execute("DELETE FROM plan", [])?;
-    transaction.execute("UPDATE cycle SET ended_at = ?2 WHERE id = ?1", params![cycle.0, now.millis()])?;
+    transaction.execute(
+        "UPDATE cycle SET ended_at = ?2, threshold = ?3 WHERE id = ?1",
+        params![cycle.0, now.millis(), threshold],
+    )?;
     transaction.commit()?;
     Ok(())
 }
@@ -97,7 +105,7 @@ pub(super) fn close(store: &mut SqliteStore, cycle: CycleId, now: Timestamp) -> 
 pub(super) fn latest(connection: &Connection, most: usize) -> Result<Vec<CycleRow>> {
     let mut statement = connection.prepare(
         "SELECT id, started_at, ended_at, policy, budget, requests, bytes, fetched, new_pages, changed, unchanged,
-                failed, deferred
+                failed, deferred, threshold
          FROM cycle ORDER BY id DESC LIMIT ?1",
     )?;
     let rows = statement.query_map([signed(most as u64)], |row| {
@@ -115,6 +123,7 @@ pub(super) fn latest(connection: &Connection, most: usize) -> Result<Vec<CycleRo
             unchanged: count(row.get(10)?),
             failed: count(row.get(11)?),
             deferred: count(row.get(12)?),
+            threshold: row.get(13)?,
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)

@@ -312,8 +312,8 @@ impl Store for SqliteStore {
         observations::record(self, cycle, batch)
     }
 
-    fn close_cycle(&mut self, cycle: CycleId, now: Timestamp) -> Result<()> {
-        cycles::close(self, cycle, now)
+    fn close_cycle(&mut self, cycle: CycleId, now: Timestamp, threshold: Option<f64>) -> Result<()> {
+        cycles::close(self, cycle, now, threshold)
     }
 
     fn summary(&mut self) -> Result<Summary> {
