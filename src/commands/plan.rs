@@ -143,6 +143,9 @@ pub(super) fn in_words(reason: &Reason, age: Age) -> String {
     if let Some(chance) = reason.chance {
         parts.push(format!("{} sure to have changed", percent(chance)));
     }
+    if let Some(divergence) = reason.divergence {
+        parts.push(format!("{} of it expected to differ", percent(divergence)));
+    }
     if let Some(gain) = reason.gain_days {
         parts.push(format!("gains {}", span_of(Age::from_days(gain))));
     }

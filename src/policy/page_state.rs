@@ -10,6 +10,7 @@ use crate::page::{Depth, HostId, Kin, PageId};
 use crate::time::{Age, Timestamp};
 
 use super::Policy;
+use super::content::Content;
 
 /// A page as a policy sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +69,8 @@ impl PageState {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Learnt {
     pub state: EstimatorState,
+    /// How far it moved, as far as the policy goes by that.
+    pub content: Content,
     pub dates: Dates,
     /// Pages nobody knew that were found on it after its first visit.
     pub new_links: u32,
@@ -105,6 +108,11 @@ impl Lesson {
         let (date, events, new_links, divergence, bases) = (None, None, 0, None, Vec::new());
         Self { at, interval, changed, date, events, new_links, divergence, bases }
     }
+
+    /// How far the page moved; where that can't be measured, a change is a whole one.
+    pub fn moved(&self) -> f64 {
+        self.divergence.unwrap_or(f64::from(u8::from(self.changed)))
+    }
 }
 
 impl Learnt {
@@ -126,6 +134,7 @@ impl Learnt {
             push_signed(&mut bytes, date.millis());
         }
         self.state.push_bytes(&mut bytes);
+        self.content.push_bytes(&mut bytes);
         bytes
     }
 
@@ -139,8 +148,9 @@ impl Learnt {
             _ => Some(Timestamp::from_millis(take_signed(&mut rest)?)),
         };
         let state = EstimatorState::take_bytes(&mut rest)?;
+        let content = Content::take_bytes(&mut rest)?;
         let dates = Dates { claimed, trust: Trust { kept, broken } };
-        rest.is_empty().then_some(Self { state, dates, new_links })
+        rest.is_empty().then_some(Self { state, content, dates, new_links })
     }
 }
 
@@ -188,6 +198,8 @@ pub struct Reason {
     pub estimate: Option<Estimate>,
     /// The chance that it has changed since it was last seen.
     pub chance: Option<f64>,
+    /// How far it is expected to have moved since it was last seen, 0 to 1.
+    pub divergence: Option<f64>,
     /// What a visit gains, in divergence × days.
     pub gain_days: Option<f64>,
     /// How often it should be visited.

@@ -15,6 +15,7 @@ use super::fixed::fixed;
 use super::heritrix::heritrix;
 pub use super::interval_rule::RuleScale;
 use super::learner::Learner;
+use super::longevity::Longevity;
 use super::nutch::nutch;
 use super::optimal_rate::Objective;
 use super::random::Random;
@@ -70,7 +71,8 @@ const fn row(name: &'static str, takes_estimator: bool, about: &'static str) -> 
 }
 
 /// Every policy, the default first; short names of the papers' policies come last.
-pub const ALL: [Row; 21] = [
+pub const ALL: [Row; 22] = [
+    row("longevity", false, "the visit that brings most of what will last: by how far pages move"),
     row("utility", true, "the visit that gains most: the time for which a fresh copy lasts"),
     row("every", false, "all pages each cycle, the one left alone longest first"),
     row("age", false, "round robin: the page left alone longest"),
@@ -120,6 +122,7 @@ pub fn find(name: &str, settings: &PolicySettings) -> Result<Box<dyn Policy>, St
         Ok(Box::new(CrawlRate::new(own(), learner(rates)?, allocation, moments)))
     };
     Ok(match base {
+        "longevity" => Box::new(Longevity::default()),
         "every" => Box::new(ByAge { name: "every" }),
         "age" => Box::new(ByAge { name: "age" }),
         "random" => Box::new(Random::default()),

@@ -6,29 +6,13 @@
 //! up for those whose copy lasts. With a belief instead of a rate, U grows without bound while little is known: what is
 //! uncertain is visited at some time, and no page is forgotten.
 //!
-//! New pages and revisits stand on one scale: a missing page is as far from what it should be as a page can be, so a
-//! page that is fetched for the first time gains the time for which its copy will last, up to [`HORIZON_DAYS`], times
-//! the chance that there is anything to be had. A page that leads to new ones gains their divergence too: D grows by 1
-//! for each, so U grows by ν t²/2 if it shows ν new links a day.
-
-use std::collections::HashMap;
+//! New pages and revisits stand on one scale: see [`newcomers`](super::newcomers).
 
 use super::learner::Learner;
-use super::{PageState, Policy, Reason, Score, Survey, Yield};
+use super::newcomers::{self, Newcomers};
+use super::{PageState, Policy, Reason, Score, Survey};
 use crate::estimate::gamma_function::churn;
-use crate::observation::Life;
-use crate::page::HostId;
 use crate::time::Timestamp;
-
-/// Longer than this nobody counts on a copy, in days.
-pub const HORIZON_DAYS: f64 = 30.0;
-/// How much a step away from the seeds takes from the worth of a page nobody has seen: enough to go breadth first among
-/// equals.
-const DEPTH_LOSS: f64 = 0.01;
-
-/// What each failure in a row leaves of the worth of a page that was never had, besides the half that it takes from any
-/// page: a first try that failed is soon made again, a second and third ever less.
-const RETURN_AFTER_FAILURE: f64 = 0.2;
 
 /// U(t) of a page that changes at random, `rate` times a day: (1 − (1 + rt) e^(−rt)) / r (Olston & Pandey 2008, appendix
 /// A), in days. A page that never changes is worth 0.
@@ -36,21 +20,16 @@ pub fn refresh_utility(rate: f64, days: f64) -> f64 {
     if rate <= 0.0 { 0.0 } else { churn(rate * days) / rate }
 }
 
-/// The worth of new links, `links_a_day` of them: U of a divergence that grows by 1 with each (D = ν t, so ν t²/2), in days.
-pub fn discovery_utility(links_a_day: f64, days: f64) -> f64 {
-    links_a_day * days * days / 2.0
-}
-
 #[derive(Debug)]
 pub struct Utility {
     name: String,
     learner: Learner,
-    hosts: HashMap<HostId, Yield>,
+    newcomers: Newcomers,
 }
 
 impl Utility {
     pub fn new(name: String, learner: Learner) -> Self {
-        Self { name, learner, hosts: HashMap::new() }
+        Self { name, learner, newcomers: Newcomers::default() }
     }
 
     /// What a visit gains in freshness, in days.
@@ -62,15 +41,8 @@ impl Utility {
         }
     }
 
-    /// What a visit gains in new pages. What is believed of any page before its first visits keeps one link that was
-    /// found at once from making a page a fountain of them.
     fn new_links(&self, page: &PageState, now: Timestamp) -> f64 {
-        let learnt = &page.learnt;
-        if learnt.new_links == 0 {
-            return 0.0;
-        }
-        let watched = learnt.state.watched_days + self.learner.prior_days(page);
-        discovery_utility(f64::from(learnt.new_links) / watched, page.copy_age(now).days())
+        newcomers::new_links(page, self.learner.prior_days(page), now)
     }
 }
 
@@ -88,20 +60,18 @@ impl Policy for Utility {
     }
 
     fn survey(&mut self, survey: &mut Survey<'_>) {
-        self.hosts.clone_from(survey.hosts);
+        self.newcomers.look(survey);
     }
 
     fn score(&self, page: &PageState, now: Timestamp) -> Score {
-        if !page.is_held() && matches!(page.life, Life::Failing | Life::Missing) {
-            let chance = RETURN_AFTER_FAILURE.powi(page.failures.min(99).cast_signed());
-            return Score::new(self.score_unseen(page).value() * chance);
+        if let Some(worth) = self.newcomers.worth_again(page) {
+            return Score::new(worth);
         }
         Score::new(page.weight * (self.gain(page, now) + self.new_links(page, now)))
     }
 
     fn score_unseen(&self, page: &PageState) -> Score {
-        let chance = self.hosts.get(&page.host).copied().unwrap_or_default().chance();
-        Score::new(page.weight * chance * HORIZON_DAYS / (1.0 + DEPTH_LOSS * f64::from(page.depth)))
+        Score::new(self.newcomers.worth(page))
     }
 
     fn reason(&self, page: &PageState, now: Timestamp) -> Reason {
@@ -128,6 +98,5 @@ mod tests {
         // Soon after the last visit: r t²/2.
         assert!((refresh_utility(0.25, 1e-3) / (0.25 * 1e-6 / 2.0) - 1.0).abs() < 1e-3);
         assert_eq!(refresh_utility(0.0, 10.0), 0.0);
-        assert_eq!(discovery_utility(2.0, 2.0), 4.0);
     }
 }
