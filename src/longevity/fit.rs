@@ -1,8 +1,7 @@
 //! Samples → the curve that fits them best.
 //!
 //! Weighted least squares over [`Curve`]: churn, and scroll with 2, 4, 8, 16 or 32 items. The height enters
-//! linearly, so for a given rate it is a quotient, clipped to [0, 1]; the rate is scanned and then refined by
-//! golden section. Olston & Pandey 2008 (§4) fit a curve but don't say how. Squares, not a robust loss: samples
+//! linearly, so for a given rate it is a quotient, clipped to [0, 1]; the rate is scanned and then refined. Olston & Pandey 2008 (§4) fit a curve but don't say how. Squares, not a robust loss: samples
 //! lie in [0, 1] already, and one that is off by 1 among a dozen is a fact about the page.
 //!
 //! Three samples are few, and one fits any curve: [`Fit::ages`] says how many there were.
@@ -34,8 +33,10 @@ const SATURATED_TURNS: f64 = 5.0;
 const AGES: (f64, f64) = (1e-6, 1e6);
 /// Enough for the ages above: ln(20 / 0.01 · 1e12) / [`STEP`] + 2.
 const MOST_STEPS: usize = 288;
-/// A bracket two steps wide is then 1e-5 wide.
-const GOLDEN_STEPS: usize = 21;
+/// A rate is refined until it moves by less than this, in steps: 1e-5 of itself.
+const ENOUGH: f64 = 1e-5 / STEP;
+/// Golden section alone would be there by then.
+const MOST_TRIES: usize = 24;
 
 /// A curve that was fitted, and how well it does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -160,6 +161,29 @@ impl Sums {
     }
 }
 
+/// The same for every step of a scan.
+struct Scan {
+    along: [f64; MOST_STEPS],
+    own: [f64; MOST_STEPS],
+}
+
+impl Scan {
+    fn add(&mut self, point: &Point, values: &[f64]) {
+        let Point { divergence, weight, .. } = *point;
+        for ((along, own), value) in self.along.iter_mut().zip(&mut self.own).zip(values) {
+            let weighted = weight * value;
+            *along += weighted * divergence;
+            *own += weighted * value;
+        }
+    }
+
+    fn errors(&self, squares: f64, errors: &mut [f64]) {
+        for ((along, own), error) in self.along.iter().zip(&self.own).zip(errors) {
+            *error = Sums { along: *along, own: *own }.error(squares);
+        }
+    }
+}
+
 impl Points {
     fn of(samples: &[Sample]) -> Option<Self> {
         let usable =
@@ -202,23 +226,28 @@ impl Points {
         let low = (LEAST_TURN / self.most_days).ln() / STEP;
         let high = (MOST_TURNS / self.least_days).ln() / STEP;
         let steps = ((high - low).ceil() as usize + 1).min(MOST_STEPS);
-        let (mut sums, mut values) = ([Sums::default(); MOST_STEPS], [0.0; MOST_STEPS]);
-        let (sums, values) = (&mut sums[..steps], &mut values[..steps]);
+        let mut scan = Scan { along: [0.0; MOST_STEPS], own: [0.0; MOST_STEPS] };
+        let mut values = [0.0; MOST_STEPS];
         for point in &self.points {
-            curve.row(point.place + low, values);
-            for (sums, value) in sums.iter_mut().zip(&*values) {
-                sums.add(point, *value);
+            curve.row(point.place + low, &mut values[..steps]);
+            scan.add(point, &values[..steps]);
+        }
+        let errors = &mut values[..steps];
+        scan.errors(self.squares, errors);
+        let (mut least, mut step) = (f64::INFINITY, 0);
+        for (i, error) in errors.iter().enumerate() {
+            if *error < least {
+                (least, step) = (*error, i);
             }
         }
-        let mut least = (f64::INFINITY, low);
-        for (step, sums) in sums.iter().enumerate() {
-            let error = sums.error(self.squares);
-            if error < least.0 {
-                least = (error, low + step as f64);
-            }
+        let place = low + step as f64;
+        let &[left, _, right] =
+            errors.get(step.wrapping_sub(1)..).and_then(<[f64]>::first_chunk).unwrap_or(&[0.0; 3]);
+        if step == 0 || step + 1 == steps {
+            return (least, place * STEP);
         }
-        let bracket = ((least.1 - 1.0).max(low), (least.1 + 1.0).min(high));
-        let (place, error) = golden_section(bracket, |place| {
+        let around = [(place - 1.0, left), (place, least), (place + 1.0, right)];
+        let (place, error) = lowest(around, |place| {
             let mut sums = Sums::default();
             for point in &self.points {
                 sums.add(point, curve.at(point.place + place));
@@ -266,25 +295,34 @@ fn grid() -> impl Iterator<Item = f64> {
     (0..POINTS).map(move |i| (low + (high - low) * f64::from(i) / f64::from(POINTS - 1)).exp())
 }
 
-/// Where a function that falls and then rises between two places is least, and what it is there.
-fn golden_section(bracket: (f64, f64), function: impl Fn(f64) -> f64) -> (f64, f64) {
-    const SHARE: f64 = 0.618_033_988_749_894_9;
-    let (mut low, mut high) = bracket;
-    let inner = |low: f64, high: f64| (high - SHARE * (high - low), low + SHARE * (high - low));
-    let (mut left, mut right) = inner(low, high);
-    let (mut at_left, mut at_right) = (function(left), function(right));
-    for _ in 0..GOLDEN_STEPS {
-        if at_left <= at_right {
-            (high, right, at_right) = (right, left, at_left);
-            left = inner(low, high).0;
-            at_left = function(left);
+/// Where a function is least, and what it is there. Of the three places that it starts from, the one in the middle
+/// has the least value.
+///
+/// The lowest place of the parabola through the three, again and again; where that is no progress, golden section.
+fn lowest(around: [(f64, f64); 3], function: impl Fn(f64) -> f64) -> (f64, f64) {
+    const SHARE: f64 = 0.381_966_011_250_105_1;
+    let [mut left, mut best, mut right] = around;
+    let mut last_step = right.0 - left.0;
+    for _ in 0..MOST_TRIES {
+        let (to_left, to_right) = (left.0 - best.0, right.0 - best.0);
+        let (slope_left, slope_right) = ((left.1 - best.1) / to_left, (right.1 - best.1) / to_right);
+        let parabola = 0.5 * (to_left * slope_right - to_right * slope_left) / (slope_right - slope_left);
+        let is_progress = parabola > to_left && parabola < to_right && parabola.abs() < 0.5 * last_step.abs();
+        let step =
+            if is_progress { parabola } else { SHARE * if to_right > -to_left { to_right } else { to_left } };
+        if step.abs() < ENOUGH {
+            break;
+        }
+        last_step = step;
+        let tried = (best.0 + step, function(best.0 + step));
+        if tried.1 <= best.1 {
+            *(if step < 0.0 { &mut right } else { &mut left }) = best;
+            best = tried;
         } else {
-            (low, left, at_left) = (left, right, at_right);
-            right = inner(low, high).1;
-            at_right = function(right);
+            *(if step < 0.0 { &mut left } else { &mut right }) = tried;
         }
     }
-    if at_left <= at_right { (left, at_left) } else { (right, at_right) }
+    best
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ pub(super) const ERROR: f64 = 1e-6;
 /// Where the curve is this near to the line through 0, or to 1, it is taken for that and the table ends.
 const NEAR: f64 = 1e-9;
 
+/// Enough for every curve, from where it leaves the line to where it is at 1.
+const CELLS: usize = 128;
 /// A polynomial of the fifth degree a cell: it has the curve's value, slope and bend at both ends.
 const COEFFICIENTS: usize = 6;
 
@@ -28,10 +30,10 @@ const COEFFICIENTS: usize = 6;
 #[derive(Debug)]
 pub(super) struct Tabulated {
     pub items: u32,
-    /// The place x = `first` · [`STEP`] is where the first cell begins.
+    /// The first cell begins at x = `first` · [`STEP`].
     first: f64,
-    /// By power, then by cell.
-    cells: [Vec<f64>; COEFFICIENTS],
+    /// By power, then by cell; after the last cell they are 1.
+    cells: [[f64; CELLS]; COEFFICIENTS],
 }
 
 /// The curves of [`ITEMS`].
@@ -44,27 +46,21 @@ impl Tabulated {
     fn new(items: u32) -> Self {
         let turn = |cell: f64| (cell * STEP).exp();
         let at = |cell: f64| replaced(items, f64::from(items) * turn(cell));
-        let (mut first, mut end) = (0.0, 1.0);
+        let mut first = 0.0;
         while (at(first) - turn(first)).abs() > NEAR {
             first -= 1.0;
         }
-        while 1.0 - at(end) > NEAR {
-            end += 1.0;
-        }
-        let mut cells: [Vec<f64>; COEFFICIENTS] = Default::default();
-        let mut cell = first;
-        while cell < end {
+        let mut cells = [[0.0; CELLS]; COEFFICIENTS];
+        for i in 0..CELLS {
+            let cell = first + i as f64;
+            let is_last = i + 1 == CELLS || 1.0 - at(cell) < NEAR;
             let ends = [cell, cell + 1.0].map(|cell| shape(items, f64::from(items) * turn(cell)));
-            for (row, coefficient) in cells.iter_mut().zip(polynomial(ends)) {
-                row.push(coefficient);
+            let coefficients = if is_last { [1.0, 0.0, 0.0, 0.0, 0.0, 0.0] } else { polynomial(ends) };
+            for (row, coefficient) in cells.iter_mut().zip(coefficients) {
+                row[i] = coefficient;
             }
-            cell += 1.0;
         }
         Self { items, first, cells }
-    }
-
-    fn len(&self) -> usize {
-        self.cells[0].len()
     }
 
     /// G_K where ν t = e^(`place` · [`STEP`]).
@@ -74,10 +70,7 @@ impl Tabulated {
         if within < 0.0 {
             return (place * STEP).exp();
         }
-        let cell = within as usize;
-        if cell >= self.len() {
-            return 1.0;
-        }
+        let cell = (within as usize).min(CELLS - 1);
         let u = within - cell as f64;
         let [a, b, c, d, e, f] = &self.cells;
         a[cell] + u * (b[cell] + u * (c[cell] + u * (d[cell] + u * (e[cell] + u * f[cell]))))
@@ -86,7 +79,7 @@ impl Tabulated {
     /// [`Tabulated::at`] of `place`, `place` + 1, `place` + 2, …
     pub fn row(&self, place: f64, values: &mut [f64]) {
         let within = place - self.first;
-        // Steps before the table begins, and before it ends.
+        // The steps before the table begins, those in it, and those after its end.
         let before = ((-within).ceil().max(0.0) as usize).min(values.len());
         let (line, rest) = values.split_at_mut(before);
         let growth = STEP.exp();
@@ -96,15 +89,14 @@ impl Tabulated {
             value *= growth;
         }
         let within = within + before as f64;
-        let cell = within as usize;
-        let inside = self.len().saturating_sub(cell).min(rest.len());
+        let cell = (within as usize).min(CELLS);
+        let u = within - cell as f64;
+        let inside = (CELLS - cell).min(rest.len());
         let (table, end) = rest.split_at_mut(inside);
         end.fill(1.0);
-        let u = within - cell as f64;
-        let [a, b, c, d, e, f] =
-            self.cells.each_ref().map(|row| row.get(cell..cell + inside).unwrap_or_default());
-        for (i, value) in table.iter_mut().enumerate() {
-            *value = a[i] + u * (b[i] + u * (c[i] + u * (d[i] + u * (e[i] + u * f[i]))));
+        let [a, b, c, d, e, f] = self.cells.each_ref().map(|row| &row[cell..cell + inside]);
+        for i in 0..inside {
+            table[i] = a[i] + u * (b[i] + u * (c[i] + u * (d[i] + u * (e[i] + u * f[i]))));
         }
     }
 }
