@@ -32,6 +32,8 @@ pub mod observation;
 
 pub mod estimate;
 
+pub mod longevity;
+
 pub mod policy;
 
 pub mod schedule;

@@ -1,0 +1,112 @@
+//! Change profiles → samples: all that a page's profiles say of divergence by age, put together.
+//!
+//! Each profile is moved so that its base is at age 0, all are united, and what was seen at equal ages is
+//! averaged (Olston & Pandey 2008, §4.1; where they subtract the base version, the base time is meant). How many
+//! were averaged stays as a weight.
+
+use crate::change::profile::Profiles;
+
+/// Gaps that differ by less than this share are one: visits of a cycle don't come to the second.
+pub const SAME_GAP: f64 = 0.01;
+
+/// How far a page was from one of its versions, so many days later.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    pub days: f64,
+    pub divergence: f64,
+    /// How many measurements this is the mean of.
+    pub weight: f64,
+}
+
+impl Sample {
+    pub const fn new(days: f64, divergence: f64) -> Self {
+        Self { days, divergence, weight: 1.0 }
+    }
+}
+
+/// The points of all profiles, not averaged yet.
+pub fn of_profiles(profiles: &Profiles) -> impl Iterator<Item = Sample> + '_ {
+    profiles.iter().flat_map(|profile| {
+        let base = profile.base.at;
+        profile
+            .points
+            .iter()
+            .map(move |point| Sample::new(point.at.since(base).days(), point.divergence.get()))
+    })
+}
+
+/// Samples by age, those of equal age averaged. Ages are equal if they differ by at most the share
+/// `same_gap` of the least of them ([`SAME_GAP`]; 0 for ages that count cycles). What can't be is left out: a
+/// negative or endless age, a divergence that is no number, a weight that is not positive. A divergence out of
+/// [0, 1] is moved there.
+pub fn combined(samples: impl IntoIterator<Item = Sample>, same_gap: f64) -> Vec<Sample> {
+    let mut samples: Vec<Sample> = samples
+        .into_iter()
+        .filter(|sample| sample.days >= 0.0 && sample.days.is_finite())
+        .filter(|sample| sample.weight > 0.0 && sample.weight.is_finite() && !sample.divergence.is_nan())
+        .map(|sample| Sample { divergence: sample.divergence.clamp(0.0, 1.0), ..sample })
+        .collect();
+    samples.sort_by(|a, b| a.days.total_cmp(&b.days));
+    let mut combined: Vec<Sample> = Vec::with_capacity(samples.len());
+    let mut first = f64::NAN;
+    for sample in samples {
+        match combined.last_mut() {
+            Some(mean) if sample.days <= first * (1.0 + same_gap) => mean.take_in(sample),
+            _ => {
+                first = sample.days;
+                combined.push(sample);
+            }
+        }
+    }
+    combined
+}
+
+impl Sample {
+    fn take_in(&mut self, other: Sample) {
+        self.weight += other.weight;
+        let share = other.weight / self.weight;
+        // Where the age is the same it must stay so to the last digit.
+        if other.days != self.days {
+            self.days += share * (other.days - self.days);
+        }
+        self.divergence += share * (other.divergence - self.divergence);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::tests::{golden, number, numbers};
+
+    #[test]
+    fn profiles_are_put_together_as_in_the_golden_values() {
+        let golden = golden(include_str!("../../tests/golden/curve_fits.json"));
+        let tolerance = number(&golden["tolerance"]["combine_absolute"]);
+        for case in golden["combine"].as_array().expect("cases") {
+            let mut samples = Vec::new();
+            for profile in case["profiles"].as_array().expect("profiles") {
+                let points: Vec<Vec<f64>> = profile.as_array().expect("points").iter().map(numbers).collect();
+                samples.extend(points.iter().map(|point| Sample::new(point[0] - points[0][0], point[1])));
+            }
+            let combined = combined(samples, 0.0);
+            let expected: Vec<Vec<f64>> =
+                case["combined"].as_array().expect("points").iter().map(numbers).collect();
+            assert_eq!(combined.len(), expected.len());
+            for (sample, expected) in combined.iter().zip(&expected) {
+                assert_eq!((sample.days, sample.weight), (expected[0], expected[2]));
+                assert!((sample.divergence - expected[1]).abs() <= tolerance, "{sample:?} {expected:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn nearly_equal_gaps_are_one_and_what_cannot_be_is_left_out() {
+        let odd = [(f64::NAN, 0.5), (-1.0, 0.5), (f64::INFINITY, 0.5), (1.0, f64::NAN)];
+        let seen = [(1.0, 0.2), (2.0, 7.0), (1.008, 0.4), (2.0, -7.0)];
+        let samples = odd.iter().chain(&seen).map(|(days, divergence)| Sample::new(*days, *divergence));
+        let means = combined(samples, SAME_GAP);
+        assert_eq!(means.len(), 2);
+        assert!((means[0].days - 1.004).abs() < 1e-12 && (means[0].divergence - 0.3).abs() < 1e-12);
+        assert_eq!(means[1], Sample { days: 2.0, divergence: 0.5, weight: 2.0 });
+    }
+}
