@@ -391,6 +391,14 @@ pub struct CrawlFlags {
     /// How long the policy `fixed` leaves a page alone: 12h, 1d, 2w [default: 1d]
     #[arg(long, value_name = "TIME", env = "FRESHET_INTERVAL", help_heading = "Budget")]
     pub interval: Option<String>,
+    /// How little `longevity-curve` and `longevity-bound` believe that a page stays as it is: a page is worth at least a
+    /// RHOth of the time it was left alone [default: 10]
+    #[arg(long, value_name = "RHO", env = "FRESHET_RISK", help_heading = "Budget")]
+    pub risk: Option<f64>,
+    /// With --threshold: how long `longevity-curve` leaves a new page alone at the most, and n times that after its nth visit
+    /// [default: 1d]
+    #[arg(long, value_name = "TIME", env = "FRESHET_LEARNING", help_heading = "Budget")]
+    pub learning: Option<String>,
 
     /// When a page has changed: `bytes`, `text`, or `divergence > 0.02` [default: text]
     #[arg(long, value_name = "RULE", env = "FRESHET_CHANGED", help_heading = "Change")]

@@ -28,7 +28,7 @@ use freshet::fetch::politeness::Politeness;
 use freshet::fetch::{FetchSettings, SitePace, robots};
 use freshet::page::{Normaliser, Sites};
 use freshet::policy::Policy;
-use freshet::policy::registry::{self, PolicySettings, RuleScale};
+use freshet::policy::registry::{self, LongevitySettings, PolicySettings, RuleScale};
 use freshet::time::Age;
 use freshet::unique::{Scope, ScopeKind, SiteRules, TrapLimits};
 
@@ -100,6 +100,8 @@ pub struct CrawlSection {
     pub threshold: Option<f64>,
     pub weight: String,
     pub interval: String,
+    pub risk: f64,
+    pub learning: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -287,12 +289,22 @@ impl Settings {
 
     /// The same, where a day lasts as long as this.
     pub fn policy_with(&self, day: Age) -> Result<Box<dyn Policy>, Usage> {
-        let CrawlSection { policy, interval, sa_gamma, lln_alpha, .. } = &self.crawl;
+        let CrawlSection { policy, interval, sa_gamma, lln_alpha, risk, learning, threshold, .. } =
+            &self.crawl;
         let interval = positive_span("interval", interval)?;
+        let learning = positive_span("learning", learning)?;
+        if !(1.0..=1e6).contains(risk) {
+            return Err(Usage(format!("risk is `{risk}`; it must be a number from 1 to 1000000")));
+        }
+        let longevity = LongevitySettings {
+            risk: *risk,
+            learning_days: learning.as_secs_f64() / 86_400.0 * day.days(),
+            threshold: *threshold,
+        };
         let estimator = estimator_settings(*sa_gamma, lln_alpha)?;
         let interval = Age::from_days(interval.as_secs_f64() / 86_400.0);
         let rules = RuleScale::Day(day);
-        registry::find(policy, &PolicySettings { estimator, rules, interval }).map_err(Usage)
+        registry::find(policy, &PolicySettings { estimator, rules, interval, longevity }).map_err(Usage)
     }
 
     fn weight(&self) -> Result<WeightBy, Usage> {
@@ -599,6 +611,8 @@ mod tests {
             ("[crawl]\nevery = '0s'\n", "every is `0s`"),
             ("[crawl]\nat = '25:00'\n", "at is `25:00`"),
             ("[crawl]\ninterval = '-1d'\n", "interval is `-1d`"),
+            ("[crawl]\nrisk = 0.5\n", "risk is `0.5`"),
+            ("[crawl]\nlearning = '0s'\n", "learning is `0s`"),
             ("[crawl]\nsa_gamma = 0.5\n", "sa_gamma is `0.5`"),
             ("[crawl]\nlln_alpha = 'two'\n", "lln_alpha is `two`"),
             ("[site.'not a host']\ndelay = 1\n", "not a host"),

@@ -61,7 +61,46 @@ pub fn combined(samples: impl IntoIterator<Item = Sample>, same_gap: f64) -> Vec
     combined
 }
 
+/// Takes one more sample into those kept of a page, in order of age: with the one of the same age if there is one. Beyond
+/// `most`, the two nearest in age, as a ratio, become one; ages and divergences are kept to the precision of four bytes.
+pub fn keep(samples: &mut Vec<Sample>, sample: Sample, most: usize) {
+    let is_sound = sample.days > 0.0 && sample.days.is_finite() && !sample.divergence.is_nan();
+    if !is_sound {
+        return;
+    }
+    let mut sample = Sample { divergence: sample.divergence.clamp(0.0, 1.0), ..sample };
+    sample.shorten();
+    let at = samples.partition_point(|kept| kept.days * (1.0 + SAME_GAP) < sample.days);
+    match samples.get_mut(at).filter(|kept| kept.days <= sample.days * (1.0 + SAME_GAP)) {
+        Some(kept) => {
+            kept.take_in(sample);
+            kept.shorten();
+        }
+        None => samples.insert(at, sample),
+    }
+    while samples.len() > most.max(1) {
+        let ratio = |pair: &[Sample]| match pair {
+            [one, next] => next.days / one.days,
+            _ => f64::INFINITY,
+        };
+        let nearest = samples.windows(2).enumerate().min_by(|(_, a), (_, b)| ratio(a).total_cmp(&ratio(b)));
+        let Some((place, _)) = nearest else { return };
+        let next = samples.remove(place + 1);
+        if let Some(kept) = samples.get_mut(place) {
+            kept.take_in(next);
+            kept.shorten();
+        }
+    }
+}
+
 impl Sample {
+    /// As it will be read back.
+    fn shorten(&mut self) {
+        for number in [&mut self.days, &mut self.divergence, &mut self.weight] {
+            *number = f64::from(*number as f32);
+        }
+    }
+
     fn take_in(&mut self, other: Sample) {
         self.weight += other.weight;
         let share = other.weight / self.weight;
@@ -75,7 +114,36 @@ impl Sample {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    #[test]
+    fn samples_of_an_age_are_averaged_and_the_nearest_become_one() {
+        let mut kept = Vec::new();
+        for (days, divergence) in [(1.0, 0.2), (2.0, 0.4), (1.001, 0.4), (8.0, 0.8), (2.5, 0.6)] {
+            keep(&mut kept, Sample::new(days, divergence), 3);
+        }
+        let shown: Vec<_> =
+            kept.iter().map(|kept| (kept.days as f32, kept.divergence as f32, kept.weight)).collect();
+        assert_eq!(shown, [(1.0005, 0.3, 2.0), (2.25, 0.5, 2.0), (8.0, 0.8, 1.0)]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_in_order_and_sound(
+            samples in prop::collection::vec((any::<f64>(), any::<f64>()), 0..60), most in 1usize..14
+        ) {
+            let mut kept: Vec<Sample> = Vec::new();
+            for (days, divergence) in samples {
+                keep(&mut kept, Sample::new(days, divergence), most);
+                prop_assert!(kept.len() <= most);
+                prop_assert!(kept.windows(2).all(|pair| pair[0].days <= pair[1].days));
+                prop_assert!(kept.iter().all(|kept| (0.0..=1.0).contains(&kept.divergence) && kept.weight >= 1.0));
+            }
+        }
+    }
+
     use crate::estimate::tests::{golden, number, numbers};
 
     #[test]

@@ -1,6 +1,10 @@
 //! What is remembered of how far a page moved, for policies that go by it.
 
+use super::Lesson;
 use crate::compact::{push_float, take_float};
+use crate::longevity::curve::Curve;
+use crate::longevity::fit::Fit;
+use crate::longevity::samples::{Sample, keep};
 
 /// A memory of the policy's own; one that another policy left is taken for none.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -8,6 +12,7 @@ pub enum Content {
     #[default]
     Nothing,
     Replaced(Replaced),
+    Fitted(Box<Fitted>),
 }
 
 impl Content {
@@ -19,6 +24,10 @@ impl Content {
                 bytes.push(1);
                 replaced.push_bytes(bytes);
             }
+            Self::Fitted(fitted) => {
+                bytes.push(2);
+                fitted.push_bytes(bytes);
+            }
         }
     }
 
@@ -28,6 +37,7 @@ impl Content {
         *rest = more;
         match kind {
             1 => Replaced::take_bytes(rest).map(Self::Replaced),
+            2 => Fitted::take_bytes(rest).map(|fitted| Self::Fitted(Box::new(fitted))),
             _ => None,
         }
     }
@@ -80,6 +90,92 @@ fn lifetime_within(rate: f64, days: f64) -> f64 {
     let lives = rate * days;
     // The difference of two large numbers, where the time is short: by its series.
     if lives < 1e-3 { days * (0.5 - lives / 12.0) } else { 1.0 / rate - days / lives.min(600.0).exp_m1() }
+}
+
+/// How far a page was from versions of each age, and the curve that fits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fitted {
+    /// In order of age.
+    pub samples: Vec<Sample>,
+    pub curve: Curve,
+}
+
+/// Ages that are kept of a page: the paper's profiles have that many points.
+const MOST_AGES: usize = 12;
+
+impl Default for Fitted {
+    fn default() -> Self {
+        Self { samples: Vec::new(), curve: Curve::Static }
+    }
+}
+
+impl Fitted {
+    /// Takes in what a visit measured, after so many days. Where there were no base versions, what was held is one.
+    pub fn add(&mut self, lesson: &Lesson, days: f64) {
+        for apart in &lesson.bases {
+            keep(&mut self.samples, Sample::new(apart.age.days(), apart.divergence), MOST_AGES);
+        }
+        if lesson.bases.is_empty() {
+            keep(&mut self.samples, Sample::new(days, lesson.moved()), MOST_AGES);
+        }
+        self.curve = shortened(Fit::of(&self.samples).map_or(Curve::Static, |fit| fit.worth()));
+    }
+
+    /// Measurements that it goes by.
+    pub fn points(&self) -> f64 {
+        self.samples.iter().map(|sample| sample.weight).sum()
+    }
+
+    fn push_bytes(&self, bytes: &mut Vec<u8>) {
+        let (height, rate, items) = match self.curve {
+            Curve::Static => (0.0, 0.0, 0),
+            Curve::Churn { height, rate } => (height, rate, 1),
+            Curve::Scroll { height, rate, items } => (height, rate, items as u8),
+        };
+        bytes.push(items);
+        [height, rate].iter().for_each(|number| push_short(bytes, *number));
+        bytes.push(self.samples.len() as u8);
+        for Sample { days, divergence, weight } in &self.samples {
+            [days, divergence, weight].iter().for_each(|number| push_short(bytes, **number));
+        }
+    }
+
+    fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
+        let items = take_byte(rest)?;
+        let (height, rate) = (take_short(rest)?, take_short(rest)?);
+        let curve = if items == 0 { Curve::Static } else { Curve::scroll(height, rate, u32::from(items)) };
+        let samples = (0..take_byte(rest)?).map(|_| {
+            Some(Sample { days: take_short(rest)?, divergence: take_short(rest)?, weight: take_short(rest)? })
+        });
+        Some(Self { samples: samples.collect::<Option<_>>()?, curve })
+    }
+}
+
+/// As it will be read back.
+fn shortened(curve: Curve) -> Curve {
+    let short = |number: f64| f64::from(number as f32);
+    match curve {
+        Curve::Static => Curve::Static,
+        Curve::Churn { height, rate } => Curve::churn(short(height), short(rate)),
+        Curve::Scroll { height, rate, items } => Curve::scroll(short(height), short(rate), items),
+    }
+}
+
+/// Four bytes, for numbers that were kept to that precision.
+fn push_short(bytes: &mut Vec<u8>, number: f64) {
+    bytes.extend_from_slice(&(number as f32).to_le_bytes());
+}
+
+fn take_short(rest: &mut &[u8]) -> Option<f64> {
+    let (four, more) = rest.split_first_chunk::<4>()?;
+    *rest = more;
+    Some(f64::from(f32::from_le_bytes(*four))).filter(|number| !number.is_nan())
+}
+
+fn take_byte(rest: &mut &[u8]) -> Option<u8> {
+    let (byte, more) = rest.split_first()?;
+    *rest = more;
+    Some(*byte)
 }
 
 #[cfg(test)]

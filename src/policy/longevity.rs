@@ -192,7 +192,7 @@ impl Longevity {
 fn remembered(learnt: &Learnt) -> Replaced {
     match &learnt.content {
         Content::Replaced(replaced) => *replaced,
-        Content::Nothing => Replaced::default(),
+        _ => Replaced::default(),
     }
 }
 

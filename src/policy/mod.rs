@@ -17,6 +17,7 @@ pub mod importance;
 mod interval_rule;
 pub mod learner;
 mod longevity;
+mod longevity_fit;
 mod newcomers;
 mod nutch;
 pub mod optimal_rate;

@@ -16,6 +16,7 @@ use super::heritrix::heritrix;
 pub use super::interval_rule::RuleScale;
 use super::learner::Learner;
 use super::longevity::Longevity;
+use super::longevity_fit::LongevityFit;
 use super::nutch::nutch;
 use super::optimal_rate::Objective;
 use super::random::Random;
@@ -32,12 +33,31 @@ pub struct PolicySettings {
     pub rules: RuleScale,
     /// How long `fixed` leaves a page alone.
     pub interval: Age,
+    pub longevity: LongevitySettings,
+}
+
+/// How the policies of Olston & Pandey 2008 are set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LongevitySettings {
+    /// ρ: how many times longer than its own curve says a page is looked after all the same (§4.5).
+    pub risk: f64,
+    /// l: a page that was refreshed n times waits n times as long at the most, where there is a threshold (§4.2).
+    pub learning_days: f64,
+    /// The utility from which on a page is visited, if that is what decides.
+    pub threshold: Option<f64>,
+}
+
+impl Default for LongevitySettings {
+    fn default() -> Self {
+        Self { risk: 10.0, learning_days: 1.0, threshold: None }
+    }
 }
 
 impl Default for PolicySettings {
     fn default() -> Self {
         let day = Age::from_days(1.0);
-        Self { estimator: EstimatorSettings::default(), rules: RuleScale::Day(day), interval: day }
+        let longevity = LongevitySettings::default();
+        Self { estimator: EstimatorSettings::default(), rules: RuleScale::Day(day), interval: day, longevity }
     }
 }
 
@@ -71,9 +91,10 @@ const fn row(name: &'static str, takes_estimator: bool, about: &'static str) -> 
 }
 
 /// Every policy, the default first; short names of the papers' policies come last.
-pub const ALL: [Row; 22] = [
+pub const ALL: [Row; 23] = [
     row("longevity", false, "the visit that brings most of what will last: by how far pages move"),
     row("utility", true, "the visit that gains most: the time for which a fresh copy lasts"),
+    row("longevity-curve", false, "the same from a curve fitted to each page (Olston & Pandey 2008)"),
     row("every", false, "all pages each cycle, the one left alone longest first"),
     row("age", false, "round robin: the page left alone longest"),
     row("random", false, "any page, drawn anew each cycle"),
@@ -123,6 +144,7 @@ pub fn find(name: &str, settings: &PolicySettings) -> Result<Box<dyn Policy>, St
     };
     Ok(match base {
         "longevity" => Box::new(Longevity::default()),
+        "longevity-curve" => Box::new(LongevityFit::new(settings.longevity)),
         "every" => Box::new(ByAge { name: "every" }),
         "age" => Box::new(ByAge { name: "age" }),
         "random" => Box::new(Random::default()),

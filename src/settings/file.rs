@@ -56,6 +56,8 @@ pub struct FileCrawl {
     pub threshold: Option<f64>,
     pub weight: Option<String>,
     pub interval: Option<String>,
+    pub risk: Option<f64>,
+    pub learning: Option<String>,
     pub every: Option<String>,
     pub at: Option<String>,
     pub sa_gamma: Option<f64>,

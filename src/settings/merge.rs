@@ -79,6 +79,8 @@ pub(super) fn merge(store: Option<PathBuf>, flags: &CrawlFlags, file: File) -> S
                 .clone()
                 .or(from.weight)
                 .unwrap_or_else(|| WeightBy::default().name().to_owned()),
+            risk: flags.risk.or(from.risk).unwrap_or(10.0),
+            learning: flags.learning.clone().or(from.learning).unwrap_or_else(|| "1d".to_owned()),
             interval: flags.interval.clone().or(from.interval).unwrap_or_else(|| "1d".to_owned()),
             every: from.every,
             at: from.at,
