@@ -31,6 +31,8 @@ const SATURATED_TURNS: f64 = 5.0;
 
 /// Ages are moved between these, in days: a tenth of a second and three thousand years.
 const AGES: (f64, f64) = (1e-6, 1e6);
+/// Weights are moved between these.
+const WEIGHTS: (f64, f64) = (1e-9, 1e9);
 /// Enough for the ages above: ln(20 / 0.01 · 1e12) / [`STEP`] + 2.
 const MOST_STEPS: usize = 288;
 /// A rate is refined until it moves by less than this, in steps: 1e-5 of itself.
@@ -149,9 +151,9 @@ impl Sums {
         self.own += weighted * value;
     }
 
-    /// A = Σ w y f / Σ w f², in [0, 1].
+    /// A = Σ w y f / Σ w f², in [0, 1]. The second sum is not 0: the longest age turns over at least [`LEAST_TURN`].
     fn height(self) -> f64 {
-        if self.own > 0.0 { (self.along / self.own).clamp(0.0, 1.0) } else { 0.0 }
+        (self.along / self.own).clamp(0.0, 1.0)
     }
 
     /// Σ w (y − A f)², where Σ w y² is `squares`.
@@ -197,7 +199,7 @@ impl Points {
                     days,
                     place: days.ln() / STEP,
                     divergence: sample.divergence.clamp(0.0, 1.0),
-                    weight: sample.weight.min(1e9),
+                    weight: sample.weight.clamp(WEIGHTS.0, WEIGHTS.1),
                 }
             })
             .collect();
@@ -223,8 +225,9 @@ impl Points {
 
     /// The sum of squares of a curve at its best turnover, ν = r/K, and ln ν.
     fn best_turnover(&self, curve: &Tabulated) -> (f64, f64) {
-        let low = (LEAST_TURN / self.most_days).ln() / STEP;
-        let high = (MOST_TURNS / self.least_days).ln() / STEP;
+        // Where the curve is a straight line for all points, or 1 for all, a rate is as good as the next.
+        let low = (LEAST_TURN.ln() / STEP).max(curve.first) - self.most_days.ln() / STEP;
+        let high = (MOST_TURNS.ln() / STEP).min(curve.end) - self.least_days.ln() / STEP;
         let steps = ((high - low).ceil() as usize + 1).min(MOST_STEPS);
         let mut scan = Scan { along: [0.0; MOST_STEPS], own: [0.0; MOST_STEPS] };
         let mut values = [0.0; MOST_STEPS];

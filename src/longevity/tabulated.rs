@@ -19,7 +19,7 @@ pub(super) const STEP: f64 = 0.125;
 pub(super) const ERROR: f64 = 1e-6;
 
 /// Where the curve is this near to the line through 0, or to 1, it is taken for that and the table ends.
-const NEAR: f64 = 1e-9;
+const NEAR: f64 = 1e-7;
 
 /// Enough for every curve, from where it leaves the line to where it is at 1.
 const CELLS: usize = 128;
@@ -30,8 +30,10 @@ const COEFFICIENTS: usize = 6;
 #[derive(Debug)]
 pub(super) struct Tabulated {
     pub items: u32,
-    /// The first cell begins at x = `first` · [`STEP`].
-    first: f64,
+    /// The first cell begins at x = `first` · [`STEP`]; before it the curve is a straight line.
+    pub first: f64,
+    /// From the cell at x = `end` · [`STEP`] on it is 1.
+    pub end: f64,
     /// By power, then by cell; after the last cell they are 1.
     cells: [[f64; CELLS]; COEFFICIENTS],
 }
@@ -46,21 +48,23 @@ impl Tabulated {
     fn new(items: u32) -> Self {
         let turn = |cell: f64| (cell * STEP).exp();
         let at = |cell: f64| replaced(items, f64::from(items) * turn(cell));
-        let mut first = 0.0;
+        let (mut first, mut end) = (0.0, 0.0);
         while (at(first) - turn(first)).abs() > NEAR {
             first -= 1.0;
+        }
+        while 1.0 - at(end) > NEAR {
+            end += 1.0;
         }
         let mut cells = [[0.0; CELLS]; COEFFICIENTS];
         for i in 0..CELLS {
             let cell = first + i as f64;
-            let is_last = i + 1 == CELLS || 1.0 - at(cell) < NEAR;
             let ends = [cell, cell + 1.0].map(|cell| shape(items, f64::from(items) * turn(cell)));
-            let coefficients = if is_last { [1.0, 0.0, 0.0, 0.0, 0.0, 0.0] } else { polynomial(ends) };
+            let coefficients = if cell < end { polynomial(ends) } else { [1.0, 0.0, 0.0, 0.0, 0.0, 0.0] };
             for (row, coefficient) in cells.iter_mut().zip(coefficients) {
                 row[i] = coefficient;
             }
         }
-        Self { items, first, cells }
+        Self { items, first, end, cells }
     }
 
     /// G_K where ν t = e^(`place` · [`STEP`]).
@@ -133,6 +137,7 @@ mod tests {
                 last = value;
             }
             assert!(worst < ERROR, "{}: {worst}", curve.items);
+            assert!(curve.end - curve.first < CELLS as f64, "{}", curve.items);
             for start in [-100.3, -70.0, -3.9, 0.0, 17.25, 60.5] {
                 let mut row = [0.0; 120];
                 curve.row(start, &mut row);
