@@ -212,6 +212,7 @@ pub fn look_over(
     };
     let visits_a_day = terms.budget.map(|budget| budget as f64 / terms.length.days());
     policy.survey(&mut Survey {
+        now: terms.now,
         cycle: terms.cycle,
         cycle_length: terms.length,
         visits_a_day,

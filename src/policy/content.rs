@@ -1,10 +1,12 @@
 //! What is remembered of how far a page moved, for policies that go by it.
 
-use super::Lesson;
+use super::{Apart, Lesson};
 use crate::compact::{push_float, take_float};
 use crate::longevity::curve::Curve;
+use crate::longevity::drift::Drift;
 use crate::longevity::fit::Fit;
 use crate::longevity::samples::{Sample, keep};
+use crate::time::Age;
 
 /// A memory of the policy's own; one that another policy left is taken for none.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,6 +15,7 @@ pub enum Content {
     Nothing,
     Replaced(Replaced),
     Fitted(Box<Fitted>),
+    Pinned(Box<Pinned>),
 }
 
 impl Content {
@@ -28,6 +31,10 @@ impl Content {
                 bytes.push(2);
                 fitted.push_bytes(bytes);
             }
+            Self::Pinned(pinned) => {
+                bytes.push(3);
+                pinned.push_bytes(bytes);
+            }
         }
     }
 
@@ -38,6 +45,7 @@ impl Content {
         match kind {
             1 => Replaced::take_bytes(rest).map(Self::Replaced),
             2 => Fitted::take_bytes(rest).map(|fitted| Self::Fitted(Box::new(fitted))),
+            3 => Pinned::take_bytes(rest).map(|pinned| Self::Pinned(Box::new(pinned))),
             _ => None,
         }
     }
@@ -98,20 +106,32 @@ pub struct Fitted {
     /// In order of age.
     pub samples: Vec<Sample>,
     pub curve: Curve,
+    /// Whether it is still what the page does.
+    pub drift: Drift,
 }
 
+/// Fewer points don't show a curve.
+pub const POINTS_TO_SEE_A_CURVE: f64 = 3.0;
 /// Ages that are kept of a page: the paper's profiles have that many points.
 const MOST_AGES: usize = 12;
 
 impl Default for Fitted {
     fn default() -> Self {
-        Self { samples: Vec::new(), curve: Curve::Static }
+        Self { samples: Vec::new(), curve: Curve::Static, drift: Drift::default() }
     }
 }
 
 impl Fitted {
-    /// Takes in what a visit measured, after so many days. Where there were no base versions, what was held is one.
+    /// Takes in what a visit measured, after so many days. Where there were no base versions, what was held is one. A page
+    /// that has begun or stopped to change is learnt anew from here.
     pub fn add(&mut self, lesson: &Lesson, days: f64) {
+        let is_known = self.points() >= POINTS_TO_SEE_A_CURVE;
+        if is_known && self.drift.observe(lesson.moved(), self.curve.divergence(days)).is_some() {
+            self.samples.clear();
+            keep(&mut self.samples, Sample::new(days, lesson.moved()), MOST_AGES);
+            self.curve = Curve::Static;
+            return;
+        }
         for apart in &lesson.bases {
             keep(&mut self.samples, Sample::new(apart.age.days(), apart.divergence), MOST_AGES);
         }
@@ -134,6 +154,7 @@ impl Fitted {
         };
         bytes.push(items);
         [height, rate].iter().for_each(|number| push_short(bytes, *number));
+        self.drift.push_bytes(bytes);
         bytes.push(self.samples.len() as u8);
         for Sample { days, divergence, weight } in &self.samples {
             [days, divergence, weight].iter().for_each(|number| push_short(bytes, **number));
@@ -144,10 +165,66 @@ impl Fitted {
         let items = take_byte(rest)?;
         let (height, rate) = (take_short(rest)?, take_short(rest)?);
         let curve = if items == 0 { Curve::Static } else { Curve::scroll(height, rate, u32::from(items)) };
+        let drift = Drift::take_bytes(rest)?;
         let samples = (0..take_byte(rest)?).map(|_| {
             Some(Sample { days: take_short(rest)?, divergence: take_short(rest)?, weight: take_short(rest)? })
         });
-        Some(Self { samples: samples.collect::<Option<_>>()?, curve })
+        Some(Self { samples: samples.collect::<Option<_>>()?, curve, drift })
+    }
+}
+
+/// How long a page is left alone, and the profiles that say so.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pinned {
+    /// Days from one visit to the next.
+    pub period: f64,
+    /// The pinned one first, then those that began later: days since the base, and the divergence from it.
+    pub profiles: Vec<Vec<(f32, f32)>>,
+}
+
+impl Pinned {
+    /// Takes in what a visit measured, after so many days, from the base versions that are not older than the pinned one. If
+    /// that one is not kept any more, the oldest that is takes its place; where there were none, what was held is one.
+    pub fn extend(&mut self, lesson: &Lesson, days: f64) {
+        let held = [Apart { age: Age::from_days(days), divergence: lesson.moved() }];
+        let bases = if lesson.bases.is_empty() { &held[..] } else { &lesson.bases[..] };
+        let mut before = std::mem::take(&mut self.profiles);
+        for apart in bases.iter().filter(|apart| !apart.divergence.is_nan()) {
+            let age = apart.age.days();
+            // Of the same base: as much older as the visit is later. Times are kept to the millisecond, ages to four bytes.
+            let is_same = |then: f64| (then + days - age).abs() <= 1e-5 * age + 1e-7;
+            let of =
+                |profile: &Vec<(f32, f32)>| profile.last().is_some_and(|(then, _)| is_same(f64::from(*then)));
+            let mut profile = match before.iter().position(of) {
+                Some(place) => before.swap_remove(place),
+                None if is_same(0.0) => Vec::new(),
+                None => continue,
+            };
+            profile.push((age as f32, apart.divergence.clamp(0.0, 1.0) as f32));
+            self.profiles.push(profile);
+        }
+    }
+
+    fn push_bytes(&self, bytes: &mut Vec<u8>) {
+        push_short(bytes, self.period);
+        bytes.push(self.profiles.len() as u8);
+        for profile in &self.profiles {
+            bytes.push(profile.len() as u8);
+            for (days, divergence) in profile {
+                [days, divergence].iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+            }
+        }
+    }
+
+    fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
+        let period = take_short(rest)?;
+        let mut profiles = Vec::new();
+        for _ in 0..take_byte(rest)? {
+            let points =
+                (0..take_byte(rest)?).map(|_| Some((take_short(rest)? as f32, take_short(rest)? as f32)));
+            profiles.push(points.collect::<Option<Vec<_>>>()?);
+        }
+        Some(Self { period, profiles })
     }
 }
 

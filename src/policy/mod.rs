@@ -17,6 +17,7 @@ pub mod importance;
 mod interval_rule;
 pub mod learner;
 mod longevity;
+mod longevity_bound;
 mod longevity_fit;
 mod newcomers;
 mod nutch;
@@ -158,6 +159,7 @@ pub fn score_shared(policy: &dyn Policy, page: &PageState, now: Timestamp) -> Sc
 
 /// What a policy may know of the collection as a whole.
 pub struct Survey<'a> {
+    pub now: Timestamp,
     /// Which cycle it is: what is drawn at random is drawn anew for each.
     pub cycle: i64,
     /// From the start of one cycle to that of the next.

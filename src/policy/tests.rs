@@ -42,6 +42,7 @@ fn look_over(policy: &mut dyn Policy, pages: &[PageState], visits_a_day: f64) {
     let hosts = HashMap::from([(HostId(1), Yield { visited: 8, useful: 6 })]);
     let mut each = |look: &mut dyn FnMut(&PageState, usize)| pages.iter().for_each(|page| look(page, 1));
     policy.survey(&mut Survey {
+        now: Timestamp::from_millis(20_000 * DAY),
         cycle: 3,
         cycle_length: Age::from_days(1.0),
         visits_a_day: Some(visits_a_day),
@@ -272,6 +273,7 @@ fn a_host_whose_pages_are_of_no_use_waits_with_its_new_ones() {
         (HostId(2), Yield { visited: 99, useful: 99 }),
     ]);
     policy.survey(&mut Survey {
+        now: Timestamp::from_millis(20_000 * DAY),
         cycle: 1,
         cycle_length: Age::from_days(1.0),
         visits_a_day: None,

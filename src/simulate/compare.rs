@@ -14,7 +14,7 @@ use super::oracle::{ByOracle, Oracle, bound};
 use super::truth::Truth;
 use super::{ByPolicy, Measuring, Terms, Ties, replay};
 use crate::dataset::{Dataset, Group};
-use crate::policy::registry::{self, PolicySettings, RuleScale};
+use crate::policy::registry::{self, LongevitySettings, PolicySettings, RuleScale};
 use crate::time::Age;
 
 /// What is compared.
@@ -200,8 +200,13 @@ fn run(job: &Job<'_>, plan: &Plan) -> Vec<CycleFigures> {
     // Rules of other crawlers know no budget: they start from the interval that would spend it evenly.
     let cycle = group.step.as_secs_f64() / 86_400.0 * f64::from(plan.every);
     let rules = RuleScale::Start { first: cycle / budget, least: cycle };
-    let settings =
-        PolicySettings { rules, interval: Age::from_days(cycle / budget), ..PolicySettings::default() };
+    let longevity = LongevitySettings { cycle_days: cycle, ..LongevitySettings::default() };
+    let settings = PolicySettings {
+        rules,
+        interval: Age::from_days(cycle / budget),
+        longevity,
+        ..PolicySettings::default()
+    };
     match registry::find(name, &settings) {
         Ok(policy) => replay(&truth, &mut ByPolicy::new(policy, &truth, terms), &terms),
         // Checked before.

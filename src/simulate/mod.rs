@@ -395,6 +395,7 @@ impl<'a> ByPolicy<'a> {
         };
         let Some(policy) = Arc::get_mut(&mut self.policy) else { return };
         policy.survey(&mut Survey {
+            now: self.terms.at(cycle),
             cycle: i64::from(cycle),
             cycle_length: days,
             visits_a_day: Some(visits as f64 / days.days()),

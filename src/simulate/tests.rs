@@ -208,6 +208,7 @@ impl Chooser for Live<'_> {
             competing.iter().for_each(|page| look(&states[*page as usize], 1));
         };
         Arc::get_mut(&mut self.policy).expect("nobody else has it").survey(&mut Survey {
+            now,
             cycle: i64::from(cycle),
             cycle_length: Age::from_days(1.0),
             visits_a_day: Some(visits as f64),
