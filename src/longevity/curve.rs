@@ -86,8 +86,7 @@ impl Curve {
         if threshold <= 0.0 {
             return Some(0.0);
         }
-        // Also where the threshold is not a number.
-        if !(threshold < self.supremum()) {
+        if threshold >= self.supremum() || threshold.is_nan() {
             return None;
         }
         let period = match *self {
