@@ -189,8 +189,7 @@ fn run(job: &Job<'_>, plan: &Plan) -> Vec<CycleFigures> {
     };
     let name = plan.policies.get(job.policy).map_or("age", String::as_str);
     if name == BOUND {
-        let (least, _) = bound(&truth, &terms);
-        return vec![CycleFigures::of_staleness(least)];
+        return vec![CycleFigures::of_staleness(bound(&truth, &terms).staleness)];
     }
     if let Some(oracle) = Oracle::from_name(name) {
         return replay(&truth, &mut ByOracle::new(oracle, &truth, terms), &terms);
