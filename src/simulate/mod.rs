@@ -10,6 +10,7 @@
 //! costs as much as there are states and visits, not pages.
 
 pub mod compare;
+pub mod credit;
 pub mod metric;
 pub mod oracle;
 pub mod synthetic;

@@ -19,7 +19,7 @@ fn bits(text: &str) -> History {
     History::Bits(words)
 }
 
-fn group_of(histories: &[String]) -> Group {
+pub(super) fn group_of(histories: &[String]) -> Group {
     let page = |text: &String| RecordedPage {
         url: String::new(),
         site: String::new(),
@@ -36,12 +36,12 @@ fn group_of(histories: &[String]) -> Group {
     }
 }
 
-fn terms_of(group: &Group, budget: f64, warm_up: u32, ties: Ties) -> Terms {
+pub(super) fn terms_of(group: &Group, budget: f64, warm_up: u32, ties: Ties) -> Terms {
     let measuring = Measuring::default();
     Terms { budget, warm_up, step: group.step, every: 1, start: group.start, ties, measuring }
 }
 
-fn in_order(group: &Group) -> Vec<u32> {
+pub(super) fn in_order(group: &Group) -> Vec<u32> {
     (0..group.pages.len() as u32).collect()
 }
 
