@@ -90,6 +90,7 @@ pub fn learn(
         store.set_priors(&priors)?;
     }
     believe(policy, &priors);
+    recall(store, policy)?;
     store.follow(Arc::clone(policy));
     let pages = store.relearn(progress)?;
     if pages > 0 {
@@ -98,6 +99,26 @@ pub fn learn(
     // To be followed again once it has looked over the pages.
     store.follow(registry::counting());
     Ok(())
+}
+
+/// The store's note of the threshold that a policy came to by itself.
+const POLICY_THRESHOLD: &str = "policy-threshold";
+
+/// Gives the policy the threshold that the last run came to.
+pub fn recall(store: &mut dyn Store, policy: &mut Arc<dyn Policy>) -> Result<(), StoreError> {
+    let kept = store.note(POLICY_THRESHOLD)?.and_then(|kept| kept.parse().ok());
+    if let (Some(policy), Some(kept)) = (Arc::get_mut(policy), kept) {
+        policy.recall_threshold(kept);
+    }
+    Ok(())
+}
+
+/// Keeps it for the next.
+pub fn keep_threshold(store: &mut dyn Store, policy: &dyn Policy) -> Result<(), StoreError> {
+    match policy.threshold() {
+        Some(threshold) => store.set_note(POLICY_THRESHOLD, &threshold.to_string()),
+        None => Ok(()),
+    }
 }
 
 /// Gives the policy its priors. Nobody else may hold it meanwhile.

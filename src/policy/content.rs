@@ -51,22 +51,36 @@ impl Content {
     }
 }
 
-/// How much of a page was replaced in how long a time, and what its last visit saw.
+/// How much of a page was replaced in how long a time, and what its last visits saw.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Replaced {
     /// Divergences of visits from what was held, summed: whole pages.
     pub pages: f64,
     /// Days in which it could have been replaced and was not yet.
     pub days: f64,
-    /// The divergence that the last visit found, and the days since the one before.
-    pub last: f64,
-    pub last_days: f64,
+    recent: [Recent; Replaced::RECENT],
+    /// Of these, how many there were.
+    visits: u8,
+}
+
+/// What a visit saw.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Recent {
+    /// The divergence from what was held.
+    pub found: f32,
+    /// Since the visit before.
+    pub days: f32,
+    /// What it added to [`Replaced::days`].
+    pub lived: f32,
 }
 
 /// What a page that was hardly watched is taken for, in pages replaced and in days: one in ten days, and hardly believed.
 const UNKNOWN: (f64, f64) = (0.05, 0.5);
 
 impl Replaced {
+    /// Visits that are remembered one by one.
+    pub const RECENT: usize = 4;
+
     /// Takes in a visit that found this divergence after so many days.
     ///
     /// What is replaced when is not known, only that it was before the visit. A fragment that was has been there for
@@ -74,22 +88,44 @@ impl Replaced {
     /// expectation step for exponential lifetimes that are censored). The rate is the page's own, this visit included,
     /// so what is remembered depends on nothing but the page's visits.
     pub fn add(&mut self, divergence: f64, days: f64) {
-        let divergence = divergence.clamp(0.0, 1.0);
+        // As they will be read back.
+        let (found, short_days) = (divergence.clamp(0.0, 1.0) as f32, days as f32);
+        let (divergence, days) = (f64::from(found), f64::from(short_days));
         let rate = (self.pages + divergence + UNKNOWN.0) / (self.days + days + UNKNOWN.1);
+        let lived = ((1.0 - divergence) * days + divergence * lifetime_within(rate, days)) as f32;
         self.pages += divergence;
-        self.days += (1.0 - divergence) * days + divergence * lifetime_within(rate, days);
-        (self.last, self.last_days) = (divergence, days);
+        self.days += f64::from(lived);
+        if usize::from(self.visits) == Self::RECENT {
+            self.recent.rotate_left(1);
+        } else {
+            self.visits += 1;
+        }
+        if let Some(last) = self.recent.get_mut(usize::from(self.visits) - 1) {
+            *last = Recent { found, days: short_days, lived };
+        }
     }
 
-    pub(super) fn push_bytes(&self, bytes: &mut Vec<u8>) {
-        [self.pages, self.days, self.last, self.last_days]
-            .iter()
-            .for_each(|number| push_float(bytes, *number));
+    /// The last visits, the newest last.
+    pub fn recent(&self) -> &[Recent] {
+        self.recent.get(..usize::from(self.visits)).unwrap_or(&[])
     }
 
-    pub(super) fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
-        let mut float = || take_float(rest);
-        Some(Self { pages: float()?, days: float()?, last: float()?, last_days: float()? })
+    fn push_bytes(&self, bytes: &mut Vec<u8>) {
+        [self.pages, self.days].iter().for_each(|number| push_float(bytes, *number));
+        bytes.push(self.visits);
+        for Recent { found, days, lived } in self.recent() {
+            [found, days, lived].iter().for_each(|number| push_short(bytes, f64::from(**number)));
+        }
+    }
+
+    fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
+        let mut replaced = Self { pages: take_float(rest)?, days: take_float(rest)?, ..Self::default() };
+        replaced.visits = take_byte(rest).filter(|visits| usize::from(*visits) <= Self::RECENT)?;
+        for place in replaced.recent.get_mut(..usize::from(replaced.visits))? {
+            let mut short = || take_short(rest).map(|number| number as f32);
+            *place = Recent { found: short()?, days: short()?, lived: short()? };
+        }
+        Some(replaced)
     }
 }
 

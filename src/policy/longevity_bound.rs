@@ -30,6 +30,8 @@ pub struct LongevityBound {
     newcomers: Newcomers,
     threshold: f64,
     most_days: f64,
+    /// The last cycle that moved the threshold: looking over the same one again changes nothing.
+    moved_in: Option<i64>,
 }
 
 impl LongevityBound {
@@ -40,7 +42,7 @@ impl LongevityBound {
             Some(threshold) => settings.risk * threshold,
             None => f64::INFINITY,
         };
-        Self { settings, newcomers: Newcomers::default(), threshold, most_days }
+        Self { settings, newcomers: Newcomers::default(), threshold, most_days, moved_in: None }
     }
 
     /// Days from one visit to the next.
@@ -111,7 +113,20 @@ impl Policy for LongevityBound {
         let Some(a_day) = survey.visits_a_day.filter(|visits| *visits > 0.0) else { return };
         let visits = a_day * survey.cycle_length.days();
         self.most_days = MOST_TURNS * all / a_day;
-        self.threshold *= (STEP * ((due - visits) / visits).clamp(-1.0, 1.0)).exp();
+        if self.moved_in != Some(survey.cycle) {
+            self.moved_in = Some(survey.cycle);
+            self.threshold *= (STEP * ((due - visits) / visits).clamp(-1.0, 1.0)).exp();
+        }
+    }
+
+    fn threshold(&self) -> Option<f64> {
+        self.settings.threshold.is_none().then_some(self.threshold)
+    }
+
+    fn recall_threshold(&mut self, threshold: f64) {
+        if self.settings.threshold.is_none() && threshold.is_finite() && threshold > 0.0 {
+            self.threshold = threshold;
+        }
     }
 
     fn score(&self, page: &PageState, now: Timestamp) -> Score {

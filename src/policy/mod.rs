@@ -15,6 +15,7 @@ mod fixed;
 mod heritrix;
 pub mod importance;
 mod interval_rule;
+mod kinship;
 pub mod learner;
 mod longevity;
 mod longevity_bound;
@@ -96,6 +97,14 @@ pub trait Policy: Send + Sync {
 
     /// Looks over the collection before a cycle.
     fn survey(&mut self, _survey: &mut Survey<'_>) {}
+
+    /// The threshold that it has come to by itself, if it keeps one: a store keeps it for the next run.
+    fn threshold(&self) -> Option<f64> {
+        None
+    }
+
+    /// Takes up the threshold that an earlier run came to.
+    fn recall_threshold(&mut self, _threshold: f64) {}
 
     /// What a visit to a page is worth of which something is held, or was sought. Must be finite, and must not fall
     /// while the page waits.
