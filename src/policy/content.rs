@@ -58,6 +58,8 @@ pub struct Replaced {
     pub pages: f64,
     /// Days in which it could have been replaced and was not yet.
     pub days: f64,
+    /// Whether it is still the page that these sums are of.
+    drift: Drift,
     recent: [Recent; Replaced::RECENT],
     /// Of these, how many there were.
     visits: u8,
@@ -74,7 +76,7 @@ pub struct Recent {
     pub lived: f32,
 }
 
-/// What a page that was hardly watched is taken for, in pages replaced and in days: one in ten days, and hardly believed.
+/// What a page that was hardly watched is taken for: so much of it replaced in so many times the time of its next visit.
 const UNKNOWN: (f64, f64) = (0.05, 0.5);
 
 impl Replaced {
@@ -91,7 +93,9 @@ impl Replaced {
         // As they will be read back.
         let (found, short_days) = (divergence.clamp(0.0, 1.0) as f32, days as f32);
         let (divergence, days) = (f64::from(found), f64::from(short_days));
-        let rate = (self.pages + divergence + UNKNOWN.0) / (self.days + days + UNKNOWN.1);
+        let known = (self.pages + UNKNOWN.0) / (self.days + days * UNKNOWN.1);
+        let shift = self.drift.observe(divergence, -(-known * days).exp_m1());
+        let rate = (self.pages + divergence + UNKNOWN.0) / (self.days + days * (1.0 + UNKNOWN.1));
         let lived = ((1.0 - divergence) * days + divergence * lifetime_within(rate, days)) as f32;
         self.pages += divergence;
         self.days += f64::from(lived);
@@ -103,6 +107,15 @@ impl Replaced {
         if let Some(last) = self.recent.get_mut(usize::from(self.visits) - 1) {
             *last = Recent { found, days: short_days, lived };
         }
+        if shift.is_some() {
+            self.forget();
+        }
+    }
+
+    /// A page that has begun or stopped to change is what its last visits saw.
+    fn forget(&mut self) {
+        let sum = |of: fn(&Recent) -> f32| self.recent().iter().map(|visit| f64::from(of(visit))).sum();
+        (self.pages, self.days) = (sum(|visit| visit.found), sum(|visit| visit.lived));
     }
 
     /// The last visits, the newest last.
@@ -112,6 +125,7 @@ impl Replaced {
 
     fn push_bytes(&self, bytes: &mut Vec<u8>) {
         [self.pages, self.days].iter().for_each(|number| push_float(bytes, *number));
+        self.drift.push_bytes(bytes);
         bytes.push(self.visits);
         for Recent { found, days, lived } in self.recent() {
             [found, days, lived].iter().for_each(|number| push_short(bytes, f64::from(**number)));
@@ -119,7 +133,8 @@ impl Replaced {
     }
 
     fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
-        let mut replaced = Self { pages: take_float(rest)?, days: take_float(rest)?, ..Self::default() };
+        let (pages, days) = (take_float(rest)?, take_float(rest)?);
+        let mut replaced = Self { pages, days, drift: Drift::take_bytes(rest)?, ..Self::default() };
         replaced.visits = take_byte(rest).filter(|visits| usize::from(*visits) <= Self::RECENT)?;
         for place in replaced.recent.get_mut(..usize::from(replaced.visits))? {
             let mut short = || take_short(rest).map(|number| number as f32);
@@ -316,6 +331,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_page_that_begins_to_change_is_learnt_anew() {
+        let mut replaced = Replaced::default();
+        (0..40).for_each(|_| replaced.add(0.0, 1.0));
+        assert_eq!((replaced.pages, replaced.days), (0.0, 40.0));
+        (0..8).for_each(|_| replaced.add(0.6, 1.0));
+        let rate = replaced.pages / replaced.days;
+        assert!(rate > 0.5, "{rate}: forty quiet days are forgotten");
+        (0..12).for_each(|_| replaced.add(0.0, 1.0));
+        let rate = replaced.pages / replaced.days;
+        assert!(rate < 0.05, "{rate}: and so is the unrest");
+    }
+
     proptest! {
         #[test]
         fn sums_stay_numbers(visits in prop::collection::vec((any::<f64>(), 1e-9..1e12f64), 0..50)) {
@@ -324,7 +352,7 @@ mod tests {
                 let divergence = if divergence.is_nan() { 1.0 } else { divergence };
                 let before = replaced;
                 replaced.add(divergence, days);
-                prop_assert!(replaced.pages >= before.pages && replaced.days >= before.days);
+                prop_assert!(replaced.pages >= 0.0 && replaced.days >= 0.0 && replaced.recent().len() > before.recent().len().min(3));
                 prop_assert!(replaced.pages.is_finite() && replaced.days.is_finite());
             }
         }

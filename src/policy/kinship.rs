@@ -113,6 +113,8 @@ pub struct Kinship {
     /// Days of watching that kin count for, in a page's rate, and all pages in a kind's.
     page_days: f64,
     kind_days: f64,
+    /// From one visit to the next.
+    mean_days: f64,
     /// The mean of what is replaced at once, weighted by itself: what one event amounts to.
     jump: f64,
 }
@@ -129,6 +131,7 @@ impl Default for Kinship {
             general: 0.1,
             page_days: 10.0,
             kind_days: 10.0,
+            mean_days: 1.0,
             jump: 1.0,
         }
     }
@@ -196,6 +199,7 @@ impl Gathering {
             return Kinship::default();
         }
         let mean_days = all.days / visits.max(1.0);
+        kinship.mean_days = mean_days;
         kinship.general = (all.pages + 1e-4) / (all.days + 1e-2 * mean_days);
         kinship.jump = ((jumps.1 + 1e-4) / (jumps.0 + 1e-3)).max(1e-4);
         kinship.choose_strength(&rows, mean_days);
@@ -231,9 +235,9 @@ impl Kinship {
         self.faster(of(&self.sections, kin.section), of(&self.names, kin.name)).sqrt()
     }
 
-    /// Days of watching that kin count for.
+    /// The days of ten visits: what is believed of any page before its own visits counts as much.
     pub fn belief_days(&self) -> f64 {
-        self.page_days
+        KIND_STRENGTH * self.mean_days
     }
 
     /// What is believed of a page's rate before its own visits: the geometric mean of what its kinds show.

@@ -28,7 +28,7 @@ use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
 use crate::estimate::gamma::Gamma;
 use crate::observation::Life;
 use crate::page::{HostId, Kin, PageId};
-use crate::policy::learner::{GroupBy, Prior, PriorKind, Priors};
+use crate::policy::learner::{GroupBy, Prior, PriorKind, Priors, is_time_to_fit};
 use crate::policy::{Apart, Learnt, Lesson, LooksAt, PageState, Policy, Survey};
 use crate::time::{Age, Timestamp};
 use metric::{CycleFigures, Ledger};
@@ -249,9 +249,6 @@ struct ClassKey {
     kin: Kin,
 }
 
-/// Before so many comparisons there is nothing to fit a prior to.
-const LEAST_COMPARISONS: u64 = 50;
-
 impl<'a> ByPolicy<'a> {
     pub fn new(policy: Box<dyn Policy>, truth: &'a Truth, terms: Terms) -> Self {
         let pages = truth.pages();
@@ -326,10 +323,10 @@ impl<'a> ByPolicy<'a> {
         class.members.push(page);
     }
 
-    /// Fits the prior that the policy goes by again, if the comparisons have doubled, and learns all anew.
+    /// Fits the prior that the policy goes by again, if it is time, and learns all anew.
     fn fit(&mut self) {
         let Some(kind) = self.policy.learner().and_then(|learner| learner.prior()) else { return };
-        if self.comparisons < 2 * self.fitted.max(LEAST_COMPARISONS / 2) {
+        if !is_time_to_fit(self.comparisons, self.fitted) {
             return;
         }
         self.fitted = self.comparisons;
