@@ -261,9 +261,9 @@ impl Kinship {
         self.faster(of(&self.sections, kin.section), of(&self.names, kin.name)).sqrt()
     }
 
-    /// The days of ten visits: what is believed of any page before its own visits counts as much.
-    pub fn belief_days(&self) -> f64 {
-        KIND_STRENGTH * self.mean_days
+    /// Days from one visit to the next, in the mean over all pages.
+    pub fn days_of_a_visit(&self) -> f64 {
+        self.mean_days
     }
 
     /// What is believed of a page's rate before its own visits: the geometric mean of what its kinds show.

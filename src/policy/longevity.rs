@@ -35,7 +35,7 @@ impl Longevity {
     /// What a visit gains, in divergence × days.
     fn gain(&self, page: &PageState, now: Timestamp) -> f64 {
         let (rate, days) = self.drift(page, now);
-        refresh_utility(rate, days) + newcomers::new_links(page, self.kinship.belief_days(), now)
+        refresh_utility(rate, days) + newcomers::new_links(page, self.kinship.days_of_a_visit(), now)
     }
 }
 
