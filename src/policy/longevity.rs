@@ -25,17 +25,21 @@ pub struct Longevity {
 }
 
 impl Longevity {
-    /// Fragments replaced a day, as a share of the page, and the days since it was seen, as they count.
-    fn drift(&self, page: &PageState, now: Timestamp) -> (f64, f64) {
-        let days = page.copy_age(now).days();
-        let haste = page.seen_at.map_or(1.0, |since| self.kinship.haste(page.kin, since));
-        (self.kinship.rate(page.kin, &remembered(&page.learnt)), days * haste)
+    /// Pages replaced a day.
+    fn rate(&self, page: &PageState) -> f64 {
+        self.kinship.rate(page.kin, &remembered(&page.learnt))
+    }
+
+    /// By how much faster its time passes than the clock goes.
+    fn haste(&self, page: &PageState) -> f64 {
+        page.seen_at.map_or(1.0, |since| self.kinship.haste(page.kin, since))
     }
 
     /// What a visit gains, in divergence × days.
     fn gain(&self, page: &PageState, now: Timestamp) -> f64 {
-        let (rate, days) = self.drift(page, now);
-        refresh_utility(rate, days) + newcomers::new_links(page, self.kinship.days_of_a_visit(), now)
+        let days = page.copy_age(now).days() * self.haste(page);
+        refresh_utility(self.rate(page), days)
+            + newcomers::new_links(page, self.kinship.days_of_a_visit(), now)
     }
 }
 
@@ -89,8 +93,14 @@ impl Policy for Longevity {
     }
 
     fn reason(&self, page: &PageState, now: Timestamp) -> Reason {
-        let (rate, days) = self.drift(page, now);
-        let divergence = -(-rate * days).exp_m1();
-        Reason { divergence: Some(divergence), gain_days: Some(self.gain(page, now)), ..Reason::default() }
+        let (rate, haste) = (self.rate(page), self.haste(page));
+        let divergence = -(-rate * haste * page.copy_age(now).days()).exp_m1();
+        Reason {
+            replaced_a_day: Some(rate),
+            haste: Some(haste).filter(|haste| *haste != 1.0),
+            divergence: Some(divergence),
+            gain_days: Some(self.gain(page, now)),
+            ..Reason::default()
+        }
     }
 }

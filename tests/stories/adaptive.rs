@@ -100,7 +100,7 @@ fn a_plan_is_what_the_next_cycle_does_and_fetches_nothing() {
     let site = site_of(30, 10);
     let freshet = Freshet::new();
     crawl(&freshet, &site, &["--cycles", "3"]);
-    for policy in ["utility", "age", "nutch"] {
+    for policy in ["utility", "age", "nutch", "longevity", "longevity-curve", "longevity-bound"] {
         // All have waited alike.
         crawl(&freshet, &site, &["--policy", policy]);
         site.clear_log();
@@ -112,7 +112,13 @@ fn a_plan_is_what_the_next_cycle_does_and_fetches_nothing() {
         assert_eq!(pages_asked(&site), plan.into_iter().collect(), "{policy}");
     }
     let table = freshet.run(&[&["plan", "--budget", "8"], &FAST[..]].concat());
-    for said in ["rank", "score", "changes every", "8 visits by `utility` with a budget of 8, of 31 pages"] {
+    for said in [
+        "rank",
+        "score",
+        "replaced every",
+        "8 visits by `longevity` with a budget of 8, of 31 pages",
+        "a threshold of",
+    ] {
         assert!(table.stdout.contains(said), "`{said}`: {}", table.output());
     }
 }
@@ -208,9 +214,8 @@ fn every_page_has_its_reason() {
     for words in [
         "is in the plan of the next cycle.",
         "Of 2 visits that could compare, 2 found a change",
-        "By the policy `utility`, it is taken to change every",
-        "19 times out of 20",
-        "sure to have changed",
+        "By the policy `longevity`, its text is taken to be replaced within",
+        "of it is expected to differ from what is held",
         "expected to gain",
         "under a budget of 8",
         "robots.txt answered 200",
