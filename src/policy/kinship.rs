@@ -33,6 +33,8 @@ const MOST_ROWS: usize = 1 << 16;
 const MOST_TRIED: usize = 20_000;
 /// … and that clocks are weighed by: each host needs its own.
 const MOST_WEIGHED: usize = 40_000;
+/// Pages are not believed to be more bounded than this.
+const LEAST_HEIGHT: f64 = 0.1;
 /// Visits that a kind's clock goes by.
 const MOST_EVENTS: usize = 1024;
 
@@ -141,6 +143,8 @@ pub struct Kinship {
     kind_days: f64,
     /// From one visit to the next.
     mean_days: f64,
+    /// How far pages are from old versions of theirs, over how far their rates would have them be.
+    height: f64,
     /// The mean of what is replaced at once, weighted by itself: what one event amounts to.
     jump: f64,
 }
@@ -158,6 +162,7 @@ impl Default for Kinship {
             page_days: 10.0,
             kind_days: 10.0,
             mean_days: 1.0,
+            height: 1.0,
             jump: 1.0,
         }
     }
@@ -229,6 +234,7 @@ impl Gathering {
         kinship.general = (all.pages + 1e-4) / (all.days + 1e-2 * mean_days);
         kinship.jump = ((jumps.1 + 1e-4) / (jumps.0 + 1e-3)).max(1e-4);
         kinship.choose_strength(&rows, mean_days);
+        kinship.height = kinship.measured_height(&rows);
         kinship.set_clocks(&rows);
         kinship.weigh_clocks(&rows, cycle);
         kinship
@@ -259,6 +265,12 @@ impl Kinship {
             kind.map_or((0.0, 0.0), |kind| kind.after(since))
         };
         self.faster(of(&self.sections, kin.section), of(&self.names, kin.name)).sqrt()
+    }
+
+    /// How far pages get in the long run, of what their rates say: 1 where all of a page is replaced in time, less where parts
+    /// of pages stay.
+    pub fn height(&self) -> f64 {
+        self.height
     }
 
     /// Days from one visit to the next, in the mean over all pages.
@@ -317,6 +329,16 @@ impl Kinship {
     fn rate_of(&self, row: &Row) -> f64 {
         let prior = self.prior(self.sums(row.section), self.sums(row.name), self.kind_days);
         Sums::from(&row.replaced).rate(prior, self.page_days)
+    }
+
+    fn measured_height(&self, rows: &[Row]) -> f64 {
+        let (mut found, mut expected) = (0.0, 0.0);
+        for row in rows {
+            let (divergence, days) = row.replaced.oldest;
+            found += f64::from(divergence) * row.count;
+            expected += -(-self.rate_of(row) * f64::from(days)).exp_m1() * row.count;
+        }
+        if expected > 0.0 { (found / expected).clamp(LEAST_HEIGHT, 1.0) } else { 1.0 }
     }
 
     /// Sets the clocks by what last visits found.

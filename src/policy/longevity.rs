@@ -5,6 +5,9 @@
 //! every visit is not taken for one whose text does; and the curve goes up to 1, so a page that showed only small changes is
 //! never believed to be bounded and left alone (`longevity-curve` fits that height, as the paper does).
 //!
+//! What pages lose by that curve is held against what they gain by being found: so it is scaled, for all pages alike, by
+//! how far they really are from versions a few visits old.
+//!
 //! A page's rate is drawn to that of its kin, and siblings that moved since its last visit make its time pass faster:
 //! [`kinship`](super::kinship). All that is kept of a page follows from its own visits; the rest is looked over anew before
 //! each cycle.
@@ -38,7 +41,7 @@ impl Longevity {
     /// What a visit gains, in divergence × days.
     fn gain(&self, page: &PageState, now: Timestamp) -> f64 {
         let days = page.copy_age(now).days() * self.haste(page);
-        refresh_utility(self.rate(page), days)
+        self.kinship.height() * refresh_utility(self.rate(page), days)
             + newcomers::new_links(page, self.kinship.days_of_a_visit(), now)
     }
 }
@@ -67,6 +70,7 @@ impl Policy for Longevity {
         let days = learnt.state.count(lesson.interval, seen);
         let mut replaced = remembered(learnt);
         replaced.add(lesson.moved(), days);
+        replaced.compare_with_oldest(&lesson.bases);
         learnt.content = Content::Replaced(replaced);
     }
 
@@ -94,7 +98,7 @@ impl Policy for Longevity {
 
     fn reason(&self, page: &PageState, now: Timestamp) -> Reason {
         let (rate, haste) = (self.rate(page), self.haste(page));
-        let divergence = -(-rate * haste * page.copy_age(now).days()).exp_m1();
+        let divergence = -(-rate * haste * page.copy_age(now).days()).exp_m1() * self.kinship.height();
         Reason {
             replaced_a_day: Some(rate),
             haste: Some(haste).filter(|haste| *haste != 1.0),
