@@ -14,17 +14,19 @@
 
 use super::content::{Content, Replaced};
 use super::kinship::{Gathering, Kinship};
-use super::newcomers::{LinkPrior, Newcomers};
+use super::newcomers::{self, Newcomers};
 use super::utility::refresh_utility;
 use super::{Learnt, Lesson, LooksAt, PageState, Policy, Reason, Score, Survey};
 use crate::estimate::Seen;
 use crate::page::{Depth, HostId};
 use crate::time::Timestamp;
 
+/// What a page that is not known yet counts for, in pages: itself, and what only it leads to.
+const LINK_WORTH: f64 = 2.0;
+
 #[derive(Debug, Default)]
 pub struct Longevity {
     newcomers: Newcomers,
-    links: LinkPrior,
     kinship: Kinship,
 }
 
@@ -42,7 +44,8 @@ impl Longevity {
     /// What a visit gains, in divergence × days.
     fn gain(&self, page: &PageState, now: Timestamp) -> f64 {
         let days = page.copy_age(now).days() * self.haste(page);
-        self.kinship.height() * refresh_utility(self.rate(page), days) + self.links.worth(page, now)
+        self.kinship.height() * refresh_utility(self.rate(page), days)
+            + LINK_WORTH * newcomers::new_links(page, self.kinship.days_of_a_visit(), now)
     }
 }
 
@@ -77,17 +80,12 @@ impl Policy for Longevity {
     fn survey(&mut self, survey: &mut Survey<'_>) {
         self.newcomers.look(survey);
         let mut gathering = Gathering::default();
-        let (mut links, mut watched) = (0.0, 0.0);
         (survey.pages)(&mut |page, count| {
-            links += f64::from(page.learnt.new_links) * count as f64;
-            watched += page.learnt.state.watched_days * count as f64;
             if let (Content::Replaced(replaced), Some(seen_at)) = (&page.learnt.content, page.seen_at) {
                 gathering.add(page.kin, replaced, page.learnt.state.visits, seen_at, count);
             }
         });
         self.kinship = gathering.finish(survey.cycle_length);
-        let links_a_day = if watched > 0.0 { links / watched } else { 0.0 };
-        self.links = LinkPrior { links_a_day, days: self.kinship.days_of_a_visit() };
     }
 
     fn score(&self, page: &PageState, now: Timestamp) -> Score {

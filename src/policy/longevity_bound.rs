@@ -9,7 +9,7 @@
 //! by the T of that moment.
 
 use super::content::{Content, Pinned};
-use super::newcomers::{LINK_CYCLES, LinkPrior, Newcomers};
+use super::newcomers::{self, Newcomers};
 use super::registry::LongevitySettings;
 use super::{Learnt, Lesson, LooksAt, PageState, Policy, Reason, Score, Survey};
 use crate::estimate::Seen;
@@ -133,7 +133,7 @@ impl Policy for LongevityBound {
         if let Some(worth) = self.newcomers.worth_again(page) {
             return Score::new(worth);
         }
-        let links = LinkPrior::none(LINK_CYCLES * self.settings.cycle_days).worth(page, now);
+        let links = newcomers::new_links(page, newcomers::LINK_CYCLES * self.settings.cycle_days, now);
         Score::new(page.weight * (self.threshold * self.turns(page, now) + links))
     }
 

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use super::content::{Content, POINTS_TO_SEE_A_CURVE};
-use super::newcomers::{LINK_CYCLES, LinkPrior, Newcomers};
+use super::newcomers::{self, Newcomers};
 use super::registry::LongevitySettings;
 use super::{Learnt, Lesson, LooksAt, PageState, Policy, Reason, Score, Survey};
 use crate::estimate::Seen;
@@ -113,7 +113,7 @@ impl Policy for LongevityFit {
         if let Some(worth) = self.newcomers.worth_again(page) {
             return Score::new(worth);
         }
-        let links = LinkPrior::none(LINK_CYCLES * self.settings.cycle_days).worth(page, now);
+        let links = newcomers::new_links(page, newcomers::LINK_CYCLES * self.settings.cycle_days, now);
         Score::new(page.weight * (self.gain(page, now) + links))
     }
 

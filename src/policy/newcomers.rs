@@ -55,30 +55,15 @@ impl Newcomers {
 /// For so many cycles of watching what is believed of a page's links counts, where no better number is known.
 pub const LINK_CYCLES: f64 = 10.0;
 
-/// What is believed of new links on any page before its first visits: so many a day, as sure as so many days of watching
-/// make one. It keeps one link that was found at once from making a page a fountain of them.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LinkPrior {
-    pub links_a_day: f64,
-    pub days: f64,
-}
-
-impl LinkPrior {
-    /// Nothing but a page's own links make one a hub.
-    pub fn none(days: f64) -> Self {
-        Self { links_a_day: 0.0, days }
+/// What a visit gains in new pages. What is believed of any page before its first visits, as so many days of watching,
+/// keeps one link that was found at once from making a page a fountain of them.
+pub fn new_links(page: &PageState, prior_days: f64, now: Timestamp) -> f64 {
+    let learnt = &page.learnt;
+    if learnt.new_links == 0 {
+        return 0.0;
     }
-
-    /// What a visit gains in new pages.
-    pub fn worth(self, page: &PageState, now: Timestamp) -> f64 {
-        let Self { links_a_day, days } = self;
-        let links = f64::from(page.learnt.new_links) + links_a_day * days;
-        if links <= 0.0 {
-            return 0.0;
-        }
-        let watched = page.learnt.state.watched_days + days;
-        discovery_utility(links / watched, page.copy_age(now).days())
-    }
+    let watched = learnt.state.watched_days + prior_days;
+    discovery_utility(f64::from(learnt.new_links) / watched, page.copy_age(now).days())
 }
 
 #[cfg(test)]

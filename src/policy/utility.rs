@@ -9,7 +9,7 @@
 //! New pages and revisits stand on one scale: see [`newcomers`](super::newcomers).
 
 use super::learner::Learner;
-use super::newcomers::{LinkPrior, Newcomers};
+use super::newcomers::{self, Newcomers};
 use super::{PageState, Policy, Reason, Score, Survey};
 use crate::estimate::gamma_function::churn;
 use crate::time::Timestamp;
@@ -42,7 +42,7 @@ impl Utility {
     }
 
     fn new_links(&self, page: &PageState, now: Timestamp) -> f64 {
-        LinkPrior::none(self.learner.prior_days(page)).worth(page, now)
+        newcomers::new_links(page, self.learner.prior_days(page), now)
     }
 }
 
