@@ -44,8 +44,8 @@ impl Curve {
     pub fn divergence(&self, days: f64) -> f64 {
         match *self {
             Curve::Static => 0.0,
-            Curve::Churn { height, rate } => height * -(-rate * aged(days)).exp_m1(),
-            Curve::Scroll { height, rate, items } => height * shape::replaced(items, rate * aged(days)),
+            Curve::Churn { height, rate } => height * -(-turns(rate, days)).exp_m1(),
+            Curve::Scroll { height, rate, items } => height * shape::replaced(items, turns(rate, days)),
         }
     }
 
@@ -56,8 +56,8 @@ impl Curve {
     pub fn utility(&self, days: f64) -> f64 {
         match *self {
             Curve::Static => 0.0,
-            Curve::Churn { height, rate } => height / rate * churn(rate * aged(days)),
-            Curve::Scroll { height, rate, items } => height / rate * shape::utility(items, rate * aged(days)),
+            Curve::Churn { height, rate } => height / rate * churn(turns(rate, days)),
+            Curve::Scroll { height, rate, items } => height / rate * shape::utility(items, turns(rate, days)),
         }
     }
 
@@ -86,8 +86,7 @@ impl Curve {
         if threshold <= 0.0 {
             return Some(0.0);
         }
-        // Also where the threshold is not a number.
-        if !(threshold < self.supremum()) {
+        if threshold >= self.supremum() || threshold.is_nan() {
             return None;
         }
         let period = match *self {
@@ -105,9 +104,9 @@ impl Curve {
     }
 }
 
-/// An age that can be counted on: none is negative, infinite or not a number.
-fn aged(days: f64) -> f64 {
-    days.clamp(0.0, f64::MAX).max(0.0)
+/// rate · age, finite; no age is negative or not a number.
+fn turns(rate: f64, days: f64) -> f64 {
+    (rate * days).clamp(0.0, f64::MAX).max(0.0)
 }
 
 #[cfg(test)]

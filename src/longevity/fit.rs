@@ -62,7 +62,7 @@ impl Fit {
     pub fn of(samples: &[Sample]) -> Option<Self> {
         let points = Points::of(samples)?;
         if points.is_all_zero() {
-            return Some(points.fit(Curve::Static, false));
+            return Some(points.fit((Curve::Static, 0.0), false));
         }
         let mut best: [(f64, f64); ITEMS.len()] = [(f64::INFINITY, 0.0); ITEMS.len()];
         for (best, curve) in best.iter_mut().zip(points.candidates()) {
@@ -77,7 +77,7 @@ impl Fit {
             .map_or((1, 0.0), |(items, (_, log_turnover))| (*items, log_turnover.exp()));
         let at_least_days = replaced(items, f64::from(items) * turnover * points.least_days);
         let is_saturated = at_least_days >= -(-SATURATED_TURNS).exp_m1();
-        Some(points.fit(points.curve(items, turnover), is_saturated))
+        Some(points.fit(points.best_height(items, turnover), is_saturated))
     }
 
     /// The best of a fixed grid: the same curves, ν = r/K at 97 values from 0.001 to 20 a cycle, evenly spaced in ln ν and
@@ -85,23 +85,22 @@ impl Fit {
     pub fn on_grid(samples: &[Sample], days_a_cycle: f64) -> Option<Self> {
         let points = Points::of(samples)?;
         if points.is_all_zero() {
-            return Some(points.fit(Curve::Static, false));
+            return Some(points.fit((Curve::Static, 0.0), false));
         }
-        let mut best = (f64::INFINITY, Curve::Static, false);
+        let mut best = ((Curve::Static, points.squares), false);
         for curve in points.candidates() {
             for turnover in grid().map(|turns_a_cycle| turns_a_cycle / days_a_cycle) {
                 let turns = turnover * points.least_days;
                 if turns > MOST_TURNS {
                     break;
                 }
-                let curve = points.curve(curve.items, turnover);
-                let error = points.error(curve);
-                if error < best.0 {
-                    best = (error, curve, turns >= SATURATED_TURNS);
+                let tried = points.best_height(curve.items, turnover);
+                if tried.1 < best.0.1 {
+                    best = (tried, turns >= SATURATED_TURNS);
                 }
             }
         }
-        Some(points.fit(best.1, best.2))
+        Some(points.fit(best.0, best.1))
     }
 
     /// The curve to take the utility from. Where the rate is not known, a page must not look as if it were known
@@ -244,12 +243,13 @@ impl Points {
             }
         }
         let place = low + step as f64;
-        let &[left, _, right] =
-            errors.get(step.wrapping_sub(1)..).and_then(<[f64]>::first_chunk).unwrap_or(&[0.0; 3]);
-        if step == 0 || step + 1 == steps {
+        let (Some(left), Some(right)) =
+            (step.checked_sub(1).and_then(|left| errors.get(left)), errors.get(step + 1))
+        else {
+            // The best is the least or the largest rate there is.
             return (least, place * STEP);
-        }
-        let around = [(place - 1.0, left), (place, least), (place + 1.0, right)];
+        };
+        let around = [(place - 1.0, *left), (place, least), (place + 1.0, *right)];
         let (place, error) = lowest(around, |place| {
             let mut sums = Sums::default();
             for point in &self.points {
@@ -260,29 +260,26 @@ impl Points {
         (error, place * STEP)
     }
 
-    /// The curve of this turnover with its best height, both exact.
-    fn curve(&self, items: u32, turnover: f64) -> Curve {
+    /// The curve of this turnover with its best height, and the sum of squares that it leaves: nothing is interpolated.
+    fn best_height(&self, items: u32, turnover: f64) -> (Curve, f64) {
         let rate = f64::from(items) * turnover;
         let mut sums = Sums::default();
-        for point in &self.points {
-            sums.add(point, replaced(items, rate * point.days));
+        let values: Vec<f64> = self.points.iter().map(|point| replaced(items, rate * point.days)).collect();
+        for (point, value) in self.points.iter().zip(&values) {
+            sums.add(point, *value);
         }
-        Curve::scroll(sums.height(), rate, items)
-    }
-
-    /// Σ w (y − D)².
-    fn error(&self, curve: Curve) -> f64 {
-        let square = |point: &Point| {
-            let rest = point.divergence - curve.divergence(point.days);
+        let height = sums.height();
+        let square = |(point, value): (&Point, &f64)| {
+            let rest = point.divergence - height * value;
             point.weight * rest * rest
         };
-        self.points.iter().map(square).sum()
+        (Curve::scroll(height, rate, items), self.points.iter().zip(&values).map(square).sum())
     }
 
-    fn fit(&self, curve: Curve, is_saturated: bool) -> Fit {
+    fn fit(&self, (curve, error): (Curve, f64), is_saturated: bool) -> Fit {
         Fit {
             curve,
-            error: self.error(curve),
+            error,
             weight: self.weight,
             ages: self.points.len(),
             least_days: self.least_days,
@@ -451,7 +448,7 @@ mod tests {
                 for i in 0..400 {
                     let turnover = LEAST_TURN / points.most_days * 10_f64.powf(f64::from(i) * 0.025);
                     if turnover * points.least_days <= MOST_TURNS {
-                        let error = points.error(points.curve(tried.items, turnover));
+                        let error = points.best_height(tried.items, turnover).1;
                         prop_assert!(fit.error <= error * (1.0 + 2.0 * TIE.0) + 1e-8, "{fit:?}: {turnover} {error}");
                     }
                 }

@@ -10,7 +10,11 @@
 //! or draws a random number. What must stay true: whatever comes in, nothing that goes out is not-a-number,
 //! and the same samples give the same curve, to the bit.
 
+pub mod bound;
 pub mod curve;
+pub mod drift;
+pub mod eagerness;
+pub mod expected;
 pub mod fit;
 pub mod samples;
 mod shape;

@@ -48,7 +48,7 @@ pub(super) struct Shape {
 
 /// G_K(z) = E[min(N, K)] / K = (z Q(K − 1, z) + K P(K, z)) / K, in [0, 1].
 pub(super) fn replaced(items: u32, z: f64) -> f64 {
-    if !(z > 0.0) {
+    if z <= 0.0 {
         return 0.0;
     }
     if z > turned_over(items) {
@@ -61,7 +61,7 @@ pub(super) fn replaced(items: u32, z: f64) -> f64 {
 /// ∫₀ᶻ x dG_K(x) = (z²/2 · Q(K, z) + K(K + 1)/2 · P(K + 2, z)) / K: the utility of a list of height and rate 1.
 /// At most [`most_utility`].
 pub(super) fn utility(items: u32, z: f64) -> f64 {
-    if !(z > 0.0) {
+    if z <= 0.0 {
         return 0.0;
     }
     let most = most_utility(items);

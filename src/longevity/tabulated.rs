@@ -4,7 +4,7 @@
 //! a curve of any rate is the same curve moved sideways. So a scan over ln ν in steps as wide as the table's
 //! reads the table in a row for each sample, at the same place within each cell.
 //!
-//! What must stay true: a tabulated value differs from G_K by less than [`ERROR`]. That moves a sum of squares
+//! What must stay true: a tabulated value differs from G_K by less than 1e-6. That moves a sum of squares
 //! by less than the rule of choice can see; the curve that is chosen is evaluated exactly.
 
 use std::sync::LazyLock;
@@ -15,9 +15,6 @@ use super::shape::{Shape, replaced, shape};
 pub(super) const ITEMS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// Width of a cell in ln(ν t), and of a step of the scan.
 pub(super) const STEP: f64 = 0.125;
-/// How far a value of the table may be from the curve.
-pub(super) const ERROR: f64 = 1e-6;
-
 /// Where the curve is this near to the line through 0, or to 1, it is taken for that and the table ends.
 const NEAR: f64 = 1e-7;
 
@@ -136,7 +133,7 @@ mod tests {
                 assert!(value >= last - 2.0 * NEAR, "{} at {place}", curve.items);
                 last = value;
             }
-            assert!(worst < ERROR, "{}: {worst}", curve.items);
+            assert!(worst < 1e-6, "{}: {worst}", curve.items);
             assert!(curve.end - curve.first < CELLS as f64, "{}", curve.items);
             for start in [-100.3, -70.0, -3.9, 0.0, 17.25, 60.5] {
                 let mut row = [0.0; 120];

@@ -1,0 +1,272 @@
+//! When to refresh a page with no curve assumed: bounds on the utility, read off its change profiles.
+//!
+//! Between two observations divergence is taken to lie between them; so the observed points bound the curve, and with
+//! it the utility, from both sides (Olston & Pandey 2008, §4.3). After each refresh the period is doubled if a refresh
+//! can't have been worth the threshold yet, halved if it certainly was, and kept where the bounds don't tell.
+//!
+//! What the paper leaves open is fixed here. The time X that utility is taken over starts at the base of one profile,
+//! which is pinned until the period is halved. Profiles are averaged point by point, over those that are long enough.
+//! The period is capped after each step.
+
+/// A page that is at its height within the first gap has an upper bound above the threshold and a lower one near 0 for
+/// ever: the period stays what it is, and the pinned profile grows. After so many points it starts anew. It is no more
+/// than a limit on memory and time: to raise the period as well did not lower staleness at equal cost in simulations.
+pub const MOST_POINTS: usize = 12;
+
+/// Ages that differ by less than this share are equal: the same gap between different dates is not the same number.
+const SAME_AGE: f64 = 1e-9;
+
+/// What was seen since a base version: days since it, rising, and divergence from it. The base itself is not in it.
+pub type Profile<'a> = &'a [(f64, f64)];
+
+/// Between what bounds divergence and utility lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bounds {
+    /// Divergence at the end.
+    pub divergence: (f64, f64),
+    /// ∫ D from 0 to the end.
+    pub area: (f64, f64),
+    /// X·D(X) − ∫ D, the least from the largest area and the other way round.
+    pub utility: (f64, f64),
+}
+
+/// What a step does to the period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A refresh was not worth the threshold: wait for twice the time since the base.
+    Lengthen,
+    /// It was worth it, and maybe long ago: halve the period, and start anew from the present version.
+    Shorten,
+    /// It may have been.
+    Keep,
+}
+
+/// What bounds are held against.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rule {
+    /// The utility a refresh should have, in divergence × days.
+    pub threshold: f64,
+    /// The longest period, in days: ρ·threshold / (largest divergence) is the paper's cap on risk (§4.5).
+    pub most_days: f64,
+    /// The pinned profile starts anew after so many points.
+    pub most_points: usize,
+}
+
+/// What follows from a refresh.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    pub action: Action,
+    /// Days to the next refresh.
+    pub period: f64,
+    /// Whether the version just seen is the base of the pinned profile from now on.
+    pub starts_anew: bool,
+    pub bounds: Bounds,
+}
+
+impl Rule {
+    /// The step after a refresh that the last point of each profile is of. X is the age of the `pinned` one; the `others`
+    /// are averaged with it.
+    pub fn step(&self, pinned: Profile<'_>, others: &[Profile<'_>], period: f64) -> Step {
+        let days = last(pinned);
+        let bounds = bounds(pinned, others);
+        let (least, most) = bounds.utility;
+        let (action, period) = if most < self.threshold {
+            (Action::Lengthen, 2.0 * days)
+        } else if least >= self.threshold {
+            (Action::Shorten, 0.5 * period)
+        } else {
+            (Action::Keep, period)
+        };
+        let starts_anew = action == Action::Shorten || pinned.len() >= self.most_points;
+        Step { action, period: period.min(self.most_days), starts_anew, bounds }
+    }
+}
+
+/// What profiles say of divergence and utility from the base of the pinned one to its last point.
+///
+/// On a gap between two points of a profile its upper curve is at the next one, its lower curve at the one before; at a
+/// point both are exact.
+pub fn bounds(pinned: Profile<'_>, others: &[Profile<'_>]) -> Bounds {
+    let days = last(pinned);
+    if !(days > 0.0 && days.is_finite()) {
+        return Bounds::default();
+    }
+    let profiles = || std::iter::once(pinned).chain(others.iter().copied());
+    let mut cuts: Vec<f64> =
+        profiles().flatten().map(|point| point.0).filter(|cut| (0.0..days).contains(cut)).collect();
+    cuts.push(days);
+    cuts.sort_by(f64::total_cmp);
+    let (mut area, mut start) = ((0.0, 0.0), 0.0);
+    for end in cuts {
+        let (low, up) = mean(
+            profiles()
+                .filter(|profile| reaches(profile, end))
+                .map(|profile| (before(profile, start), next(profile, end))),
+        );
+        area.0 += (end - start) * low;
+        area.1 += (end - start) * up;
+        start = end;
+    }
+    let here = |profile| (before(profile, days), next(profile, days));
+    let divergence = mean(profiles().filter(|profile| reaches(profile, days)).map(here));
+    let utility = (days * divergence.0 - area.1, days * divergence.1 - area.0);
+    Bounds { divergence, area, utility }
+}
+
+/// The age of a profile at its last point; 0 without any.
+fn last(profile: Profile<'_>) -> f64 {
+    profile.last().map_or(0.0, |point| point.0)
+}
+
+/// Whether a profile says anything of so long after its base.
+fn reaches(profile: Profile<'_>, days: f64) -> bool {
+    last(profile) >= days * (1.0 - SAME_AGE)
+}
+
+/// The divergence at the last point up to here.
+fn before(profile: Profile<'_>, days: f64) -> f64 {
+    let after = profile.partition_point(|point| point.0 <= days * (1.0 + SAME_AGE));
+    after.checked_sub(1).and_then(|at| profile.get(at)).map_or(0.0, |point| point.1)
+}
+
+/// The divergence at the first point from here on.
+fn next(profile: Profile<'_>, days: f64) -> f64 {
+    profile
+        .get(profile.partition_point(|point| point.0 < days * (1.0 - SAME_AGE)))
+        .map_or(0.0, |point| point.1)
+}
+
+fn mean(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
+    let (mut sum, mut count) = ((0.0, 0.0), 0.0);
+    for pair in pairs {
+        sum = (sum.0 + pair.0, sum.1 + pair.1);
+        count += 1.0;
+    }
+    if count > 0.0 { (sum.0 / count, sum.1 / count) } else { sum }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::super::curve::Curve;
+    use super::*;
+    use crate::estimate::tests::{close, golden, number, numbers};
+
+    /// The divergence of the page of a golden case between two times.
+    fn divergence(case: &Value, from: f64, to: f64) -> f64 {
+        let of = |name: &str| number(&case["params"][name]);
+        match case["kind"].as_str().expect("a name") {
+            "static" => 0.0,
+            "churn" => Curve::churn(of("A"), of("rate")).divergence(to - from),
+            "scroll" => Curve::scroll(of("A"), of("rate"), of("K") as u32).divergence(to - from),
+            "linear" => of("A") * ((to - from) / of("L")).min(1.0),
+            "step_at" => {
+                if from < of("t0") && of("t0") <= to {
+                    of("A")
+                } else {
+                    0.0
+                }
+            }
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn steps_are_the_golden_traces() {
+        let golden = golden(include_str!("../../tests/golden/bound_policy_traces.json"));
+        let (relative, absolute) =
+            (number(&golden["tolerance"]["relative"]), number(&golden["tolerance"]["absolute"]));
+        for case in golden["cases"].as_array().expect("cases") {
+            let (threshold, kept) = (number(&case["T"]), number(&case["h"]) as usize);
+            let most_days = number(&case["rho"]) * threshold / number(&case["Dmax"]);
+            let rule = Rule { threshold, most_days, most_points: usize::MAX };
+            let (mut now, mut reference) = (0.0, 0.0);
+            let mut period = number(&case["phi0"]).min(most_days);
+            let mut profiles: Vec<(f64, Vec<(f64, f64)>)> = vec![(0.0, Vec::new())];
+            for row in case["trace"].as_array().expect("rows") {
+                now += period;
+                for (base, points) in &mut profiles {
+                    points.push((now - *base, divergence(case, *base, now)));
+                }
+                let pinned = profiles.iter().find(|(base, _)| *base == reference).expect("a pinned profile");
+                let others: Vec<Profile<'_>> = profiles
+                    .iter()
+                    .filter(|(base, _)| *base != reference)
+                    .map(|(_, points)| points.as_slice())
+                    .collect();
+                let step = rule.step(&pinned.1, &others, period);
+                let action = match row["action"].as_str().expect("a name") {
+                    "lengthen" => Action::Lengthen,
+                    "reset" => Action::Shorten,
+                    "keep" => Action::Keep,
+                    other => panic!("{other}"),
+                };
+                assert_eq!(step.action, action, "{row}");
+                period = step.period;
+                if step.starts_anew {
+                    reference = now;
+                }
+                profiles.push((now, Vec::new()));
+                // The pinned one and the newest of the others.
+                while profiles.len() > kept {
+                    let oldest = profiles.iter().position(|(base, _)| *base != reference).expect("another");
+                    profiles.remove(oldest);
+                }
+                let Bounds { divergence, area, utility } = step.bounds;
+                for (name, value) in [
+                    ("t", now),
+                    ("t_ref", reference),
+                    ("phi", period),
+                    ("A_min", area.0),
+                    ("A_max", area.1),
+                    ("D_lo", divergence.0),
+                    ("D_up", divergence.1),
+                    ("U_min", utility.0),
+                    ("U_max", utility.1),
+                ] {
+                    let expected = number(&row[name]);
+                    let is_close = close(value, expected, relative) || (value - expected).abs() <= absolute;
+                    assert!(is_close, "{name} is {value} in {row}");
+                }
+                let bases: Vec<f64> = profiles.iter().map(|(base, _)| *base).collect();
+                assert_eq!(bases, numbers(&row["bases"]));
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_that_leaves_the_bounds_open_starts_anew_after_its_points() {
+        let rule = Rule { threshold: 0.2, most_days: 100.0, most_points: MOST_POINTS };
+        let points: Vec<(f64, f64)> = (1..=12).map(|day| (f64::from(day), 0.3)).collect();
+        let step = |count: usize| rule.step(&points[..count], &[], 1.0);
+        assert_eq!((step(11).action, step(11).starts_anew), (Action::Keep, false));
+        assert_eq!((step(12).action, step(12).starts_anew, step(12).period), (Action::Keep, true, 1.0));
+    }
+
+    proptest! {
+        #[test]
+        fn bounds_hold_the_truth_for_a_page_that_only_diverges(
+            height in 0.0..1.0_f64, rate in 0.01..10.0_f64, items in 1_u32..40,
+            gaps in proptest::collection::vec(0.01..3.0_f64, 1..12),
+        ) {
+            let curve = Curve::scroll(height, rate, items);
+            let mut days = 0.0;
+            let points: Vec<(f64, f64)> = gaps.iter().map(|gap| { days += gap; (days, curve.divergence(days)) }).collect();
+            let Bounds { utility: (least, most), .. } = bounds(&points, &[]);
+            let truth = curve.utility(days);
+            prop_assert!(least <= truth + 1e-12 && truth <= most + 1e-12, "{least} {truth} {most}");
+        }
+
+        #[test]
+        fn whatever_was_seen_steps_are_no_puzzle(
+            pinned in proptest::collection::vec((any::<f64>(), 0.0..1.0_f64), 0..6),
+            other in proptest::collection::vec((-1.0..9.0_f64, 0.0..1.0_f64), 0..6),
+        ) {
+            let rule = Rule { threshold: 0.3, most_days: 30.0, most_points: MOST_POINTS };
+            let step = rule.step(&pinned, &[&other], 2.0);
+            prop_assert!(step.period <= 30.0 && !step.bounds.utility.0.is_nan() && !step.bounds.utility.1.is_nan(), "{step:?}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Whether a page is still the page that its curve was fitted to: a small test for drift.
+//!
+//! Comes in: at each visit, the divergence that was found and the one that was predicted. Goes out: an alarm when the
+//! difference has shifted up or down, upon which the caller forgets what is older. Two cumulative sums (CUSUM, Page 1954)
+//! of differences, each over the page's own usual deviation, cut so that no single visit decides. A page whose changes
+//! are rare and large is then no alarm each time that it changes, but one that begins to change at every visit is.
+//!
+//! The state is four numbers; a visit costs a few operations.
+
+/// A shift of less than twice this, in deviations, is not looked for. Smaller values find a page that stops after
+/// changing at one visit in two sooner, and raise false alarms.
+const SLACK: f64 = 0.75;
+/// The sum at which there is an alarm, in deviations. With normal noise a false alarm comes once in 8e5 visits
+/// (Siegmund's approximation, e^(2kb)/2k² with b = h + 1.17, for both sides). Pages that change as a whole, at one visit
+/// in so many, are worse: with these constants one in 1e4 visits at the most, in simulations of 3e5 visits each.
+const ALARM: f64 = 8.0;
+/// A difference counts for no more, in deviations: so it takes five visits in a row, at least, to raise an alarm.
+const MOST: f64 = 2.5;
+/// The deviation is learnt over so many visits at the most: long beside the time to an alarm, or a shift would hide
+/// itself.
+const VISITS_TO_LEARN: u8 = 64;
+/// What is believed at first counts as so many visits.
+const FIRST_VISITS: f64 = 2.0;
+/// Deviation of a page of which nothing is known: that of a fit to a handful of samples.
+const FIRST_DEVIATION: f64 = 0.1;
+/// No page counts as steadier: a word or two that change are no drift.
+const LEAST_DEVIATION: f64 = 0.02;
+
+/// What is remembered of a page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drift {
+    up: f32,
+    down: f32,
+    variance: f32,
+    /// Up to [`VISITS_TO_LEARN`].
+    visits: u8,
+}
+
+/// What an alarm says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shift {
+    /// The page diverges more than it did.
+    Up,
+    /// It diverges less, or no more.
+    Down,
+}
+
+impl Default for Drift {
+    fn default() -> Self {
+        Self { up: 0.0, down: 0.0, variance: (FIRST_DEVIATION * FIRST_DEVIATION) as f32, visits: 0 }
+    }
+}
+
+impl Drift {
+    /// Takes in a visit. After an alarm both sums start at 0 again; the deviation stays. What is not a number is passed
+    /// over.
+    pub fn observe(&mut self, found: f64, predicted: f64) -> Option<Shift> {
+        let difference = (found - predicted).clamp(-1.0, 1.0);
+        if difference.is_nan() {
+            return None;
+        }
+        let variance = f64::from(self.variance).max(LEAST_DEVIATION * LEAST_DEVIATION);
+        let deviations = (difference / variance.sqrt()).clamp(-MOST, MOST);
+        self.visits = self.visits.saturating_add(1).min(VISITS_TO_LEARN);
+        let learnt = (difference * difference - variance) / (f64::from(self.visits) + FIRST_VISITS);
+        self.variance = (variance + learnt) as f32;
+        self.up = (f64::from(self.up) + deviations - SLACK).max(0.0) as f32;
+        self.down = (f64::from(self.down) - deviations - SLACK).max(0.0) as f32;
+        let shift = if f64::from(self.up) >= ALARM {
+            Shift::Up
+        } else if f64::from(self.down) >= ALARM {
+            Shift::Down
+        } else {
+            return None;
+        };
+        (self.up, self.down) = (0.0, 0.0);
+        Some(shift)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::SeedableRng as _;
+    use rand_pcg::Pcg64Mcg;
+
+    use super::*;
+
+    /// Divergences found at each visit.
+    #[derive(Clone, Copy, Debug)]
+    enum Page {
+        /// Near a mean, with a deviation.
+        Noisy(f64, f64),
+        /// At a height, at one visit in so many; else 0.
+        Whole(f64, f64),
+    }
+
+    impl Page {
+        fn mean(self) -> f64 {
+            match self {
+                Page::Noisy(mean, _) => mean,
+                Page::Whole(height, chance) => height * chance,
+            }
+        }
+
+        fn draw(self, random: &mut Pcg64Mcg) -> f64 {
+            match self {
+                Page::Noisy(mean, deviation) => {
+                    let normal: f64 = (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
+                    (mean + deviation * normal).clamp(0.0, 1.0)
+                }
+                Page::Whole(height, chance) => {
+                    if random.random::<f64>() < chance {
+                        height
+                    } else {
+                        0.0
+                    }
+                }
+            }
+        }
+    }
+
+    const PAGES: [Page; 9] = [
+        Page::Noisy(0.0, 0.0),
+        Page::Noisy(0.3, 0.05),
+        Page::Noisy(0.5, 0.15),
+        Page::Whole(1.0, 0.02),
+        Page::Whole(0.3, 0.1),
+        Page::Whole(1.0, 0.2),
+        Page::Whole(0.6, 0.5),
+        Page::Whole(0.6, 0.8),
+        Page::Whole(0.6, 0.95),
+    ];
+
+    #[test]
+    fn a_page_that_stays_as_it_is_raises_few_alarms() {
+        for page in PAGES {
+            let mut alarms = 0;
+            for seed in 0..100 {
+                let (mut drift, mut random) = (Drift::default(), Pcg64Mcg::seed_from_u64(seed));
+                for _ in 0..1000 {
+                    alarms += u32::from(drift.observe(page.draw(&mut random), page.mean()).is_some());
+                }
+            }
+            // In 100 000 visits.
+            assert!(alarms <= 20, "{page:?}: {alarms}");
+        }
+    }
+
+    /// Visits from a shift to the alarm; the median of a hundred pages.
+    fn visits_to_alarm(before: Page, after: Page) -> (usize, Option<Shift>) {
+        let mut alarms: Vec<(usize, Option<Shift>)> = (0..101)
+            .map(|seed| {
+                let (mut drift, mut random) = (Drift::default(), Pcg64Mcg::seed_from_u64(seed));
+                for _ in 0..50 {
+                    drift.observe(before.draw(&mut random), before.mean());
+                }
+                for visit in 1..500 {
+                    if let Some(shift) = drift.observe(after.draw(&mut random), before.mean()) {
+                        return (visit, Some(shift));
+                    }
+                }
+                (500, None)
+            })
+            .collect();
+        alarms.sort_by_key(|(visits, _)| *visits);
+        alarms[50]
+    }
+
+    #[test]
+    fn a_page_that_starts_or_stops_is_noticed_within_a_few_visits() {
+        let quiet = Page::Noisy(0.0, 0.0);
+        let rows = [
+            (quiet, Page::Noisy(0.3, 0.05), 5, Shift::Up),
+            (quiet, Page::Whole(0.3, 0.8), 8, Shift::Up),
+            (Page::Whole(0.5, 0.02), Page::Whole(0.5, 0.9), 7, Shift::Up),
+            (Page::Noisy(0.3, 0.05), quiet, 6, Shift::Down),
+            (Page::Whole(0.6, 0.95), quiet, 7, Shift::Down),
+            (Page::Whole(0.6, 0.8), quiet, 8, Shift::Down),
+            // One visit in two found nothing before.
+            (Page::Whole(0.6, 0.5), quiet, 40, Shift::Down),
+        ];
+        for (before, after, most, expected) in rows {
+            let (visits, shift) = visits_to_alarm(before, after);
+            assert!(visits <= most && shift == Some(expected), "{before:?} to {after:?}: {visits} {shift:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_found_the_state_is_finite(visits in proptest::collection::vec((any::<f64>(), any::<f64>()), 0..50)) {
+            let mut drift = Drift::default();
+            for (found, predicted) in visits {
+                drift.observe(found, predicted);
+                prop_assert!([drift.up, drift.down, drift.variance].iter().all(|value| value.is_finite()), "{drift:?}");
+            }
+        }
+    }
+}
