@@ -11,6 +11,7 @@
 
 pub mod compare;
 pub mod metric;
+pub mod offline;
 pub mod oracle;
 pub mod synthetic;
 pub mod truth;
