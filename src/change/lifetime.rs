@@ -34,7 +34,7 @@ pub struct Life {
 /// A life that was seen from its beginning to its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WholeLife {
-    pub fragments: usize,
+    pub life: Life,
     /// The fragments went at the Kth update after they came: 1 is the very next.
     pub updates: usize,
     /// From halfway between the two snapshots that its birth fell between to the same of its death.
@@ -158,7 +158,7 @@ impl Lifetimes {
     pub fn longevity(&self) -> Option<Duration> {
         let (mut lived, mut fragments) = (0.0, 0.0);
         for life in self.whole() {
-            let weight = life.fragments as f64;
+            let weight = life.life.fragments as f64;
             lived += weight * life.seconds;
             fragments += weight;
         }
@@ -171,7 +171,7 @@ impl Lifetimes {
         self.ended.iter().filter_map(move |life| {
             let (born, died) = (life.born?, life.died?);
             Some(WholeLife {
-                fragments: life.fragments,
+                life: *life,
                 updates: updates(died) - updates(born),
                 seconds: self.halfway_to(died) - self.halfway_to(born),
             })
@@ -201,7 +201,7 @@ impl Lifetimes {
     pub fn survived(&self) -> BTreeMap<usize, usize> {
         let mut survived = BTreeMap::new();
         for life in self.whole() {
-            *survived.entry(life.updates).or_default() += life.fragments;
+            *survived.entry(life.updates).or_default() += life.life.fragments;
         }
         survived
     }

@@ -25,6 +25,8 @@ pub(super) trait Learns {
 pub(super) struct Learner<L> {
     learns: L,
     learning_days: f64,
+    /// Moments that the learning phase lasts.
+    learning: usize,
     most_days: f64,
     refreshes: f64,
     last: usize,
@@ -35,7 +37,9 @@ impl<L: Learns> Learner<L> {
     /// `most_days`: the bound on risk (§4.5).
     pub fn new(learns: L, page: &WatchedPage, most_days: f64, settings: &Settings) -> Self {
         let learning_days = settings.learning_days;
-        let mut learner = Self { learns, learning_days, most_days, refreshes: 0.0, last: 0, due: 0.0 };
+        let learning = if settings.keeps_learning { usize::MAX } else { settings.warm_moments(page).max(1) };
+        let (refreshes, last, due) = (0.0, 0, 0.0);
+        let mut learner = Self { learns, learning_days, learning, most_days, refreshes, last, due };
         learner.refreshed(page, 0);
         learner
     }
@@ -49,7 +53,9 @@ impl<L: Learns> Refresher for Learner<L> {
     fn refreshed(&mut self, page: &WatchedPage, moment: usize) {
         self.refreshes += 1.0;
         // The learning phase (§4.2): l·n.
-        let most_days = self.most_days.min(self.learning_days * self.refreshes);
+        let learning =
+            if moment < self.learning { self.learning_days * self.refreshes } else { f64::INFINITY };
+        let most_days = self.most_days.min(learning);
         let period = self.learns.learn(page, self.last, moment, most_days).min(most_days);
         self.last = moment;
         self.due = (self.due + period).max(page.days(moment));

@@ -73,11 +73,21 @@ pub struct Settings {
     pub risk: f64,
     /// The first part of a page's time that counts as warm-up.
     pub warm_up: f64,
+    /// Whether l binds after the warm-up, too. In the long run it binds no more: sooner or later n is large enough. In a
+    /// time that ends, it would have CGM go on refreshing the pages that it means to leave alone.
+    pub keeps_learning: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { learning_days: 1.0, risk: 10.0, warm_up: 1.0 / 3.0 }
+        Self { learning_days: 1.0, risk: 10.0, warm_up: 1.0 / 3.0, keeps_learning: false }
+    }
+}
+
+impl Settings {
+    /// The moments of a page that count as warm-up.
+    fn warm_moments(&self, page: &WatchedPage) -> usize {
+        (self.warm_up * page.moments().saturating_sub(1) as f64).round() as usize
     }
 }
 
@@ -117,7 +127,7 @@ impl Spent {
         self.holistic_area += days * holistic;
     }
 
-    /// Adds another page's, all pages counting alike however long they were watched.
+    /// Adds a page's means.
     fn add_page(&mut self, page: &Spent) {
         self.days += 1.0;
         self.refreshes += page.cost();
@@ -158,7 +168,7 @@ pub fn watch(page: &WatchedPage, job: Job, settings: &Settings) -> Outcome {
     let mut refresher = refresher(page, job, settings);
     let mut outcome = Outcome::default();
     let last = page.moments().saturating_sub(1);
-    let warm = (settings.warm_up * last as f64).round() as usize;
+    let warm = settings.warm_moments(page);
     let days = page.step_days();
     let apart = |held: u32, moment: usize| {
         let live = page.text(moment);
@@ -262,17 +272,17 @@ impl Refresher for Realised {
     }
 }
 
-/// Runs all jobs over all pages, so many at a time, and gives the mean over pages of each job, in the order of the jobs.
-/// `page` makes each page when its turn comes; those it makes none of are left out.
+/// Runs all jobs over all pages, so many at a time: the outcomes of each page, in the order of the jobs. `page` makes each
+/// page when its turn comes; those it makes none of have none.
 pub fn sweep(
     pages: usize,
     page: &(dyn Fn(usize) -> Option<WatchedPage> + Sync),
     jobs: &[Job],
     settings: &Settings,
     threads: usize,
-) -> Vec<Outcome> {
+) -> Vec<Option<Vec<Outcome>>> {
     let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<Option<Vec<Outcome>>>> = Mutex::new(vec![None; pages]);
+    let done = Mutex::new(vec![None; pages]);
     std::thread::scope(|scope| {
         for _ in 0..threads.clamp(1, pages.max(1)) {
             scope.spawn(|| {
@@ -282,7 +292,8 @@ pub fn sweep(
                         break;
                     }
                     let Some(page) = page(at) else { continue };
-                    let outcomes = jobs.iter().map(|job| watch(&page, *job, settings)).collect();
+                    let outcomes: Vec<Outcome> =
+                        jobs.iter().map(|job| watch(&page, *job, settings)).collect();
                     if let Ok(mut done) = done.lock()
                         && let Some(place) = done.get_mut(at)
                     {
@@ -292,9 +303,14 @@ pub fn sweep(
             });
         }
     });
-    // In the order of the pages, so that sums are rounded alike in each run.
-    let mut means = vec![Outcome::default(); jobs.len()];
-    for outcomes in done.into_inner().unwrap_or_default().into_iter().flatten() {
+    done.into_inner().unwrap_or_default()
+}
+
+/// The mean over pages of each job's outcome, all pages counting alike however long they were watched.
+pub fn mean<'a>(pages: impl IntoIterator<Item = &'a Vec<Outcome>>) -> Vec<Outcome> {
+    let mut means = Vec::new();
+    for outcomes in pages {
+        means.resize(outcomes.len(), Outcome::default());
         for (mean, outcome) in means.iter_mut().zip(outcomes) {
             mean.warm_up.add_page(&outcome.warm_up);
             mean.steady.add_page(&outcome.steady);
