@@ -653,7 +653,8 @@ pub struct SimulateArgs {
     /// which a third of the changing pages' scroll and the others' churn
     #[arg(long, value_name = "SPEC", conflicts_with = "dataset")]
     pub synthetic: Option<String>,
-    /// Policies by name; `all`: every policy; `oracles`: those that know the future, and the bound that nobody can pass
+    /// Policies by name; `all`: every policy; `oracles`: those that know the future, and the bound that nobody can pass;
+    /// `azar-credit`, `proportional-credit`: crawl rates kept to by credit
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "all")]
     pub policy: Vec<String>,
     /// Of the pages, the share that a cycle visits: 5%, or several: 2%,5%,10%

@@ -300,6 +300,7 @@ impl Settings {
             risk: *risk,
             learning_days: learning.as_secs_f64() / 86_400.0 * day.days(),
             threshold: *threshold,
+            cycle_days: self.every()?.map_or(day.days(), |every| every.as_secs_f64() / 86_400.0),
         };
         let estimator = estimator_settings(*sa_gamma, lln_alpha)?;
         let interval = Age::from_days(interval.as_secs_f64() / 86_400.0);

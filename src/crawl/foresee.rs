@@ -66,6 +66,7 @@ impl<W: Web> Crawler<W> {
         let mut store = self.store.take().ok_or(CrawlError::WriterLost)?;
         let (priors, _) = prepare::priors(&mut *store, &*self.policy)?;
         prepare::believe(&mut self.policy, &priors);
+        prepare::recall(&mut *store, &mut self.policy)?;
         let view = View {
             weights: Weights::load(&mut *store, self.settings.weight)?,
             learnt: prepare::learnt_otherwise(&mut *store, &*self.policy)?,

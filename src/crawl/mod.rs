@@ -308,7 +308,8 @@ impl<W: Web> Crawler<W> {
     }
 
     fn close_cycle(&mut self, cycle: CycleId) -> Result<(), CrawlError> {
-        let least = self.least;
+        let (least, policy) = (self.least, Arc::clone(&self.policy));
+        prepare::keep_threshold(self.store()?, &*policy)?;
         Ok(self.store()?.close_cycle(cycle, Timestamp::now(), least)?)
     }
 }

@@ -1,7 +1,7 @@
 //! Before a cycle: the policy is given its priors, pages are learnt anew where need be, and it looks over them all.
 //!
-//! Priors are fitted again whenever the visits that had something to compare with have doubled: so what a fit costs,
-//! and learning all pages anew from the log, stays in proportion to the visits themselves.
+//! Priors are fitted again whenever there are a quarter more visits that had something to compare with
+//! ([`is_time_to_fit`]), and pages learnt anew from the log if they moved.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::estimate::censored::{History, KEPT_LENGTHS};
 use crate::page::{Depth, HostId, PageId};
-use crate::policy::learner::{GroupBy, LEAST_PAGES_IN_ALL, PriorKind, Priors};
+use crate::policy::learner::{GroupBy, LEAST_PAGES_IN_ALL, PriorKind, Priors, is_time_to_fit};
 use crate::policy::page_state::seen;
 use crate::policy::{self, Learnt, PageState, Policy, Survey, Yield, registry};
 use crate::store::{KnownHost, KnownPage, Store, StoreError};
@@ -17,8 +17,6 @@ use crate::time::{Age, Timestamp};
 
 use super::weights::Weights;
 
-/// Before so many comparisons there is nothing to fit.
-const LEAST_COMPARISONS: u64 = 50;
 /// Pages that are looked at for a fit, at the most: evenly taken from all.
 const MOST_PAGES: u64 = 200_000;
 /// A prior that moved less than this, as a ratio, is left as it was: learning all pages anew would change nothing.
@@ -30,7 +28,7 @@ pub fn priors(store: &mut dyn Store, policy: &dyn Policy) -> Result<(Priors, boo
     let held = store.priors()?;
     let Some(kind) = policy.learner().and_then(|learner| learner.prior()) else { return Ok((held, false)) };
     let comparisons = store.comparisons()?;
-    if comparisons < 2 * held.comparisons.max(LEAST_COMPARISONS / 2) {
+    if !is_time_to_fit(comparisons, held.comparisons) {
         return Ok((held, false));
     }
     let mut fitted = fit(store, held.by, &[kind])?;
@@ -90,6 +88,7 @@ pub fn learn(
         store.set_priors(&priors)?;
     }
     believe(policy, &priors);
+    recall(store, policy)?;
     store.follow(Arc::clone(policy));
     let pages = store.relearn(progress)?;
     if pages > 0 {
@@ -98,6 +97,26 @@ pub fn learn(
     // To be followed again once it has looked over the pages.
     store.follow(registry::counting());
     Ok(())
+}
+
+/// The store's note of the threshold that a policy came to by itself.
+const POLICY_THRESHOLD: &str = "policy-threshold";
+
+/// Gives the policy the threshold that the last run came to.
+pub fn recall(store: &mut dyn Store, policy: &mut Arc<dyn Policy>) -> Result<(), StoreError> {
+    let kept = store.note(POLICY_THRESHOLD)?.and_then(|kept| kept.parse().ok());
+    if let (Some(policy), Some(kept)) = (Arc::get_mut(policy), kept) {
+        policy.recall_threshold(kept);
+    }
+    Ok(())
+}
+
+/// Keeps it for the next.
+pub fn keep_threshold(store: &mut dyn Store, policy: &dyn Policy) -> Result<(), StoreError> {
+    match policy.threshold() {
+        Some(threshold) => store.set_note(POLICY_THRESHOLD, &threshold.to_string()),
+        None => Ok(()),
+    }
 }
 
 /// Gives the policy its priors. Nobody else may hold it meanwhile.
@@ -212,6 +231,7 @@ pub fn look_over(
     };
     let visits_a_day = terms.budget.map(|budget| budget as f64 / terms.length.days());
     policy.survey(&mut Survey {
+        now: terms.now,
         cycle: terms.cycle,
         cycle_length: terms.length,
         visits_a_day,

@@ -76,6 +76,25 @@ impl Drift {
         (self.up, self.down) = (0.0, 0.0);
         Some(shift)
     }
+
+    /// Appends its compact form.
+    pub fn push_bytes(&self, bytes: &mut Vec<u8>) {
+        for number in [self.up, self.down, self.variance] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.push(self.visits);
+    }
+
+    /// Undoes [`Self::push_bytes`]; `None` if that is not what wrote it.
+    pub fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
+        let (numbers, more) = rest.split_first_chunk::<12>()?;
+        let (visits, more) = more.split_first()?;
+        *rest = more;
+        let number = |at: usize| numbers.get(at..at + 4)?.try_into().ok().map(f32::from_le_bytes);
+        let [up, down, variance] = [number(0)?, number(4)?, number(8)?];
+        let is_sound = [up, down, variance].iter().all(|number| number.is_finite() && *number >= 0.0);
+        is_sound.then_some(Self { up, down, variance, visits: *visits })
+    }
 }
 
 #[cfg(test)]

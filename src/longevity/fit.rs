@@ -35,6 +35,8 @@ const AGES: (f64, f64) = (1e-6, 1e6);
 const WEIGHTS: (f64, f64) = (1e-9, 1e9);
 /// Enough for the ages above: ln(20 / 0.01 · 1e12) / [`STEP`] + 2.
 const MOST_STEPS: usize = 288;
+/// Sums of squares that differ by less, as a share of all, differ by rounding.
+const ROUNDING: f64 = 1e-12;
 /// A rate is refined until it moves by less than this, in steps: 1e-5 of itself.
 const ENOUGH: f64 = 1e-5 / STEP;
 /// Golden section alone would be there by then.
@@ -236,13 +238,14 @@ impl Points {
         }
         let errors = &mut values[..steps];
         scan.errors(self.squares, errors);
-        let (mut least, mut step) = (f64::INFINITY, 0);
-        for (i, error) in errors.iter().enumerate() {
-            if *error < least {
-                (least, step) = (*error, i);
-            }
-        }
+        // Where many rates fit alike, as they do a single age, rounding must not decide: the slowest is taken.
+        let least = errors.iter().fold(f64::INFINITY, |least, error| least.min(*error));
+        let alike = least + ROUNDING * self.squares;
+        let step = errors.iter().position(|error| *error <= alike).unwrap_or(0);
         let place = low + step as f64;
+        if errors.get(step + 1).is_some_and(|next| *next <= alike) {
+            return (least, place * STEP);
+        }
         let (Some(left), Some(right)) =
             (step.checked_sub(1).and_then(|left| errors.get(left)), errors.get(step + 1))
         else {

@@ -1,10 +1,12 @@
 //! What is remembered of how far a page moved, for policies that go by it.
 
-use super::Lesson;
+use super::{Apart, Lesson};
 use crate::compact::{push_float, take_float};
 use crate::longevity::curve::Curve;
+use crate::longevity::drift::Drift;
 use crate::longevity::fit::Fit;
 use crate::longevity::samples::{Sample, keep};
+use crate::time::Age;
 
 /// A memory of the policy's own; one that another policy left is taken for none.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,6 +15,7 @@ pub enum Content {
     Nothing,
     Replaced(Replaced),
     Fitted(Box<Fitted>),
+    Pinned(Box<Pinned>),
 }
 
 impl Content {
@@ -28,6 +31,10 @@ impl Content {
                 bytes.push(2);
                 fitted.push_bytes(bytes);
             }
+            Self::Pinned(pinned) => {
+                bytes.push(3);
+                pinned.push_bytes(bytes);
+            }
         }
     }
 
@@ -38,27 +45,44 @@ impl Content {
         match kind {
             1 => Replaced::take_bytes(rest).map(Self::Replaced),
             2 => Fitted::take_bytes(rest).map(|fitted| Self::Fitted(Box::new(fitted))),
+            3 => Pinned::take_bytes(rest).map(|pinned| Self::Pinned(Box::new(pinned))),
             _ => None,
         }
     }
 }
 
-/// How much of a page was replaced in how long a time, and what its last visit saw.
+/// How much of a page was replaced in how long a time, and what its last visits saw.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Replaced {
     /// Divergences of visits from what was held, summed: whole pages.
     pub pages: f64,
     /// Days in which it could have been replaced and was not yet.
     pub days: f64,
-    /// The divergence that the last visit found, and the days since the one before.
-    pub last: f64,
-    pub last_days: f64,
+    /// Whether it is still the page that these sums are of.
+    drift: Drift,
+    recent: [Recent; Replaced::RECENT],
+    /// Of these, how many there were.
+    visits: u8,
 }
 
-/// What a page that was hardly watched is taken for, in pages replaced and in days: one in ten days, and hardly believed.
+/// What a visit saw.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Recent {
+    /// The divergence from what was held.
+    pub found: f32,
+    /// Since the visit before.
+    pub days: f32,
+    /// What it added to [`Replaced::days`].
+    pub lived: f32,
+}
+
+/// What a page that was hardly watched is taken for: so much of it replaced in so many times the time of its next visit.
 const UNKNOWN: (f64, f64) = (0.05, 0.5);
 
 impl Replaced {
+    /// Visits that are remembered one by one.
+    pub const RECENT: usize = 4;
+
     /// Takes in a visit that found this divergence after so many days.
     ///
     /// What is replaced when is not known, only that it was before the visit. A fragment that was has been there for
@@ -66,22 +90,57 @@ impl Replaced {
     /// expectation step for exponential lifetimes that are censored). The rate is the page's own, this visit included,
     /// so what is remembered depends on nothing but the page's visits.
     pub fn add(&mut self, divergence: f64, days: f64) {
-        let divergence = divergence.clamp(0.0, 1.0);
-        let rate = (self.pages + divergence + UNKNOWN.0) / (self.days + days + UNKNOWN.1);
+        // As they will be read back.
+        let (found, short_days) = (divergence.clamp(0.0, 1.0) as f32, days as f32);
+        let (divergence, days) = (f64::from(found), f64::from(short_days));
+        let known = (self.pages + UNKNOWN.0) / (self.days + days * UNKNOWN.1);
+        let shift = self.drift.observe(divergence, -(-known * days).exp_m1());
+        let rate = (self.pages + divergence + UNKNOWN.0) / (self.days + days * (1.0 + UNKNOWN.1));
+        let lived = ((1.0 - divergence) * days + divergence * lifetime_within(rate, days)) as f32;
         self.pages += divergence;
-        self.days += (1.0 - divergence) * days + divergence * lifetime_within(rate, days);
-        (self.last, self.last_days) = (divergence, days);
+        self.days += f64::from(lived);
+        if usize::from(self.visits) == Self::RECENT {
+            self.recent.rotate_left(1);
+        } else {
+            self.visits += 1;
+        }
+        if let Some(last) = self.recent.get_mut(usize::from(self.visits) - 1) {
+            *last = Recent { found, days: short_days, lived };
+        }
+        if shift.is_some() {
+            self.forget();
+        }
     }
 
-    pub(super) fn push_bytes(&self, bytes: &mut Vec<u8>) {
-        [self.pages, self.days, self.last, self.last_days]
-            .iter()
-            .for_each(|number| push_float(bytes, *number));
+    /// A page that has begun or stopped to change is what its last visits saw.
+    fn forget(&mut self) {
+        let sum = |of: fn(&Recent) -> f32| self.recent().iter().map(|visit| f64::from(of(visit))).sum();
+        (self.pages, self.days) = (sum(|visit| visit.found), sum(|visit| visit.lived));
     }
 
-    pub(super) fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
-        let mut float = || take_float(rest);
-        Some(Self { pages: float()?, days: float()?, last: float()?, last_days: float()? })
+    /// The last visits, the newest last.
+    pub fn recent(&self) -> &[Recent] {
+        self.recent.get(..usize::from(self.visits)).unwrap_or(&[])
+    }
+
+    fn push_bytes(&self, bytes: &mut Vec<u8>) {
+        [self.pages, self.days].iter().for_each(|number| push_float(bytes, *number));
+        self.drift.push_bytes(bytes);
+        bytes.push(self.visits);
+        for Recent { found, days, lived } in self.recent() {
+            [found, days, lived].iter().for_each(|number| push_short(bytes, f64::from(**number)));
+        }
+    }
+
+    fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
+        let (pages, days) = (take_float(rest)?, take_float(rest)?);
+        let mut replaced = Self { pages, days, drift: Drift::take_bytes(rest)?, ..Self::default() };
+        replaced.visits = take_byte(rest).filter(|visits| usize::from(*visits) <= Self::RECENT)?;
+        for place in replaced.recent.get_mut(..usize::from(replaced.visits))? {
+            let mut short = || take_short(rest).map(|number| number as f32);
+            *place = Recent { found: short()?, days: short()?, lived: short()? };
+        }
+        Some(replaced)
     }
 }
 
@@ -98,20 +157,32 @@ pub struct Fitted {
     /// In order of age.
     pub samples: Vec<Sample>,
     pub curve: Curve,
+    /// Whether it is still what the page does.
+    pub drift: Drift,
 }
 
+/// Fewer points don't show a curve.
+pub const POINTS_TO_SEE_A_CURVE: f64 = 3.0;
 /// Ages that are kept of a page: the paper's profiles have that many points.
 const MOST_AGES: usize = 12;
 
 impl Default for Fitted {
     fn default() -> Self {
-        Self { samples: Vec::new(), curve: Curve::Static }
+        Self { samples: Vec::new(), curve: Curve::Static, drift: Drift::default() }
     }
 }
 
 impl Fitted {
-    /// Takes in what a visit measured, after so many days. Where there were no base versions, what was held is one.
+    /// Takes in what a visit measured, after so many days. Where there were no base versions, what was held is one. A page
+    /// that has begun or stopped to change is learnt anew from here.
     pub fn add(&mut self, lesson: &Lesson, days: f64) {
+        let is_known = self.points() >= POINTS_TO_SEE_A_CURVE;
+        if is_known && self.drift.observe(lesson.moved(), self.curve.divergence(days)).is_some() {
+            self.samples.clear();
+            keep(&mut self.samples, Sample::new(days, lesson.moved()), MOST_AGES);
+            self.curve = Curve::Static;
+            return;
+        }
         for apart in &lesson.bases {
             keep(&mut self.samples, Sample::new(apart.age.days(), apart.divergence), MOST_AGES);
         }
@@ -134,6 +205,7 @@ impl Fitted {
         };
         bytes.push(items);
         [height, rate].iter().for_each(|number| push_short(bytes, *number));
+        self.drift.push_bytes(bytes);
         bytes.push(self.samples.len() as u8);
         for Sample { days, divergence, weight } in &self.samples {
             [days, divergence, weight].iter().for_each(|number| push_short(bytes, **number));
@@ -144,10 +216,66 @@ impl Fitted {
         let items = take_byte(rest)?;
         let (height, rate) = (take_short(rest)?, take_short(rest)?);
         let curve = if items == 0 { Curve::Static } else { Curve::scroll(height, rate, u32::from(items)) };
+        let drift = Drift::take_bytes(rest)?;
         let samples = (0..take_byte(rest)?).map(|_| {
             Some(Sample { days: take_short(rest)?, divergence: take_short(rest)?, weight: take_short(rest)? })
         });
-        Some(Self { samples: samples.collect::<Option<_>>()?, curve })
+        Some(Self { samples: samples.collect::<Option<_>>()?, curve, drift })
+    }
+}
+
+/// How long a page is left alone, and the profiles that say so.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pinned {
+    /// Days from one visit to the next.
+    pub period: f64,
+    /// The pinned one first, then those that began later: days since the base, and the divergence from it.
+    pub profiles: Vec<Vec<(f32, f32)>>,
+}
+
+impl Pinned {
+    /// Takes in what a visit measured, after so many days, from the base versions that are not older than the pinned one. If
+    /// that one is not kept any more, the oldest that is takes its place; where there were none, what was held is one.
+    pub fn extend(&mut self, lesson: &Lesson, days: f64) {
+        let held = [Apart { age: Age::from_days(days), divergence: lesson.moved() }];
+        let bases = if lesson.bases.is_empty() { &held[..] } else { &lesson.bases[..] };
+        let mut before = std::mem::take(&mut self.profiles);
+        for apart in bases.iter().filter(|apart| !apart.divergence.is_nan()) {
+            let age = apart.age.days();
+            // Of the same base: as much older as the visit is later. Times are kept to the millisecond, ages to four bytes.
+            let is_same = |then: f64| (then + days - age).abs() <= 1e-5 * age + 1e-7;
+            let of =
+                |profile: &Vec<(f32, f32)>| profile.last().is_some_and(|(then, _)| is_same(f64::from(*then)));
+            let mut profile = match before.iter().position(of) {
+                Some(place) => before.swap_remove(place),
+                None if is_same(0.0) => Vec::new(),
+                None => continue,
+            };
+            profile.push((age as f32, apart.divergence.clamp(0.0, 1.0) as f32));
+            self.profiles.push(profile);
+        }
+    }
+
+    fn push_bytes(&self, bytes: &mut Vec<u8>) {
+        push_short(bytes, self.period);
+        bytes.push(self.profiles.len() as u8);
+        for profile in &self.profiles {
+            bytes.push(profile.len() as u8);
+            for (days, divergence) in profile {
+                [days, divergence].iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+            }
+        }
+    }
+
+    fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
+        let period = take_short(rest)?;
+        let mut profiles = Vec::new();
+        for _ in 0..take_byte(rest)? {
+            let points =
+                (0..take_byte(rest)?).map(|_| Some((take_short(rest)? as f32, take_short(rest)? as f32)));
+            profiles.push(points.collect::<Option<Vec<_>>>()?);
+        }
+        Some(Self { period, profiles })
     }
 }
 
@@ -203,6 +331,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_page_that_begins_to_change_is_learnt_anew() {
+        let mut replaced = Replaced::default();
+        (0..40).for_each(|_| replaced.add(0.0, 1.0));
+        assert_eq!((replaced.pages, replaced.days), (0.0, 40.0));
+        (0..8).for_each(|_| replaced.add(0.6, 1.0));
+        let rate = replaced.pages / replaced.days;
+        assert!(rate > 0.5, "{rate}: forty quiet days are forgotten");
+        (0..12).for_each(|_| replaced.add(0.0, 1.0));
+        let rate = replaced.pages / replaced.days;
+        assert!(rate < 0.05, "{rate}: and so is the unrest");
+    }
+
     proptest! {
         #[test]
         fn sums_stay_numbers(visits in prop::collection::vec((any::<f64>(), 1e-9..1e12f64), 0..50)) {
@@ -211,7 +352,7 @@ mod tests {
                 let divergence = if divergence.is_nan() { 1.0 } else { divergence };
                 let before = replaced;
                 replaced.add(divergence, days);
-                prop_assert!(replaced.pages >= before.pages && replaced.days >= before.days);
+                prop_assert!(replaced.pages >= 0.0 && replaced.days >= 0.0 && replaced.recent().len() > before.recent().len().min(3));
                 prop_assert!(replaced.pages.is_finite() && replaced.days.is_finite());
             }
         }

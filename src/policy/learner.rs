@@ -107,6 +107,15 @@ pub struct Priors {
 const LEAST_PAGES: usize = 100;
 /// Any fit needs so many pages.
 pub const LEAST_PAGES_IN_ALL: usize = 20;
+/// Before so many comparisons there is nothing to fit.
+const LEAST_COMPARISONS: u64 = 50;
+
+/// Is it time to fit priors again, if the last fit had so many comparisons and there are so many by now? Once there are a
+/// quarter more: what a fit costs, and learning all pages anew from the log, stays in proportion to the visits themselves.
+pub fn is_time_to_fit(comparisons: u64, fitted: u64) -> bool {
+    comparisons >= LEAST_COMPARISONS && comparisons >= fitted.saturating_add(fitted / 4)
+}
+
 /// Bins of the histogram that two intervals are fitted to, each as wide as a hundredth of the longest period seen.
 const BINS: usize = 200;
 

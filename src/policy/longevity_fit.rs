@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use super::content::Content;
+use super::content::{Content, POINTS_TO_SEE_A_CURVE};
 use super::newcomers::{self, Newcomers};
 use super::registry::LongevitySettings;
 use super::{Learnt, Lesson, LooksAt, PageState, Policy, Reason, Score, Survey};
@@ -19,8 +19,6 @@ use crate::longevity::samples::{Sample, combined};
 use crate::page::{Depth, HostId};
 use crate::time::Timestamp;
 
-/// Fewer points don't show a curve.
-pub const POINTS_TO_SEE_A_CURVE: f64 = 3.0;
 /// Ages that differ by less, as a share, are one in what all pages of a folder show together.
 const SAME_AGE: f64 = 0.25;
 /// Before anything is known: a tenth of a page a day.
@@ -115,7 +113,7 @@ impl Policy for LongevityFit {
         if let Some(worth) = self.newcomers.worth_again(page) {
             return Score::new(worth);
         }
-        let links = newcomers::new_links(page, newcomers::PRIOR_DAYS, now);
+        let links = newcomers::new_links(page, 10.0 * self.settings.cycle_days, now);
         Score::new(page.weight * (self.gain(page, now) + links))
     }
 

@@ -15,8 +15,10 @@ mod fixed;
 mod heritrix;
 pub mod importance;
 mod interval_rule;
+mod kinship;
 pub mod learner;
 mod longevity;
+mod longevity_bound;
 mod longevity_fit;
 mod newcomers;
 mod nutch;
@@ -97,6 +99,14 @@ pub trait Policy: Send + Sync {
     /// Looks over the collection before a cycle.
     fn survey(&mut self, _survey: &mut Survey<'_>) {}
 
+    /// The threshold that it has come to by itself, if it keeps one: a store keeps it for the next run.
+    fn threshold(&self) -> Option<f64> {
+        None
+    }
+
+    /// Takes up the threshold that an earlier run came to.
+    fn recall_threshold(&mut self, _threshold: f64) {}
+
     /// What a visit to a page is worth of which something is held, or was sought. Must be finite, and must not fall
     /// while the page waits.
     fn score(&self, page: &PageState, now: Timestamp) -> Score;
@@ -159,6 +169,7 @@ pub fn score_shared(policy: &dyn Policy, page: &PageState, now: Timestamp) -> Sc
 
 /// What a policy may know of the collection as a whole.
 pub struct Survey<'a> {
+    pub now: Timestamp,
     /// Which cycle it is: what is drawn at random is drawn anew for each.
     pub cycle: i64,
     /// From the start of one cycle to that of the next.

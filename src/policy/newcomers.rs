@@ -52,9 +52,6 @@ impl Newcomers {
     }
 }
 
-/// As many days of watching as a page is believed to have shown no new link in, where no better number is known.
-pub const PRIOR_DAYS: f64 = 10.0;
-
 /// What a visit gains in new pages. What is believed of any page before its first visits, as so many days of watching,
 /// keeps one link that was found at once from making a page a fountain of them.
 pub fn new_links(page: &PageState, prior_days: f64, now: Timestamp) -> f64 {

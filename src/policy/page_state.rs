@@ -109,9 +109,10 @@ impl Lesson {
         Self { at, interval, changed, date, events, new_links, divergence, bases }
     }
 
-    /// How far the page moved; where that can't be measured, a change is a whole one.
+    /// How far the page moved, 0 to 1; where that can't be measured, a change is a whole one.
     pub fn moved(&self) -> f64 {
-        self.divergence.unwrap_or(f64::from(u8::from(self.changed)))
+        let measured = self.divergence.filter(|divergence| !divergence.is_nan());
+        measured.map_or(f64::from(u8::from(self.changed)), |divergence| divergence.clamp(0.0, 1.0))
     }
 }
 

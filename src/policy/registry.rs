@@ -16,6 +16,7 @@ use super::heritrix::heritrix;
 pub use super::interval_rule::RuleScale;
 use super::learner::Learner;
 use super::longevity::Longevity;
+use super::longevity_bound::LongevityBound;
 use super::longevity_fit::LongevityFit;
 use super::nutch::nutch;
 use super::optimal_rate::Objective;
@@ -45,11 +46,13 @@ pub struct LongevitySettings {
     pub learning_days: f64,
     /// The utility from which on a page is visited, if that is what decides.
     pub threshold: Option<f64>,
+    /// Days from one cycle to the next: no page is visited more often.
+    pub cycle_days: f64,
 }
 
 impl Default for LongevitySettings {
     fn default() -> Self {
-        Self { risk: 10.0, learning_days: 1.0, threshold: None }
+        Self { risk: 10.0, learning_days: 1.0, threshold: None, cycle_days: 1.0 }
     }
 }
 
@@ -91,10 +94,11 @@ const fn row(name: &'static str, takes_estimator: bool, about: &'static str) -> 
 }
 
 /// Every policy, the default first; short names of the papers' policies come last.
-pub const ALL: [Row; 23] = [
+pub const ALL: [Row; 24] = [
     row("longevity", false, "the visit that brings most of what will last: by how far pages move"),
     row("utility", true, "the visit that gains most: the time for which a fresh copy lasts"),
     row("longevity-curve", false, "the same from a curve fitted to each page (Olston & Pandey 2008)"),
+    row("longevity-bound", false, "the same from bounds, with no curve assumed"),
     row("every", false, "all pages each cycle, the one left alone longest first"),
     row("age", false, "round robin: the page left alone longest"),
     row("random", false, "any page, drawn anew each cycle"),
@@ -145,6 +149,7 @@ pub fn find(name: &str, settings: &PolicySettings) -> Result<Box<dyn Policy>, St
     Ok(match base {
         "longevity" => Box::new(Longevity::default()),
         "longevity-curve" => Box::new(LongevityFit::new(settings.longevity)),
+        "longevity-bound" => Box::new(LongevityBound::new(settings.longevity)),
         "every" => Box::new(ByAge { name: "every" }),
         "age" => Box::new(ByAge { name: "age" }),
         "random" => Box::new(Random::default()),

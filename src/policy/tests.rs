@@ -42,6 +42,7 @@ fn look_over(policy: &mut dyn Policy, pages: &[PageState], visits_a_day: f64) {
     let hosts = HashMap::from([(HostId(1), Yield { visited: 8, useful: 6 })]);
     let mut each = |look: &mut dyn FnMut(&PageState, usize)| pages.iter().for_each(|page| look(page, 1));
     policy.survey(&mut Survey {
+        now: Timestamp::from_millis(20_000 * DAY),
         cycle: 3,
         cycle_length: Age::from_days(1.0),
         visits_a_day: Some(visits_a_day),
@@ -122,6 +123,57 @@ proptest! {
     #[test]
     fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
         let _ = Learnt::from_bytes(&bytes);
+    }
+}
+
+/// What a log may hold, were it tampered with: times that repeat or step back, divergences that fall, or are none.
+fn odd_lesson() -> impl Strategy<Value = Lesson> {
+    let odd = || prop_oneof![0.0..1.0_f64, any::<f64>(), Just(0.0), Just(1.0), Just(f64::NAN)];
+    let days = || prop_oneof![0.01..100.0_f64, any::<f64>(), Just(0.0), Just(7.0)];
+    let bases = prop::collection::vec((days(), odd()), 0..7);
+    (days(), any::<bool>(), prop::option::of(odd()), bases).prop_map(|(days, changed, divergence, bases)| {
+        let apart = |(days, divergence)| Apart { age: Age::from_days(days), divergence };
+        let bases = bases.into_iter().map(apart).collect();
+        Lesson { divergence, bases, ..Lesson::of_bit(Timestamp::default(), Age::from_days(days), changed) }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_profile_is_too_odd(
+        all in prop::collection::vec(prop::collection::vec(odd_lesson(), 0..30), 1..4),
+        waits in prop::collection::vec(prop_oneof![0..400 * DAY, Just(0), Just(i64::MAX / 4)], 2..6)
+    ) {
+        let mut waits = waits;
+        waits.sort_unstable();
+        for name in ALL.iter().map(|row| row.name).filter(|name| name.starts_with("longevity")) {
+            let mut policy = find(name, &PolicySettings::default()).expect("a policy");
+            let at = Timestamp::from_millis(100 * DAY);
+            let mut pages: Vec<PageState> = Vec::new();
+            for (id, lessons) in (1..).zip(&all) {
+                let mut page = PageState::found(PageId(id), HostId(1), 1, 1.0, at);
+                (page.life, page.last_visit, page.seen_at) = (Life::Alive, Some(at), Some(at));
+                for lesson in lessons {
+                    page.learnt.take(lesson, page.host, page.depth, &*policy);
+                }
+                let bytes = page.learnt.to_bytes();
+                prop_assert_eq!(Learnt::from_bytes(&bytes).map(|learnt| learnt.to_bytes()), Some(bytes));
+                pages.push(page);
+            }
+            look_over(&mut *policy, &pages, 1.0);
+            for page in &pages {
+                let mut last = 0.0;
+                for wait in &waits {
+                    let now = Timestamp::from_millis(at.millis().saturating_add(*wait));
+                    let value = score(&*policy, page, now).value();
+                    prop_assert!(value.is_finite() && value >= last * (1.0 - 1e-9), "{name}: {value} after {last}");
+                    last = value;
+                }
+                prop_assert!(last > 0.0 || waits.last() == Some(&0), "{name} starves a page");
+            }
+        }
     }
 }
 
@@ -221,6 +273,7 @@ fn a_host_whose_pages_are_of_no_use_waits_with_its_new_ones() {
         (HostId(2), Yield { visited: 99, useful: 99 }),
     ]);
     policy.survey(&mut Survey {
+        now: Timestamp::from_millis(20_000 * DAY),
         cycle: 1,
         cycle_length: Age::from_days(1.0),
         visits_a_day: None,

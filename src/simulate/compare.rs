@@ -9,18 +9,19 @@ use rand::seq::SliceRandom as _;
 use rand_pcg::Pcg64;
 use serde::Serialize;
 
+use super::credit::{ByCredit, Shares};
 use super::metric::{CycleFigures, Figures};
 use super::oracle::{ByOracle, Oracle, bound};
 use super::truth::Truth;
 use super::{ByPolicy, Measuring, Terms, Ties, replay};
 use crate::dataset::{Dataset, Group};
-use crate::policy::registry::{self, PolicySettings, RuleScale};
+use crate::policy::registry::{self, LongevitySettings, PolicySettings, RuleScale};
 use crate::time::Age;
 
 /// What is compared.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Policies and oracles, by name.
+    /// Policies, oracles and shares by credit, by name.
     pub policies: Vec<String>,
     /// Shares of the pages.
     pub budgets: Vec<f64>,
@@ -110,9 +111,9 @@ struct Job<'a> {
     fold: u32,
 }
 
-/// Is there a policy or oracle of that name?
+/// Is there a policy, an oracle or a share of that name?
 pub fn check(name: &str) -> Result<(), String> {
-    if name == BOUND || Oracle::from_name(name).is_some() {
+    if name == BOUND || Oracle::from_name(name).is_some() || Shares::from_name(name).is_some() {
         return Ok(());
     }
     registry::find(name, &PolicySettings::default()).map(drop)
@@ -191,8 +192,7 @@ fn run(job: &Job<'_>, plan: &Plan) -> Vec<CycleFigures> {
     };
     let name = plan.policies.get(job.policy).map_or("age", String::as_str);
     if name == BOUND {
-        let (least, _) = bound(&truth, &terms);
-        return vec![CycleFigures::of_staleness(least)];
+        return vec![CycleFigures::of_staleness(bound(&truth, &terms).staleness)];
     }
     if let Some(oracle) = Oracle::from_name(name) {
         return replay(&truth, &mut ByOracle::new(oracle, &truth, terms), &terms);
@@ -200,9 +200,18 @@ fn run(job: &Job<'_>, plan: &Plan) -> Vec<CycleFigures> {
     // Rules of other crawlers know no budget: they start from the interval that would spend it evenly.
     let cycle = group.step.as_secs_f64() / 86_400.0 * f64::from(plan.every);
     let rules = RuleScale::Start { first: cycle / budget, least: cycle };
-    let settings =
-        PolicySettings { rules, interval: Age::from_days(cycle / budget), ..PolicySettings::default() };
-    match registry::find(name, &settings) {
+    let longevity = LongevitySettings { cycle_days: cycle, ..LongevitySettings::default() };
+    let settings = PolicySettings {
+        rules,
+        interval: Age::from_days(cycle / budget),
+        longevity,
+        ..PolicySettings::default()
+    };
+    let shares = Shares::from_name(name);
+    match registry::find(if shares.is_some() { "change-rate" } else { name }, &settings) {
+        Ok(policy) if let Some(shares) = shares => {
+            replay(&truth, &mut ByCredit::new(shares, policy, &truth, terms), &terms)
+        }
         Ok(policy) => replay(&truth, &mut ByPolicy::new(policy, &truth, terms), &terms),
         // Checked before.
         Err(_) => Vec::new(),

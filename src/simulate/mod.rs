@@ -10,6 +10,7 @@
 //! costs as much as there are states and visits, not pages.
 
 pub mod compare;
+pub mod credit;
 pub mod metric;
 pub mod offline;
 pub mod oracle;
@@ -28,7 +29,7 @@ use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
 use crate::estimate::gamma::Gamma;
 use crate::observation::Life;
 use crate::page::{HostId, Kin, PageId};
-use crate::policy::learner::{GroupBy, Prior, PriorKind, Priors};
+use crate::policy::learner::{GroupBy, Prior, PriorKind, Priors, is_time_to_fit};
 use crate::policy::{Apart, Learnt, Lesson, LooksAt, PageState, Policy, Survey};
 use crate::time::{Age, Timestamp};
 use metric::{CycleFigures, Ledger};
@@ -176,6 +177,28 @@ struct Moved {
     bases: Vec<Apart>,
 }
 
+impl Moved {
+    /// Holds a page against what was held of it since `last` and its base versions, by the functions that do so live.
+    fn of(truth: &Truth, terms: &Terms, profiles: &mut Profiles, page: u32, last: u32, cycle: u32) -> Self {
+        let Measuring { sketch, profiles: most } = terms.measuring;
+        let (held, live) = (truth.text(page, last), truth.text(page, cycle));
+        let at = terms.at(cycle);
+        let found = BaseVersion { at, version: VersionId(i64::from(live)) };
+        let from = |base: VersionId| Ok::<_, Infallible>(truth.measured(page, base.0 as u32, live, sketch));
+        let Ok(measured) = profiles.extend(found, held == live && cycle > last, most, from);
+        let apart =
+            |from: &Measured| Apart { age: at.since(from.base.at), divergence: from.divergence.get() };
+        let bases = measured.iter().map(apart).collect();
+        let divergence = if held == live { 0.0 } else { truth.measured(page, held, live, sketch).get() };
+        Self { divergence, bases }
+    }
+
+    fn tell(&self, lesson: &mut Lesson) {
+        lesson.divergence = Some(self.divergence);
+        lesson.bases.clone_from(&self.bases);
+    }
+}
+
 /// No visit yet.
 const ROOT: u32 = 0;
 
@@ -227,9 +250,6 @@ struct ClassKey {
     kin: Kin,
 }
 
-/// Before so many comparisons there is nothing to fit a prior to.
-const LEAST_COMPARISONS: u64 = 50;
-
 impl<'a> ByPolicy<'a> {
     pub fn new(policy: Box<dyn Policy>, truth: &'a Truth, terms: Terms) -> Self {
         let pages = truth.pages();
@@ -273,8 +293,7 @@ impl<'a> ByPolicy<'a> {
             let interval = self.terms.days(gap);
             let mut lesson = Lesson::of_bit(self.terms.start, interval, changed);
             if let Some(moved) = self.moved.get(measured as usize).filter(|_| measured > 0) {
-                lesson.divergence = Some(moved.divergence);
-                lesson.bases.clone_from(&moved.bases);
+                moved.tell(&mut lesson);
             }
             learnt.take(&lesson, HostId(0), 0, &*self.policy);
             let place = self.learnt.len() as u32;
@@ -305,10 +324,10 @@ impl<'a> ByPolicy<'a> {
         class.members.push(page);
     }
 
-    /// Fits the prior that the policy goes by again, if the comparisons have doubled, and learns all anew.
+    /// Fits the prior that the policy goes by again, if it is time, and learns all anew.
     fn fit(&mut self) {
         let Some(kind) = self.policy.learner().and_then(|learner| learner.prior()) else { return };
-        if self.comparisons < 2 * self.fitted.max(LEAST_COMPARISONS / 2) {
+        if !is_time_to_fit(self.comparisons, self.fitted) {
             return;
         }
         self.fitted = self.comparisons;
@@ -375,6 +394,7 @@ impl<'a> ByPolicy<'a> {
         };
         let Some(policy) = Arc::get_mut(&mut self.policy) else { return };
         policy.survey(&mut Survey {
+            now: self.terms.at(cycle),
             cycle: i64::from(cycle),
             cycle_length: days,
             visits_a_day: Some(visits as f64 / days.days()),
@@ -449,22 +469,10 @@ impl Chooser for ByPolicy<'_> {
 }
 
 impl ByPolicy<'_> {
-    /// Measures a page against what was held of it and its base versions, by the functions that do so live. Gives the
-    /// place of what was found.
+    /// Measures a page; gives the place of what was found.
     fn measure(&mut self, page: u32, last: u32, cycle: u32) -> u32 {
-        let (truth, terms) = (self.truth, self.terms);
-        let Measuring { sketch, profiles } = terms.measuring;
-        let (held, live) = (truth.text(page, last), truth.text(page, cycle));
-        let Some(own) = self.profiles.get_mut(page as usize) else { return 0 };
-        let at = terms.at(cycle);
-        let found = BaseVersion { at, version: VersionId(i64::from(live)) };
-        let from = |base: VersionId| Ok::<_, Infallible>(truth.measured(page, base.0 as u32, live, sketch));
-        let Ok(measured) = own.extend(found, held == live && cycle > last, profiles, from);
-        let apart =
-            |from: &Measured| Apart { age: at.since(from.base.at), divergence: from.divergence.get() };
-        let bases = measured.iter().map(apart).collect();
-        let divergence = if held == live { 0.0 } else { truth.measured(page, held, live, sketch).get() };
-        self.moved.push(Moved { divergence, bases });
+        let Some(profiles) = self.profiles.get_mut(page as usize) else { return 0 };
+        self.moved.push(Moved::of(self.truth, &self.terms, profiles, page, last, cycle));
         self.moved.len() as u32 - 1
     }
 

@@ -77,11 +77,17 @@ impl<'a> ByOracle<'a> {
     pub fn new(oracle: Oracle, truth: &'a Truth, terms: Terms) -> Self {
         let pages = 0..truth.pages() as u32;
         let curves = match oracle {
-            Oracle::KnownCurve => pages.map(|page| curve(truth, page, false)).collect(),
-            Oracle::KnownCurveHolistic => pages.map(|page| curve(truth, page, true)).collect(),
+            Oracle::KnownCurve => pages.clone().map(|page| curve(truth, page, false)).collect(),
+            Oracle::KnownCurveHolistic => pages.clone().map(|page| curve(truth, page, true)).collect(),
             _ => Vec::new(),
         };
-        let plans = if oracle == Oracle::Plan { bound(truth, &terms).1 } else { Vec::new() };
+        let plans = match oracle {
+            Oracle::Plan => {
+                let price = bound(truth, &terms).price;
+                pages.map(|page| PagePlan::of(truth, page, &terms, price)).collect()
+            }
+            _ => Vec::new(),
+        };
         Self { oracle, truth, terms, last: vec![0; truth.pages()], competing: Vec::new(), curves, plans }
     }
 
@@ -167,45 +173,76 @@ fn curve(truth: &Truth, page: u32, holistic: bool) -> Vec<f32> {
     utility
 }
 
-/// What is left to pay from each cycle on, by the text that is held, if every visit has a price.
-#[derive(Clone, Debug, Default)]
-pub struct PagePlan {
-    /// The first cycle it competes in.
+/// What is to come of a page from the first moment at which it competes.
+struct Future {
     first: u32,
     texts: usize,
-    /// Cycle after cycle, text after text.
-    cost: Vec<f32>,
+    /// The text that it has, moment after moment.
+    live: Vec<u32>,
+    /// How far each text is from each other one, row after row.
+    apart: Vec<f32>,
 }
+
+impl Future {
+    fn of(truth: &Truth, page: u32, terms: &Terms) -> Self {
+        let first = first_of(truth, page, terms);
+        let texts = truth.steps(page).iter().map(|step| step.text + 1).max().unwrap_or(1);
+        let live = (first..truth.cycles).map(|cycle| truth.text(page, cycle)).collect();
+        let row = |one: u32| (0..texts).map(move |other| truth.divergence(page, one, other) as f32);
+        Self { first, texts: texts as usize, live, apart: (0..texts).flat_map(row).collect() }
+    }
+
+    /// Goes back from the end, where nothing is left to pay, to the first moment, and shows at each what is left to pay, by
+    /// the text that is held, if every visit has a price.
+    fn backwards(&self, price: f64, mut show: impl FnMut(&[f64])) {
+        let mut left = vec![0.0; self.texts];
+        show(&left);
+        for live in self.live.iter().rev().map(|text| *text as usize) {
+            let fresh = price + left.get(live).copied().unwrap_or(0.0);
+            for (left, apart) in left.iter_mut().zip(self.apart.iter().skip(live * self.texts)) {
+                *left = (*left + f64::from(*apart)).min(fresh);
+            }
+            show(&left);
+        }
+    }
+
+    /// What is left to pay at the first moment by one who holds that text.
+    fn cost(&self, price: f64, held: u32) -> f64 {
+        let mut cost = 0.0;
+        self.backwards(price, |left| cost = left.get(held as usize).copied().unwrap_or(0.0));
+        cost
+    }
+}
+
+/// What is left to pay from each moment on, by the text that is held.
+#[derive(Clone, Debug, Default)]
+struct PagePlan {
+    first: u32,
+    texts: usize,
+    /// The last moment first, text after text. Not in single precision: nearly all visits to quiet pages lose nothing by
+    /// waiting, and rounding would decide which of them are made.
+    left: Vec<f64>,
+}
+
+/// Losses that differ by less are the same, so that ties are ties however sums were rounded.
+const SAME_LOSS: f64 = 1e-9;
 
 impl PagePlan {
     fn of(truth: &Truth, page: u32, terms: &Terms, price: f64) -> Self {
-        let first = first_of(truth, page, terms);
-        let texts = truth.steps(page).iter().map(|step| step.text as usize + 1).max().unwrap_or(1);
-        let cycles = truth.cycles.saturating_sub(first) as usize;
-        let mut plan = Self { first, texts, cost: vec![0.0; (cycles + 1) * texts] };
-        for place in (0..cycles).rev() {
-            let live = truth.text(page, first + place as u32);
-            let fresh = price + f64::from(plan.at(place + 1, live));
-            for held in 0..texts as u32 {
-                let wait = truth.divergence(page, held, live) + f64::from(plan.at(place + 1, held));
-                if let Some(cost) = plan.cost.get_mut(place * texts + held as usize) {
-                    *cost = wait.min(fresh) as f32;
-                }
-            }
-        }
-        plan
-    }
-
-    fn at(&self, place: usize, text: u32) -> f32 {
-        self.cost.get(place * self.texts + text as usize).copied().unwrap_or(0.0)
+        let future = Future::of(truth, page, terms);
+        let mut left = Vec::with_capacity((future.live.len() + 1) * future.texts);
+        future.backwards(price, |row| left.extend_from_slice(row));
+        Self { first: future.first, texts: future.texts, left }
     }
 
     /// What waiting at this cycle costs more than a visit, its price aside.
     fn loss(&self, truth: &Truth, page: u32, held: u32, cycle: u32) -> f64 {
-        let Some(place) = cycle.checked_sub(self.first) else { return 0.0 };
         let live = truth.text(page, cycle);
-        let next = place as usize + 1;
-        truth.divergence(page, held, live) + f64::from(self.at(next, held)) - f64::from(self.at(next, live))
+        let from_the_end = truth.cycles.saturating_sub(cycle.max(self.first) + 1) as usize;
+        let left =
+            |text: u32| self.left.get(from_the_end * self.texts + text as usize).copied().unwrap_or(0.0);
+        let loss = truth.divergence(page, held, live) + left(held) - left(live);
+        (loss / SAME_LOSS).round() * SAME_LOSS
     }
 }
 
@@ -219,8 +256,17 @@ const PRICES: i32 = 48;
 const LEAST_PRICE: f64 = 0.02;
 const MOST_PRICE: f64 = 60.0;
 
-/// The least mean staleness that any schedule with this budget can reach, and the plans at the price that shows it.
-pub fn bound(truth: &Truth, terms: &Terms) -> (f64, Vec<PagePlan>) {
+/// What no schedule can pass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// The least mean staleness that any schedule with this budget can reach.
+    pub staleness: f64,
+    /// The price of a visit that shows it.
+    pub price: f64,
+}
+
+/// Finds the bound: at any price, what an optimal plan costs with its visits paid, less what the budget's visits would cost.
+pub fn bound(truth: &Truth, terms: &Terms) -> Bound {
     let first = |page: u32| first_of(truth, page, terms);
     let pages = 0..truth.pages() as u32;
     let competing = |cycle: u32| pages.clone().filter(|page| first(*page) <= cycle).count();
@@ -228,22 +274,65 @@ pub fn bound(truth: &Truth, terms: &Terms) -> (f64, Vec<PagePlan>) {
     let page_cycles: usize = counts.iter().sum();
     let cycles = counts.iter().step_by(terms.every.max(1) as usize);
     let visits: usize = cycles.map(|count| terms.visits(*count)).sum();
-    let mut best: (f64, Vec<PagePlan>) = (0.0, Vec::new());
-    for step in 0..PRICES {
-        let share = f64::from(step) / f64::from(PRICES - 1);
-        let price = LEAST_PRICE * (MOST_PRICE / LEAST_PRICE).powf(share);
-        let plans: Vec<PagePlan> =
-            pages.clone().map(|page| PagePlan::of(truth, page, terms, price)).collect();
+    let price =
+        |step: i32| LEAST_PRICE * (MOST_PRICE / LEAST_PRICE).powf(f64::from(step) / f64::from(PRICES - 1));
+    let mut costs: Vec<(f64, f64)> = (0..PRICES).map(|step| (price(step), 0.0)).collect();
+    for page in pages.clone() {
+        let future = Future::of(truth, page, terms);
         // After its warm-up a page's copy is of the cycle before.
-        let start = |page: u32, plan: &PagePlan| {
-            f64::from(plan.at(0, truth.text(page, first(page).saturating_sub(terms.every))))
-        };
-        let cost: f64 = pages.clone().zip(&plans).map(|(page, plan)| start(page, plan)).sum();
-        let least = (cost - price * visits as f64) / page_cycles.max(1) as f64;
-        if best.1.is_empty() || least > best.0 {
-            best = (least, plans);
+        let held = truth.text(page, first(page).saturating_sub(terms.every));
+        for (price, cost) in &mut costs {
+            *cost += future.cost(*price, held);
         }
     }
+    let least = |(price, cost): (f64, f64)| Bound {
+        staleness: (cost - price * visits as f64) / page_cycles.max(1) as f64,
+        price,
+    };
+    let none = Bound { staleness: f64::NEG_INFINITY, price: LEAST_PRICE };
+    let better = |best: Bound, next: Bound| if next.staleness > best.staleness { next } else { best };
+    let best = costs.into_iter().map(least).fold(none, better);
     // At the lowest price that is tried visits may cost more than all staleness; and no staleness is below nothing.
-    (best.0.max(0.0), best.1)
+    Bound { staleness: best.staleness.max(0.0), ..best }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Ties;
+    use super::super::tests::{group_of, in_order, terms_of};
+    use super::*;
+
+    #[test]
+    fn a_plan_pays_for_the_visits_that_are_worth_their_price() {
+        // Texts 0 0 1 1 2, each wholly another; the first cycle that counts is 1, when text 0 is held.
+        let group = group_of(&["0101".to_owned()]);
+        let truth = Truth::of(&group, &in_order(&group));
+        let terms = terms_of(&group, 0.5, 0, Ties::OlderFirst);
+        let future = Future::of(&truth, 0, &terms);
+        assert_eq!(future.cost(0.5, 0), 1.0, "visits at 2 and 4");
+        assert_eq!(future.cost(1.5, 0), 2.5, "a visit at 2, and a stale cycle");
+        assert_eq!(future.cost(10.0, 0), 3.0, "no visit, and three stale cycles");
+        // By waiting at 2, two stale cycles are had in place of none.
+        let plan = PagePlan::of(&truth, 0, &terms, 1.5);
+        let losses: Vec<f64> = (1..5).map(|cycle| plan.loss(&truth, 0, 0, cycle)).collect();
+        assert_eq!(losses, [0.0, 2.0, 1.0, 1.0]);
+        assert_eq!(plan.loss(&truth, 0, 1, 3), 0.0, "nothing to be had");
+    }
+
+    #[test]
+    fn no_schedule_passes_the_bound() {
+        let pages: Vec<String> =
+            (1..9).map(|gap| (1..60).map(|at| if at % gap == 0 { '1' } else { '0' }).collect()).collect();
+        let group = group_of(&pages);
+        let truth = Truth::of(&group, &in_order(&group));
+        for budget in [0.125, 0.25, 0.5] {
+            let terms = terms_of(&group, budget, 2, Ties::OlderFirst);
+            let least = bound(&truth, &terms).staleness;
+            for oracle in Oracle::ALL {
+                let cycles = super::super::replay(&truth, &mut ByOracle::new(oracle, &truth, terms), &terms);
+                let reached = super::super::metric::Figures::of(&cycles).staleness;
+                assert!(reached >= least - 1e-9, "{oracle:?} at {budget}: {reached} for {least}");
+            }
+        }
+    }
 }

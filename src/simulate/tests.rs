@@ -19,7 +19,7 @@ fn bits(text: &str) -> History {
     History::Bits(words)
 }
 
-fn group_of(histories: &[String]) -> Group {
+pub(super) fn group_of(histories: &[String]) -> Group {
     let page = |text: &String| RecordedPage {
         url: String::new(),
         site: String::new(),
@@ -36,12 +36,12 @@ fn group_of(histories: &[String]) -> Group {
     }
 }
 
-fn terms_of(group: &Group, budget: f64, warm_up: u32, ties: Ties) -> Terms {
+pub(super) fn terms_of(group: &Group, budget: f64, warm_up: u32, ties: Ties) -> Terms {
     let measuring = Measuring::default();
     Terms { budget, warm_up, step: group.step, every: 1, start: group.start, ties, measuring }
 }
 
-fn in_order(group: &Group) -> Vec<u32> {
+pub(super) fn in_order(group: &Group) -> Vec<u32> {
     (0..group.pages.len() as u32).collect()
 }
 
@@ -157,25 +157,42 @@ fn texts_that_come_back_are_fresh_again_and_fragments_say_how_far() {
 }
 
 /// Chooses by the live scheduler, page by page.
-struct Live {
+struct Live<'a> {
     policy: Arc<dyn Policy>,
     terms: Terms,
+    truth: &'a Truth,
     states: Vec<PageState>,
+    profiles: Vec<Profiles>,
     competing: Vec<u32>,
 }
 
-impl Chooser for Live {
+impl<'a> Live<'a> {
+    fn new(policy: Box<dyn Policy>, truth: &'a Truth, terms: Terms) -> Self {
+        let state = PageState::found(PageId(0), HostId(0), 0, 1.0, terms.start);
+        let (states, profiles) = (vec![state; truth.pages()], vec![Profiles::default(); truth.pages()]);
+        Self { policy: Arc::from(policy), terms, truth, states, profiles, competing: Vec::new() }
+    }
+}
+
+impl Chooser for Live<'_> {
     fn born(&mut self, page: u32, cycle: u32, weight: f64) {
         let at = self.terms.at(cycle);
         let mut state = PageState::found(PageId(i64::from(page)), HostId(0), 0, weight, at);
         (state.life, state.last_visit, state.seen_at) = (Life::Alive, Some(at), Some(at));
+        state.kin = self.truth.kin[page as usize];
         self.states[page as usize] = state;
+        Moved::of(self.truth, &self.terms, &mut self.profiles[page as usize], page, cycle, cycle);
     }
 
     fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
         let (at, state) = (self.terms.at(cycle), &mut self.states[page as usize]);
         let interval = state.copy_age(at);
-        let lesson = Lesson::of_bit(at, interval, changed);
+        let mut lesson = Lesson::of_bit(at, interval, changed);
+        if self.truth.has_fragments() {
+            let last = cycle - (interval.days() + 0.5) as u32;
+            let profiles = &mut self.profiles[page as usize];
+            Moved::of(self.truth, &self.terms, profiles, page, last, cycle).tell(&mut lesson);
+        }
         state.learnt.take(&lesson, state.host, state.depth, &*self.policy);
         (state.last_visit, state.seen_at) = (Some(at), Some(at));
     }
@@ -191,6 +208,7 @@ impl Chooser for Live {
             competing.iter().for_each(|page| look(&states[*page as usize], 1));
         };
         Arc::get_mut(&mut self.policy).expect("nobody else has it").survey(&mut Survey {
+            now,
             cycle: i64::from(cycle),
             cycle_length: Age::from_days(1.0),
             visits_a_day: Some(visits as f64),
@@ -207,15 +225,35 @@ impl Chooser for Live {
     }
 }
 
+/// Gives a page words in place of bits: each change replaces one of six, or all of a page in three.
+fn tell_texts(page: &mut RecordedPage, at: usize) {
+    let History::Bits(words) = &page.history else { return };
+    let (mut from, mut texts) = (vec![(0, 0)], vec![Arc::from([0_u64, 1, 2, 3, 4, 5])]);
+    for cycle in (0..12_u32).filter(|cycle| words[0] >> cycle & 1 == 1) {
+        let mut next: Vec<u64> = texts.last().map_or(Vec::new(), |text: &Arc<[u64]>| text.to_vec());
+        let new = 10 * (u64::from(cycle) + 1);
+        let replaced = if at.is_multiple_of(3) { next.len() } else { 1 };
+        next.drain(..replaced);
+        next.extend((0..replaced as u64).map(|word| new + word));
+        from.push((cycle + 1, texts.len() as u32));
+        texts.push(Arc::from(next));
+    }
+    page.history = History::Texts { from, texts };
+    page.url = format!("https://example.org/{}/page{at}.html", at % 2);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     /// The same page states give the same plan, live and here, for every policy that fits no prior on the way.
     #[test]
     fn the_live_scheduler_and_the_replay_choose_alike(
-        histories in prop::collection::vec("[01]{12}", 3..14), budget in 0.05..0.6_f64
+        histories in prop::collection::vec("[01]{12}", 3..14), budget in 0.05..0.6_f64, has_texts in any::<bool>()
     ) {
-        let group = group_of(&histories);
+        let mut group = group_of(&histories);
+        if has_texts {
+            group.pages.iter_mut().enumerate().for_each(|(at, page)| tell_texts(page, at));
+        }
         let truth = Truth::of(&group, &in_order(&group));
         let terms = terms_of(&group, budget, 2, Ties::OlderFirst);
         for row in &ALL {
@@ -226,13 +264,7 @@ proptest! {
                     continue;
                 }
                 let mut here = ByPolicy::new(one, &truth, terms);
-                let state = PageState::found(PageId(0), HostId(0), 0, 1.0, terms.start);
-                let mut live = Live {
-                    policy: Arc::from(other),
-                    terms,
-                    states: vec![state; truth.pages()],
-                    competing: Vec::new(),
-                };
+                let mut live = Live::new(other, &truth, terms);
                 let mut here = Recorded { inner: &mut here, picks: Vec::new() };
                 let mut live = Recorded { inner: &mut live, picks: Vec::new() };
                 let figures = replay(&truth, &mut here, &terms);

@@ -1,0 +1,380 @@
+//! What pages of a kind show together: how fast their fragments are replaced, and whether they move just now.
+//!
+//! Comes in: of each page, what its own visits taught ([`Replaced`]) and whom it is like ([`Kin`]). Goes out: the rate of
+//! any page, drawn to that of its kin; and how much faster than that its siblings moved since a moment.
+//!
+//! How far a page's rate is drawn to that of its kin is what would have predicted its last visits best, had it been so
+//! all along; going by all pages alike, which makes of utility what `age` is, is one of the choices. Siblings are
+//! believed, host by host, only if they would have predicted better.
+
+use std::collections::HashMap;
+
+use super::content::{Recent, Replaced};
+use crate::page::Kin;
+use crate::time::{Age, Timestamp};
+
+/// How far rates are drawn to those of kin: as far as so many visits would. The last is as good as all pages alike.
+const STRENGTHS: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, ALIKE];
+const ALIKE: f64 = 1e4;
+/// How far the rates of a kind are drawn to that of all pages, unless all are alike.
+const KIND_STRENGTH: f64 = 10.0;
+/// How much worse than taking all pages alike a prediction may be and still be taken: a factor e in likelihood. Where
+/// little is known round robin is hard to beat.
+const ALIKE_BONUS: f64 = 1.0;
+/// Siblings are a clock where that made the last visits of a host more likely by e to this.
+const CLOCK_EVIDENCE: f64 = 4.0;
+/// They never make more of the time than these factors, squared.
+const CLOCK_BOUNDS: (f64, f64) = (1.0 / 30.0, 30.0);
+/// Pages that are looked at, beyond the sums of their kind: enough for any choice.
+const MOST_ROWS: usize = 1 << 20;
+/// Of these, the strength is chosen by so many.
+const MOST_TRIED: usize = 20_000;
+/// Visits that a kind's clock goes by.
+const MOST_EVENTS: usize = 1024;
+
+/// How much was replaced in how long a time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    pages: f64,
+    days: f64,
+}
+
+impl Sums {
+    fn add(&mut self, other: Sums, count: f64) {
+        self.pages += other.pages * count;
+        self.days += other.days * count;
+    }
+
+    fn without(self, other: Sums) -> Self {
+        Self { pages: (self.pages - other.pages).max(0.0), days: (self.days - other.days).max(0.0) }
+    }
+
+    /// The rate, drawn to that of `parent` as far as `days` of watching would.
+    fn rate(self, parent: f64, days: f64) -> f64 {
+        (self.pages + parent * days) / (self.days + days)
+    }
+}
+
+impl From<&Replaced> for Sums {
+    fn from(replaced: &Replaced) -> Self {
+        Self { pages: replaced.pages, days: replaced.days }
+    }
+}
+
+/// Pages of one kind.
+#[derive(Debug, Default)]
+struct Kind {
+    sums: Sums,
+    /// Pages that were looked at.
+    rows: usize,
+    /// Of visits, the newest first: how much they found replaced, and how much was expected, up to and with each.
+    events: Vec<Event>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Event {
+    at: Timestamp,
+    found: f32,
+    expected: f32,
+}
+
+impl Kind {
+    /// What visits after a moment found, and what was expected.
+    fn after(&self, moment: Timestamp) -> (f64, f64) {
+        let later = self.events.partition_point(|event| event.at > moment);
+        let event = later.checked_sub(1).and_then(|at| self.events.get(at));
+        event.map_or((0.0, 0.0), |event| (f64::from(event.found), f64::from(event.expected)))
+    }
+}
+
+/// A page that is looked at more closely.
+#[derive(Clone, Debug)]
+struct Row {
+    /// Places among the kinds.
+    section: u32,
+    name: u32,
+    site: u32,
+    count: f64,
+    seen_at: Timestamp,
+    replaced: Replaced,
+}
+
+/// All kinds of a collection.
+#[derive(Debug)]
+pub struct Kinship {
+    kinds: Vec<Kind>,
+    sections: HashMap<u32, u32>,
+    names: HashMap<u32, u32>,
+    sites: HashMap<u32, u32>,
+    /// By site: how much more likely the clock makes its last visits, as a logarithm.
+    evidence: Vec<f64>,
+    /// Pages replaced a day, over all.
+    general: f64,
+    /// Days of watching that kin count for, in a page's rate, and all pages in a kind's.
+    page_days: f64,
+    kind_days: f64,
+    /// From one visit to the next.
+    mean_days: f64,
+    /// The mean of what is replaced at once, weighted by itself: what one event amounts to.
+    jump: f64,
+}
+
+impl Default for Kinship {
+    /// Before anything is known: a tenth of a page a day, and ten days of watching count as much.
+    fn default() -> Self {
+        Self {
+            kinds: Vec::new(),
+            sections: HashMap::new(),
+            names: HashMap::new(),
+            sites: HashMap::new(),
+            evidence: Vec::new(),
+            general: 0.1,
+            page_days: 10.0,
+            kind_days: 10.0,
+            mean_days: 1.0,
+            jump: 1.0,
+        }
+    }
+}
+
+/// Gathers pages, one by one.
+#[derive(Debug, Default)]
+pub struct Gathering {
+    kinship: Kinship,
+    rows: Vec<Row>,
+    all: Sums,
+    visits: f64,
+    /// Σ d and Σ d² of last visits.
+    jumps: (f64, f64),
+    seen: usize,
+    /// Every so many pages are looked at more closely.
+    every: usize,
+}
+
+impl Gathering {
+    /// Takes in `count` pages that are alike in all this.
+    pub fn add(&mut self, kin: Kin, replaced: &Replaced, visits: u32, seen_at: Timestamp, count: usize) {
+        let count = count as f64;
+        let Kinship { kinds, sections, names, sites, evidence, .. } = &mut self.kinship;
+        let mut place = |places: &mut HashMap<u32, u32>, key: u32| {
+            *places.entry(key).or_insert_with(|| {
+                kinds.push(Kind::default());
+                kinds.len() as u32 - 1
+            })
+        };
+        let (section, name) = (place(sections, kin.section), place(names, kin.name));
+        let site = *sites.entry(kin.site).or_insert_with(|| {
+            evidence.push(0.0);
+            evidence.len() as u32 - 1
+        });
+        for at in [section, name] {
+            if let Some(kind) = kinds.get_mut(at as usize) {
+                kind.sums.add(replaced.into(), count);
+            }
+        }
+        self.all.add(replaced.into(), count);
+        self.visits += f64::from(visits) * count;
+        for Recent { found, .. } in replaced.recent() {
+            let found = f64::from(*found);
+            self.jumps = (self.jumps.0 + found * count, self.jumps.1 + found * found * count);
+        }
+        if self.seen.is_multiple_of(self.every.max(1)) {
+            self.rows.push(Row { section, name, site, count, seen_at, replaced: *replaced });
+            if self.rows.len() >= MOST_ROWS {
+                self.every = 2 * self.every.max(1);
+                let mut at = 0_usize;
+                self.rows.retain(|_| {
+                    at += 1;
+                    at % 2 == 1
+                });
+            }
+        }
+        self.seen += 1;
+    }
+
+    /// What they show together; visits of one cycle don't tell of one another.
+    pub fn finish(self, cycle: Age) -> Kinship {
+        let Self { mut kinship, rows, all, visits, jumps, .. } = self;
+        if rows.is_empty() || all.days <= 0.0 {
+            return Kinship::default();
+        }
+        let mean_days = all.days / visits.max(1.0);
+        kinship.mean_days = mean_days;
+        kinship.general = (all.pages + 1e-4) / (all.days + 1e-2 * mean_days);
+        kinship.jump = ((jumps.1 + 1e-4) / (jumps.0 + 1e-3)).max(1e-4);
+        kinship.choose_strength(&rows, mean_days);
+        kinship.set_clocks(&rows);
+        kinship.weigh_clocks(&rows, cycle);
+        kinship
+    }
+}
+
+impl Kinship {
+    /// Pages replaced a day, for pages whose own visits taught this.
+    pub fn rate(&self, kin: Kin, replaced: &Replaced) -> f64 {
+        let sums = |places: &HashMap<u32, u32>, key: u32| {
+            let kind = places.get(&key).and_then(|at| self.kinds.get(*at as usize));
+            kind.map_or(Sums::default(), |kind| kind.sums)
+        };
+        let prior =
+            self.prior(sums(&self.sections, kin.section), sums(&self.names, kin.name), self.kind_days);
+        Sums::from(replaced).rate(prior, self.page_days)
+    }
+
+    /// By how much the time since then counts more than it is long: the square root of how much faster than expected
+    /// siblings moved. (By its square all of the noise would count twice over, as utility grows with the square of time.)
+    pub fn haste(&self, kin: Kin, since: Timestamp) -> f64 {
+        let evidence = self.sites.get(&kin.site).and_then(|at| self.evidence.get(*at as usize));
+        if evidence.is_none_or(|evidence| *evidence <= CLOCK_EVIDENCE) {
+            return 1.0;
+        }
+        let of = |places: &HashMap<u32, u32>, key: u32| {
+            let kind = places.get(&key).and_then(|at| self.kinds.get(*at as usize));
+            kind.map_or((0.0, 0.0), |kind| kind.after(since))
+        };
+        self.faster(of(&self.sections, kin.section), of(&self.names, kin.name)).sqrt()
+    }
+
+    /// The days of ten visits: what is believed of any page before its own visits counts as much.
+    pub fn belief_days(&self) -> f64 {
+        KIND_STRENGTH * self.mean_days
+    }
+
+    /// What is believed of a page's rate before its own visits: the geometric mean of what its kinds show.
+    fn prior(&self, section: Sums, name: Sums, days: f64) -> f64 {
+        (section.rate(self.general, days) * name.rate(self.general, days)).sqrt()
+    }
+
+    /// How much faster than expected, from what two kinds were found to move and were expected to.
+    fn faster(&self, section: (f64, f64), name: (f64, f64)) -> f64 {
+        let ratio = |(found, expected): (f64, f64)| (found + self.jump) / (expected + self.jump);
+        (ratio(section) * ratio(name)).clamp(CLOCK_BOUNDS.0, CLOCK_BOUNDS.1)
+    }
+
+    fn kind(&self, at: u32) -> Option<&Kind> {
+        self.kinds.get(at as usize)
+    }
+
+    fn sums(&self, at: u32) -> Sums {
+        self.kind(at).map_or(Sums::default(), |kind| kind.sums)
+    }
+
+    /// Takes the strength that predicts the last visits best, each from what came before it.
+    fn choose_strength(&mut self, rows: &[Row], mean_days: f64) {
+        let some = || rows.iter().step_by(rows.len().div_ceil(MOST_TRIED).max(1));
+        let mut best = f64::NEG_INFINITY;
+        for strength in STRENGTHS {
+            let is_alike = strength == ALIKE;
+            let page_days = strength * mean_days;
+            let kind_days = if is_alike { ALIKE } else { KIND_STRENGTH } * mean_days;
+            let mut likely = if is_alike { ALIKE_BONUS } else { 0.0 };
+            for row in some() {
+                let (section, name) = (self.sums(row.section), self.sums(row.name));
+                let (mut before, mut later) = (Sums::from(&row.replaced), Sums::default());
+                for visit in row.replaced.recent().iter().rev() {
+                    let own = Sums { pages: f64::from(visit.found), days: f64::from(visit.lived) };
+                    before = before.without(own);
+                    later.add(own, 1.0);
+                    let prior = self.prior(section.without(later), name.without(later), kind_days);
+                    let rate = before.rate(prior, page_days);
+                    likely += likelihood(f64::from(visit.found), rate * f64::from(visit.days)) * row.count;
+                }
+            }
+            // All alike comes last, and wins a tie.
+            if likely >= best {
+                (best, self.page_days, self.kind_days) = (likely, page_days, kind_days);
+            }
+        }
+    }
+
+    fn rate_of(&self, row: &Row) -> f64 {
+        let prior = self.prior(self.sums(row.section), self.sums(row.name), self.kind_days);
+        Sums::from(&row.replaced).rate(prior, self.page_days)
+    }
+
+    /// Sets the clocks by what last visits found.
+    fn set_clocks(&mut self, rows: &[Row]) {
+        for row in rows {
+            for at in [row.section, row.name] {
+                if let Some(kind) = self.kinds.get_mut(at as usize) {
+                    kind.rows += 1;
+                }
+            }
+        }
+        let mut met = vec![0_usize; self.kinds.len()];
+        for row in rows {
+            let rate = self.rate_of(row);
+            for at in [row.section, row.name] {
+                let (Some(kind), Some(met)) = (self.kinds.get_mut(at as usize), met.get_mut(at as usize))
+                else {
+                    continue;
+                };
+                let every = (kind.rows * Replaced::RECENT).div_ceil(MOST_EVENTS).max(1);
+                if met.is_multiple_of(every) {
+                    kind.events.extend(visits(row).map(|(at, visit)| Event {
+                        at,
+                        found: visit.found * row.count as f32,
+                        expected: (-(-rate * f64::from(visit.days)).exp_m1() * row.count) as f32,
+                    }));
+                }
+                *met += 1;
+            }
+        }
+        for kind in &mut self.kinds {
+            kind.events.sort_by(|a, b| b.at.cmp(&a.at));
+            let (mut found, mut expected) = (0.0_f64, 0.0_f64);
+            for event in &mut kind.events {
+                found += f64::from(event.found);
+                expected += f64::from(event.expected);
+                (event.found, event.expected) = (found as f32, expected as f32);
+            }
+        }
+    }
+
+    /// Host by host: would the clock have predicted the last visits better?
+    fn weigh_clocks(&mut self, rows: &[Row], cycle: Age) {
+        let cycle_millis = (cycle.seconds() * 1000.0) as i64;
+        let mut evidence = std::mem::take(&mut self.evidence);
+        for row in rows {
+            let rate = self.rate_of(row);
+            for (at, visit) in visits(row) {
+                let from = at.millis().saturating_sub(days_in_millis(visit.days));
+                let until = at.millis().saturating_sub(cycle_millis / 2);
+                let within = |kind: Option<&Kind>| {
+                    let of = |moment: i64| {
+                        kind.map_or((0.0, 0.0), |kind| kind.after(Timestamp::from_millis(moment)))
+                    };
+                    let ((found, expected), (later, later_expected)) = (of(from), of(until));
+                    ((found - later).max(0.0), (expected - later_expected).max(0.0))
+                };
+                let faster = self.faster(within(self.kind(row.section)), within(self.kind(row.name)));
+                let (found, moved) = (f64::from(visit.found), rate * f64::from(visit.days));
+                if let Some(evidence) = evidence.get_mut(row.site as usize) {
+                    *evidence += (likelihood(found, moved * faster) - likelihood(found, moved)) * row.count;
+                }
+            }
+        }
+        self.evidence = evidence;
+    }
+}
+
+/// The last visits of a page, the newest first, and when they were.
+fn visits(row: &Row) -> impl Iterator<Item = (Timestamp, &Recent)> {
+    let mut at = row.seen_at.millis();
+    row.replaced.recent().iter().rev().map(move |visit| {
+        let then = Timestamp::from_millis(at);
+        at = at.saturating_sub(days_in_millis(visit.days));
+        (then, visit)
+    })
+}
+
+fn days_in_millis(days: f32) -> i64 {
+    (f64::from(days) * 86_400_000.0) as i64
+}
+
+/// How likely a share `found` of a page is to be replaced, if so much was expected to be, as a logarithm: that of
+/// 1 − e^(−μ), as far as it was, and of e^(−μ) as far as it was not.
+fn likelihood(found: f64, expected: f64) -> f64 {
+    let expected = expected.max(1e-12);
+    found * (-(-expected).exp_m1()).ln() - (1.0 - found) * expected
+}

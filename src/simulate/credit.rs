@@ -1,0 +1,237 @@
+//! Crawl rates kept to by credit, with a fixed number of visits a cycle.
+//!
+//! Each cycle a page earns the visits that its rate gives it, a visit costs one, and those with most credit are visited.
+//! So every page gets what it earned, at nearly even distances, though its rate may change on the way. Credit hangs on all
+//! that a page has earned so far, not on its state, which is all that a policy of the live crawl may see: hence a chooser of
+//! its own. The live counterparts, `optimal` and `proportional`, visit at random moments instead.
+
+use super::truth::Truth;
+use super::{ByPolicy, Chooser, ROOT, Terms};
+use crate::page::HostId;
+use crate::policy::Policy;
+use crate::policy::optimal_rate::{Objective, Terms as Bounds, Watched, optimal_under};
+
+/// How the visits of a cycle are shared out, none having more than one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shares {
+    /// So that freshness is largest with visits at random moments (Azar et al. 2018).
+    Azar,
+    /// As often as a page changes.
+    Proportional,
+}
+
+impl Shares {
+    pub const ALL: [Self; 2] = [Self::Azar, Self::Proportional];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Azar => "azar-credit",
+            Self::Proportional => "proportional-credit",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|shares| shares.name() == name)
+    }
+
+    /// What each page earns in a cycle with so many visits; `rates` are changes a cycle.
+    fn earned(self, rates: &[f64], visits: f64) -> Vec<f64> {
+        match self {
+            Self::Azar => {
+                let pages: Vec<Watched> =
+                    rates.iter().map(|rate| Watched { change_rate: *rate, weight: 1.0 }).collect();
+                let at_most_one = vec![Bounds { most: 1.0, ..Bounds::default() }; rates.len()];
+                let found = optimal_under(Objective::Poisson, &pages, &at_most_one, visits);
+                found.map_or_else(|| vec![0.0; rates.len()], |found| found.rates)
+            }
+            Self::Proportional => proportional(rates, visits),
+        }
+    }
+}
+
+/// min(1, r/μ), with μ such that all visits are spent, if there are pages enough to spend them on.
+fn proportional(rates: &[f64], visits: f64) -> Vec<f64> {
+    let mut earned = vec![0.0; rates.len()];
+    let mut fastest_first: Vec<(&mut f64, f64)> =
+        earned.iter_mut().zip(rates.iter().copied()).filter(|(_, rate)| *rate > 0.0).collect();
+    fastest_first.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let (mut left, mut changes) = (visits, fastest_first.iter().map(|(_, rate)| rate).sum::<f64>());
+    for (earned, rate) in fastest_first {
+        // Who would earn more than one visit earns one, and the slower pages share the rest.
+        if left >= 1.0 && rate * left >= changes {
+            *earned = 1.0;
+            (left, changes) = (left - 1.0, changes - rate);
+        } else {
+            *earned = rate * left / changes;
+        }
+    }
+    earned
+}
+
+/// Shares by credit, at work.
+pub struct ByCredit<'a> {
+    shares: Shares,
+    terms: Terms,
+    /// Learns, and fits its prior as it does for a policy; it chooses nothing, as no page ever competes there.
+    learning: ByPolicy<'a>,
+    /// Comparisons at the fit that `rates` go by.
+    fitted: u64,
+    /// Of each page: changes a cycle; the last visit; credit, from the first cycle on in which it competes.
+    rates: Vec<f64>,
+    last: Vec<u32>,
+    credit: Vec<Option<f64>>,
+}
+
+impl<'a> ByCredit<'a> {
+    /// Rates are those that the policy learns.
+    pub fn new(shares: Shares, policy: Box<dyn Policy>, truth: &'a Truth, terms: Terms) -> Self {
+        let pages = truth.pages();
+        Self {
+            shares,
+            terms,
+            learning: ByPolicy::new(policy, truth, terms),
+            fitted: 0,
+            rates: vec![0.0; pages],
+            last: vec![0; pages],
+            credit: vec![None; pages],
+        }
+    }
+
+    /// Changes a cycle, by what the page's visits taught.
+    fn rate(&mut self, page: u32) -> f64 {
+        let learning = &mut self.learning;
+        let node = learning.pages.get(page as usize).map_or(ROOT, |page| page.node);
+        let place = learning.teach(node);
+        let learner = learning.policy.learner();
+        let (Some(learner), Some(learnt)) = (learner, learning.learnt.get(place as usize)) else {
+            return 0.0;
+        };
+        // The mean of what is believed. It is never 0, so it needs no floor, as the rates of other estimators do.
+        let rate = learner.of(HostId(0), 0).as_published(&learnt.state).rate.get();
+        rate * self.terms.days(self.terms.every).days()
+    }
+
+    fn look_again(&mut self, page: u32) {
+        let found = self.rate(page);
+        if let Some(rate) = self.rates.get_mut(page as usize) {
+            *rate = found;
+        }
+    }
+
+    /// The pages that compete.
+    fn competing(&self) -> Vec<u32> {
+        (0..).zip(&self.credit).filter(|(_, credit)| credit.is_some()).map(|(page, _)| page).collect()
+    }
+}
+
+impl Chooser for ByCredit<'_> {
+    fn born(&mut self, page: u32, cycle: u32, weight: f64) {
+        self.learning.born(page, cycle, weight);
+        if let Some(last) = self.last.get_mut(page as usize) {
+            *last = cycle;
+        }
+    }
+
+    fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
+        self.learning.visited(page, cycle, changed);
+        let at = page as usize;
+        if let Some(last) = self.last.get_mut(at) {
+            *last = cycle;
+        }
+        if let Some(Some(credit)) = self.credit.get_mut(at) {
+            *credit -= 1.0;
+            self.look_again(page);
+        }
+    }
+
+    fn competes(&mut self, page: u32) {
+        if let Some(credit) = self.credit.get_mut(page as usize) {
+            *credit = Some(0.0);
+        }
+        self.look_again(page);
+    }
+
+    fn choose(&mut self, _cycle: u32, visits: usize) -> Vec<u32> {
+        let pages = self.competing();
+        self.learning.fit();
+        if self.fitted != self.learning.fitted {
+            self.fitted = self.learning.fitted;
+            pages.iter().for_each(|page| self.look_again(*page));
+        }
+        let rates: Vec<f64> =
+            pages.iter().map(|page| self.rates.get(*page as usize).copied().unwrap_or(0.0)).collect();
+        let earned = self.shares.earned(&rates, visits as f64);
+        let mut ranked: Vec<(f64, u32, u32)> = Vec::with_capacity(pages.len());
+        for (page, earned) in pages.iter().zip(earned) {
+            if let (Some(Some(credit)), Some(last)) =
+                (self.credit.get_mut(*page as usize), self.last.get(*page as usize))
+            {
+                *credit += earned;
+                ranked.push((*credit, *last, *page));
+            }
+        }
+        ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+        ranked.truncate(visits);
+        ranked.into_iter().map(|(_, _, page)| page).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::tests::{group_of, in_order, terms_of};
+    use super::super::truth::Truth;
+    use super::super::{Ties, replay};
+    use super::*;
+    use crate::policy::registry::{PolicySettings, find};
+
+    fn close(found: &[f64], expected: &[f64]) -> bool {
+        found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9)
+    }
+
+    #[test]
+    fn nobody_earns_more_than_a_visit() {
+        // In proportion the first would earn 1.6 of two visits: it has one, the others share the second.
+        assert!(close(&Shares::Proportional.earned(&[1.0, 8.0, 0.0, 1.0], 2.0), &[0.5, 1.0, 0.0, 0.5]));
+        assert!(close(&Shares::Proportional.earned(&[1.0, 2.0], 1.0), &[1.0 / 3.0, 2.0 / 3.0]));
+        assert!(close(&Shares::Proportional.earned(&[1.0, 2.0], 3.0), &[1.0, 1.0]));
+        // √(r/μ) − r with √(1/μ) = (1 + 1 + 0.25)/(1 + 0.5): twice 1.5 of the root, less the rate.
+        assert!(close(&Shares::Azar.earned(&[1.0, 0.25], 1.0), &[0.5, 0.5]));
+        // The fastest is given up.
+        assert!(close(&Shares::Azar.earned(&[100.0, 0.25], 0.5), &[0.0, 0.5]));
+        assert!(close(&Shares::Azar.earned(&[0.5, 0.5], 3.0), &[1.0, 1.0]));
+    }
+
+    proptest! {
+        #[test]
+        fn all_visits_are_earned(rates in proptest::collection::vec(1e-4..50.0_f64, 1..40), part in 0.01..1.0_f64) {
+            let visits = (part * rates.len() as f64).ceil();
+            for shares in Shares::ALL {
+                let earned = shares.earned(&rates, visits);
+                prop_assert!(earned.iter().all(|earned| (0.0..=1.0 + 1e-9).contains(earned)), "{earned:?}");
+                prop_assert!((earned.iter().sum::<f64>() - visits).abs() < 1e-6, "{shares:?} {visits} {earned:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_earned_is_spent() {
+        // Pages that change every, every second, … cycle.
+        let bits = |gap: usize| (0..59).map(|at| if at % gap == 0 { '1' } else { '0' }).collect();
+        let pages: Vec<String> = (1..=30).map(bits).collect();
+        let group = group_of(&pages);
+        let truth = Truth::of(&group, &in_order(&group));
+        let terms = terms_of(&group, 0.1, 2, Ties::OlderFirst);
+        for shares in Shares::ALL {
+            let policy = find("change-rate", &PolicySettings::default()).expect("a policy");
+            let mut chooser = ByCredit::new(shares, policy, &truth, terms);
+            let cycles = replay(&truth, &mut chooser, &terms);
+            assert!(cycles.iter().all(|cycle| cycle.visits == 3));
+            let credit: Vec<f64> = chooser.credit.iter().copied().flatten().collect();
+            assert!(credit.iter().sum::<f64>().abs() < 1e-6, "{shares:?} {credit:?}");
+            assert!(credit.iter().all(|credit| credit.abs() < 3.0), "{shares:?} {credit:?}");
+        }
+    }
+}
