@@ -29,7 +29,6 @@ pub mod registry;
 mod stormcrawler;
 mod utility;
 
-pub use longevity_fit::POINTS_TO_SEE_A_CURVE;
 pub use page_state::{Apart, Learnt, Lesson, PageState, Reason};
 
 use std::collections::HashMap;

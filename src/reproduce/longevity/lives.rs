@@ -1,10 +1,11 @@
 //! Fig. 1 to 5: pages as stripes and curves, change frequency against longevity, and how long fragments live.
 
 use super::Corpus;
-use crate::change::lifetime::{Lifetimes, WholeLife};
+use crate::change::lifetime::{Life, Lifetimes, WholeLife};
 use crate::estimate::gamma_function::lower;
 use crate::longevity::since::Since;
-use crate::reproduce::{Curve, Experiment, Figure, Kind, Numbers, Point, Scale};
+use crate::reproduce::{Curve, Experiment, Figure, Kind, Numbers, Point, Scale, geometric};
+use crate::time::Timestamp;
 
 /// Pages with fewer updates are not shown: nothing can be read off them.
 const FEWEST_UPDATES: usize = 20;
@@ -27,6 +28,8 @@ struct Lived {
     /// they lived, in sum.
     by_update: [f64; 3],
     seconds: [f64; 3],
+    /// The seconds that all fragments were there, in sum.
+    all_seconds: f64,
     /// The largest group's share of the fragments that came and went.
     largest: f64,
     static_share: f64,
@@ -42,15 +45,45 @@ impl Lived {
             seconds[class] += fragments * life.seconds;
             largest = largest.max(fragments);
         }
+        let day = Days::of(&lives);
+        let days = |life: &Life| life.fragments as f64 * (day.end(life) - day.start(life));
+        let all_seconds = SECONDS_A_DAY * lives.lives().iter().map(days).sum::<f64>();
         let (largest, static_share) = (largest / by_update.iter().sum::<f64>(), lives.static_share());
-        Some(Self { at, lives, by_update, seconds, largest, static_share })
+        Some(Self { at, lives, by_update, seconds, all_seconds, largest, static_share })
     }
 
-    /// The share of the whole page that moves in this way, at a time.
+    /// The share of the page, over time, that was seen to move in this way; what was cut off moved in no way.
     fn moving(&self, class: usize) -> f64 {
-        let all: f64 = self.seconds.iter().sum();
         let own = self.seconds.get(class).copied().unwrap_or(0.0);
-        if all > 0.0 { (1.0 - self.static_share) * own / all } else { 0.0 }
+        if self.all_seconds > 0.0 { own / self.all_seconds } else { 0.0 }
+    }
+}
+
+/// When fragments came and went, in days since the first snapshot.
+struct Days<'a>(&'a [Timestamp]);
+
+impl<'a> Days<'a> {
+    fn of(lives: &'a Lifetimes) -> Self {
+        Self(lives.times())
+    }
+
+    fn at(&self, snapshot: usize) -> f64 {
+        match (self.0.first(), self.0.get(snapshot)) {
+            (Some(first), Some(at)) => at.since(*first).days(),
+            _ => 0.0,
+        }
+    }
+
+    fn start(&self, life: &Life) -> f64 {
+        life.born.map_or(0.0, |born| self.at(born))
+    }
+
+    fn last(&self) -> f64 {
+        self.at(self.0.len().saturating_sub(1))
+    }
+
+    fn end(&self, life: &Life) -> f64 {
+        life.died.map_or_else(|| self.last(), |died| self.at(died))
     }
 }
 
@@ -133,12 +166,7 @@ fn shown(corpus: &Corpus<'_>, lived: &[Lived]) -> Experiment {
 
 /// A stripe for each group of fragments, from when they came to when they went.
 fn stripes(corpus: &Corpus<'_>, name: &'static str, kind: &str, lived: &Lived) -> Figure {
-    let times = lived.lives.times();
-    let day = |at: usize| match (times.first(), times.get(at)) {
-        (Some(first), Some(at)) => at.since(*first).seconds() / SECONDS_A_DAY,
-        _ => 0.0,
-    };
-    let end = day(times.len().saturating_sub(1));
+    let day = Days::of(&lived.lives);
     let whole: Vec<WholeLife> = lived.lives.whole().collect();
     let all = lived.lives.lives();
     let fixed: f64 = all.iter().filter(|life| life.is_static()).map(|life| life.fragments as f64).sum();
@@ -149,12 +177,12 @@ fn stripes(corpus: &Corpus<'_>, name: &'static str, kind: &str, lived: &Lived) -
     {
         let known = whole.iter().find(|whole| whole.life == *life).map(|whole| class(whole.updates));
         let kind = known.unwrap_or(if life.is_static() { ALWAYS } else { CUT_OFF });
-        let ends = (life.born.map_or(0.0, day), life.died.map_or(end, day));
+        let ends = (day.start(life), day.end(life));
         if life.fragments as f64 >= LEAST_STRIPE * page {
             rows.push((ends.0, ends.1, life.fragments as f64, kind));
         }
     }
-    let shown = rows.get(MOST_STRIPES).map_or(end, |next| next.0);
+    let shown = rows.get(MOST_STRIPES).map_or_else(|| day.last(), |next| next.0);
     rows.truncate(MOST_STRIPES);
     let names = CLASSES.iter().chain(&["cut off", "always there"]);
     let mut curves: Vec<Curve> = names.map(|name| Curve::measured(*name, Vec::new())).collect();
@@ -214,7 +242,7 @@ fn frequency(corpus: &Corpus<'_>, lived: &[Lived]) -> Experiment {
     let points = pairs.iter().step_by(stride).map(|(often, long)| Point::new(*often, *long)).collect();
     let range = |of: &dyn Fn(f64, f64) -> f64| pairs.iter().map(|(often, _)| *often).reduce(|a, b| of(a, b));
     let (least, most) = (range(&f64::min).unwrap_or(0.1), range(&f64::max).unwrap_or(1.0));
-    let line = super::super::geometric(least, most.max(least * 1.01), 12);
+    let line = geometric(least, most.max(least * 1.01), 12);
     let churn = line.into_iter().map(|often| Point::new(often, 1.0 / often)).collect();
     Experiment {
         name: "3-frequency",
@@ -316,7 +344,7 @@ fn lifetimes(corpus: &Corpus<'_>, lived: &[Lived]) -> Experiment {
     figures.retain(|figure| !figure.curves.is_empty());
     let mut notes = vec![
         "the model is the sum of K exponential times, the page's own rate of updates and each life's own K (§3.3); lives cut \
-         off by either end are left out, so long ones are too few"
+         off by either end are left out, so long ones are too few; and none is seen that is shorter than a step"
             .to_owned(),
         "read off lifetimes, as the paper does: slow churn beside a fast clock outlives many updates and counts as scroll. \
          `freshet history` looks at places in the text, which tells the two apart; datasets have no order of words"

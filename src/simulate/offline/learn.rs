@@ -9,7 +9,7 @@ use crate::estimate::Seen;
 use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
 use crate::longevity::bound::{MOST_POINTS, Rule};
 use crate::longevity::curve::Curve;
-use crate::policy::content::Fitted;
+use crate::policy::content::{Fitted, POINTS_TO_SEE_A_CURVE};
 use crate::policy::{self, Lesson};
 use crate::simulate::Measuring;
 use crate::time::Age;
@@ -87,7 +87,7 @@ impl Learns for Cgm {
     }
 }
 
-/// A curve fitted to change profiles, as the live policy does it.
+/// A curve fitted to change profiles: the memory of the live policy, which begins anew where a page has drifted.
 pub(super) struct Fitting {
     threshold: f64,
     measuring: Measuring,
@@ -123,14 +123,15 @@ impl Learns for Fitting {
             })
             .collect();
         self.fitted.add(&lesson, days);
-        if self.fitted.points() < policy::POINTS_TO_SEE_A_CURVE {
+        if self.fitted.points() < POINTS_TO_SEE_A_CURVE {
             return f64::INFINITY;
         }
         self.fitted.curve.refresh_period(self.threshold).unwrap_or(f64::INFINITY)
     }
 }
 
-/// Bounds on the utility, by change profiles of which one is pinned.
+/// Bounds on the utility, by change profiles of which one is pinned: as printed. The live policy keeps what a store keeps,
+/// and lets the oldest profile that is left take the place of one that was dropped.
 pub(super) struct Bound {
     threshold: f64,
     measuring: Measuring,
