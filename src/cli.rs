@@ -650,7 +650,8 @@ pub struct SimulateArgs {
     /// Made-up pages: `pages=1000,cycles=60,moments=1,static=0.5,median=0.1,spread=1.5,seed=1`, of which any may be left out:
     /// moments of a day at which pages may change (24: as good as continuous), the share that never changes, changes a day
     /// of the page in the middle of the others, and the spread of their logarithms; `scroll=0.33` gives pages fragments, of
-    /// which a third of the changing pages' scroll and the others' churn
+    /// which a third of the changing pages' scroll and the others' churn; `adverts=0.5` gives half of all pages a small part
+    /// that changes several times a day, `fragments=192` larger pages
     #[arg(long, value_name = "SPEC", conflicts_with = "dataset")]
     pub synthetic: Option<String>,
     /// Policies by name; `all`: every policy; `oracles`: those that know the future, and the bound that nobody can pass;

@@ -25,7 +25,7 @@ pub fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> anyhow::R
             dataset.display()
         );
     }
-    let dataset = arguments.dataset.as_deref().map(Dataset::load).transpose()?;
+    let dataset = arguments.dataset.as_deref().map(recorded).transpose()?;
     let effort = Effort { runs: arguments.runs, seed: arguments.seed };
     // Before the work, which takes a while.
     fs::create_dir_all(&arguments.out)
@@ -48,6 +48,14 @@ pub fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> anyhow::R
     out.flush()?;
     talk.say(&format!("{} files in {}", files.len(), arguments.out.display()));
     Ok(ExitCode::SUCCESS)
+}
+
+fn recorded(path: &Path) -> anyhow::Result<Dataset> {
+    let dataset = Dataset::load(path)?;
+    if longevity::pages(&dataset) == 0 {
+        bail!("{}: no page was watched at {} cycles or more", path.display(), longevity::FEWEST_MOMENTS);
+    }
+    Ok(dataset)
 }
 
 fn printed(found: &Reproduced) -> String {

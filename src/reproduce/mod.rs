@@ -115,8 +115,8 @@ impl Scale {
         Self { from: Some(from), to: Some(to), ..self }
     }
 
-    fn from_zero(self) -> Self {
-        Self { from: Some(0.0), ..self }
+    fn above(self, from: f64) -> Self {
+        Self { from: Some(from), ..self }
     }
 }
 

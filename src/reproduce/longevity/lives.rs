@@ -14,6 +14,8 @@ const LARGEST_GROUP: f64 = 0.2;
 /// Groups of fragments that are drawn of a page, the first that came; those of less than a hundredth of it are not.
 const MOST_STRIPES: usize = 90;
 const LEAST_STRIPE: f64 = 0.01;
+/// A curve is drawn over an eighth of the page's time, but at least over so many ages.
+const FEWEST_AGES: usize = 8;
 /// Points of a curve that are drawn.
 const MOST_POINTS: usize = 80;
 /// Pages of Fig. 3 that are drawn.
@@ -156,7 +158,7 @@ fn shown(corpus: &Corpus<'_>, lived: &[Lived]) -> Experiment {
             ),
             format!(
                 "a stripe is a group of fragments that came and went together, as high as it has fragments; the first \
-                 {MOST_STRIPES} that have a hundredth of the page. Fig. 2 shows the mean over versions, and the utility at half of the page's time"
+                 {MOST_STRIPES} that have a hundredth of the page. Fig. 2 shows the mean over versions, and the utility at an eighth of the page's time"
             ),
         ],
         tables: vec![table],
@@ -207,11 +209,11 @@ fn stripes(corpus: &Corpus<'_>, name: &'static str, kind: &str, lived: &Lived) -
     }
 }
 
-/// The mean divergence by age up to half of the page's time, with the utility at the end of it as a shade above.
+/// The mean divergence by age up to an eighth of the page's time, with the utility at the end of it as a shade above.
 fn divergence(corpus: &Corpus<'_>, kind: &str, lived: &Lived) -> (Option<Curve>, f64) {
     let Some(page) = corpus.watched(lived.at) else { return (None, f64::NAN) };
     let mut curve = page.mean_curve();
-    curve.truncate(curve.len() / 2);
+    curve.truncate((curve.len() / 8).max(FEWEST_AGES));
     let last = curve.last().copied().unwrap_or(0.0);
     let mut since = Since::default();
     for pair in curve.windows(2) {
@@ -240,7 +242,7 @@ fn frequency(corpus: &Corpus<'_>, lived: &[Lived]) -> Experiment {
     table.row("all", [pairs.len() as f64, correlation(&pairs), correlation(&logs)]);
     let stride = pairs.len().div_ceil(MOST_PAGES).max(1);
     let points = pairs.iter().step_by(stride).map(|(often, long)| Point::new(*often, *long)).collect();
-    let range = |of: &dyn Fn(f64, f64) -> f64| pairs.iter().map(|(often, _)| *often).reduce(|a, b| of(a, b));
+    let range = |of: &dyn Fn(f64, f64) -> f64| pairs.iter().map(|(often, _)| *often).reduce(of);
     let (least, most) = (range(&f64::min).unwrap_or(0.1), range(&f64::max).unwrap_or(1.0));
     let line = geometric(least, most.max(least * 1.01), 12);
     let churn = line.into_iter().map(|often| Point::new(often, 1.0 / often)).collect();

@@ -17,8 +17,8 @@ use crate::simulate::offline::page::WatchedPage;
 use crate::simulate::synthetic::Spec;
 use crate::time::Timestamp;
 
-/// Pages that were watched at fewer moments are left out: they show no curve.
-const FEWEST_MOMENTS: u32 = 30;
+/// Pages that were watched at fewer cycles are left out: they show no curve.
+pub const FEWEST_MOMENTS: u32 = 30;
 
 /// The figures that show pages, lifetimes and policies; `told` hears what is under way.
 pub fn run(effort: Effort, dataset: Option<&Dataset>, told: &mut dyn FnMut(&str)) -> Reproduced {
@@ -39,6 +39,11 @@ pub fn run(effort: Effort, dataset: Option<&Dataset>, told: &mut dyn FnMut(&str)
         paper: "Olston & Pandey 2008: Recrawl Scheduling Based on Information Longevity",
         experiments,
     }
+}
+
+/// How many pages of a dataset can be looked at.
+pub fn pages(dataset: &Dataset) -> usize {
+    Corpus::of(dataset).pages.len()
 }
 
 /// The web in thought: pages of which two of five have text that never changes; the text of the others churns or, for half

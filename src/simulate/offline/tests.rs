@@ -135,10 +135,10 @@ fn higher_thresholds_cost_less_and_staleness_is_a_share() {
     assert_eq!(found, sweep(40, &pages, &jobs, &settings, 1), "whatever runs at the same time");
     let found = mean(found.iter().flatten());
     let methods = jobs.len() / thresholds.len();
-    for method in 0..methods {
+    for (method, job) in jobs.iter().enumerate().take(methods) {
         let outcomes: Vec<&Outcome> = found.iter().skip(method).step_by(methods).collect();
         for pair in outcomes.windows(2) {
-            let name = jobs[method].method.name();
+            let name = job.method.name();
             assert!(pair[1].steady.cost() <= pair[0].steady.cost() + 1e-9, "{name}: {pair:?}");
         }
         for spent in outcomes.iter().flat_map(|outcome| [&outcome.warm_up, &outcome.steady]) {
