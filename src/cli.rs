@@ -81,11 +81,11 @@ Examples:
 const SIMULATE_EXAMPLES: &str = "\
 Examples:
   freshet simulate DATASET --budget 5%                                 every policy, a twentieth of the pages a cycle
-  freshet simulate DATASET --policy utility,age,nutch --budget 5%,10%  three of them, with two budgets
+  freshet simulate DATASET --policy longevity,age,nutch --budget 5%,10%  three of them, with two budgets
   freshet simulate DATASET --policy all,oracles --seeds 5 --groups     with what nobody can know; five page orders
   freshet simulate --store freshet.db --budget 5%                      what would policy X have saved me?
   freshet simulate --synthetic pages=417048,cycles=57 --budget 5%      made-up pages of BRDC'12's size
-  freshet simulate DATASET --policy utility,age --plot out.svg         freshness cycle by cycle, as a picture";
+  freshet simulate DATASET --policy longevity,age --plot out.svg         freshness cycle by cycle, as a picture";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -374,10 +374,10 @@ pub struct CrawlFlags {
     /// Cycles to run [default: 1]
     #[arg(long, value_name = "N", env = "FRESHET_CYCLES", help_heading = "Budget")]
     pub cycles: Option<u64>,
-    /// Which page is visited first; `--policy help` lists them [default: utility]
+    /// Which page is visited first; `--policy help` lists them [default: longevity]
     #[arg(long, value_name = "NAME", env = "FRESHET_POLICY", help_heading = "Budget")]
     pub policy: Option<String>,
-    /// What visits are to achieve, which picks the policy if none is named: freshness, staleness, changes [default: freshness]
+    /// What visits are to achieve, which picks the policy if none is named: staleness, freshness, changes [default: staleness]
     #[arg(long, value_name = "AIM", env = "FRESHET_OBJECTIVE", help_heading = "Budget")]
     pub objective: Option<String>,
     /// Visit a page again once its score reaches T (of `longevity` and `utility`: divergence × days a visit would gain),
@@ -867,7 +867,7 @@ pub struct DemoArgs {
     /// What the web is drawn from
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Policies to compare, on the same web with the same budget [default: utility,uniform,nutch]
+    /// Policies to compare, on the same web with the same budget [default: longevity,uniform,nutch]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub policy: Vec<String>,
     /// Hosts of the web

@@ -655,8 +655,8 @@ mod tests {
     #[test]
     fn an_aim_picks_the_policy_unless_one_is_named() {
         let policy = |text| parsed(text).unwrap().crawl.policy;
-        assert_eq!(policy(""), "utility");
-        assert_eq!(policy("[crawl]\nobjective = 'staleness'\n"), "age");
+        assert_eq!(policy(""), "longevity");
+        assert_eq!(policy("[crawl]\nobjective = 'freshness'\n"), "utility");
         assert_eq!(policy("[crawl]\nobjective = 'changes'\n"), "change-probability");
         assert_eq!(policy("[crawl]\nobjective = 'changes'\npolicy = 'nutch'\n"), "nutch");
     }

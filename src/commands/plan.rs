@@ -143,6 +143,9 @@ pub(super) fn in_words(reason: &Reason, age: Age) -> String {
     if let Some(chance) = reason.chance {
         parts.push(format!("{} sure to have changed", percent(chance)));
     }
+    if let Some(replaced) = reason.replaced_a_day {
+        parts.push(format!("replaced {}", every(replaced)));
+    }
     if let Some(divergence) = reason.divergence {
         parts.push(format!("{} of it expected to differ", percent(divergence)));
     }

@@ -236,6 +236,17 @@ fn by_policy(about: &About, policy: &str, now: Timestamp) -> String {
     if let Some(chance) = reason.chance {
         parts.push(format!("it is {} sure to have changed since it was last seen", percent(chance)));
     }
+    if let Some(replaced) = reason.replaced_a_day {
+        let all =
+            if replaced > 0.0 { span_of(Age::from_days(1.0 / replaced)) } else { "centuries".to_owned() };
+        parts.push(format!("its text is taken to be replaced within {all}"));
+    }
+    if let Some(haste) = reason.haste {
+        parts.push(format!("by what pages like it did since, its time counts {} times", rate(haste)));
+    }
+    if let Some(divergence) = reason.divergence {
+        parts.push(format!("{} of it is expected to differ from what is held", percent(divergence)));
+    }
     if let Some(gain) = reason.gain_days {
         parts.push(format!("a visit now is expected to gain {} of freshness", span_of(Age::from_days(gain))));
     }

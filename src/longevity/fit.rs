@@ -238,12 +238,12 @@ impl Points {
         }
         let errors = &mut values[..steps];
         scan.errors(self.squares, errors);
-        // Where many rates fit alike, as they do a single age, rounding must not decide: the slowest is taken.
         let least = errors.iter().fold(f64::INFINITY, |least, error| least.min(*error));
-        let alike = least + ROUNDING * self.squares;
+        // A single age many rates fit alike, and rounding must not decide: the slowest is taken.
+        let alike = if self.points.len() == 1 { least + ROUNDING * self.squares } else { least };
         let step = errors.iter().position(|error| *error <= alike).unwrap_or(0);
         let place = low + step as f64;
-        if errors.get(step + 1).is_some_and(|next| *next <= alike) {
+        if self.points.len() == 1 {
             return (least, place * STEP);
         }
         let (Some(left), Some(right)) =

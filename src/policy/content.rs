@@ -63,6 +63,8 @@ pub struct Replaced {
     recent: [Recent; Replaced::RECENT],
     /// Of these, how many there were.
     visits: u8,
+    /// How far the last visit found it to be from the oldest version that is kept, and how old that was, in days.
+    pub oldest: (f32, f32),
 }
 
 /// What a visit saw.
@@ -118,6 +120,15 @@ impl Replaced {
         (self.pages, self.days) = (sum(|visit| visit.found), sum(|visit| visit.lived));
     }
 
+    /// Takes note of how far a visit found the page to be from the oldest of these.
+    pub fn compare_with_oldest(&mut self, bases: &[Apart]) {
+        let is_sound = |apart: &&Apart| apart.age.days().is_finite() && !apart.divergence.is_nan();
+        let oldest = bases.iter().filter(is_sound).max_by(|a, b| a.age.days().total_cmp(&b.age.days()));
+        self.oldest = oldest.map_or((0.0, 0.0), |apart| {
+            (apart.divergence.clamp(0.0, 1.0) as f32, apart.age.days().clamp(0.0, 1e12) as f32)
+        });
+    }
+
     /// The last visits, the newest last.
     pub fn recent(&self) -> &[Recent] {
         self.recent.get(..usize::from(self.visits)).unwrap_or(&[])
@@ -127,6 +138,7 @@ impl Replaced {
         [self.pages, self.days].iter().for_each(|number| push_float(bytes, *number));
         self.drift.push_bytes(bytes);
         bytes.push(self.visits);
+        [self.oldest.0, self.oldest.1].iter().for_each(|number| push_short(bytes, f64::from(*number)));
         for Recent { found, days, lived } in self.recent() {
             [found, days, lived].iter().for_each(|number| push_short(bytes, f64::from(**number)));
         }
@@ -136,6 +148,7 @@ impl Replaced {
         let (pages, days) = (take_float(rest)?, take_float(rest)?);
         let mut replaced = Self { pages, days, drift: Drift::take_bytes(rest)?, ..Self::default() };
         replaced.visits = take_byte(rest).filter(|visits| usize::from(*visits) <= Self::RECENT)?;
+        replaced.oldest = (take_short(rest)? as f32, take_short(rest)? as f32);
         for place in replaced.recent.get_mut(..usize::from(replaced.visits))? {
             let mut short = || take_short(rest).map(|number| number as f32);
             *place = Recent { found: short()?, days: short()?, lived: short()? };

@@ -8,6 +8,7 @@
 //! believed, host by host, only if they would have predicted better.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use super::content::{Recent, Replaced};
 use crate::page::Kin;
@@ -25,10 +26,15 @@ const ALIKE_BONUS: f64 = 1.0;
 const CLOCK_EVIDENCE: f64 = 4.0;
 /// They never make more of the time than these factors, squared.
 const CLOCK_BOUNDS: (f64, f64) = (1.0 / 30.0, 30.0);
-/// Pages that are looked at, beyond the sums of their kind: enough for any choice.
-const MOST_ROWS: usize = 1 << 20;
-/// Of these, the strength is chosen by so many.
+/// Pages that are looked at, beyond the sums of their kind: of more, evenly taken, so that a look costs no more than
+/// this however many pages there are.
+const MOST_ROWS: usize = 1 << 16;
+/// Visits of these that a choice goes by.
 const MOST_TRIED: usize = 20_000;
+/// … and that clocks are weighed by: each host needs its own.
+const MOST_WEIGHED: usize = 40_000;
+/// Pages are not believed to be more bounded than this.
+const LEAST_HEIGHT: f64 = 0.1;
 /// Visits that a kind's clock goes by.
 const MOST_EVENTS: usize = 1024;
 
@@ -99,13 +105,35 @@ struct Row {
     replaced: Replaced,
 }
 
+/// Where a kind is found, by its hash.
+type Places = HashMap<u32, u32, BuildHasherDefault<AsIs>>;
+
+/// What is a hash already needs no other.
+#[derive(Debug, Default)]
+struct AsIs(u64);
+
+impl Hasher for AsIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    /// Maps take a few of the highest bits, and a number of the lowest.
+    fn write_u32(&mut self, key: u32) {
+        self.0 = u64::from(key) | u64::from(key) << 32;
+    }
+}
+
 /// All kinds of a collection.
 #[derive(Debug)]
 pub struct Kinship {
     kinds: Vec<Kind>,
-    sections: HashMap<u32, u32>,
-    names: HashMap<u32, u32>,
-    sites: HashMap<u32, u32>,
+    sections: Places,
+    names: Places,
+    sites: Places,
     /// By site: how much more likely the clock makes its last visits, as a logarithm.
     evidence: Vec<f64>,
     /// Pages replaced a day, over all.
@@ -115,6 +143,8 @@ pub struct Kinship {
     kind_days: f64,
     /// From one visit to the next.
     mean_days: f64,
+    /// How far pages are from old versions of theirs, over how far their rates would have them be.
+    height: f64,
     /// The mean of what is replaced at once, weighted by itself: what one event amounts to.
     jump: f64,
 }
@@ -124,14 +154,15 @@ impl Default for Kinship {
     fn default() -> Self {
         Self {
             kinds: Vec::new(),
-            sections: HashMap::new(),
-            names: HashMap::new(),
-            sites: HashMap::new(),
+            sections: Places::default(),
+            names: Places::default(),
+            sites: Places::default(),
             evidence: Vec::new(),
             general: 0.1,
             page_days: 10.0,
             kind_days: 10.0,
             mean_days: 1.0,
+            height: 1.0,
             jump: 1.0,
         }
     }
@@ -156,7 +187,7 @@ impl Gathering {
     pub fn add(&mut self, kin: Kin, replaced: &Replaced, visits: u32, seen_at: Timestamp, count: usize) {
         let count = count as f64;
         let Kinship { kinds, sections, names, sites, evidence, .. } = &mut self.kinship;
-        let mut place = |places: &mut HashMap<u32, u32>, key: u32| {
+        let mut place = |places: &mut Places, key: u32| {
             *places.entry(key).or_insert_with(|| {
                 kinds.push(Kind::default());
                 kinds.len() as u32 - 1
@@ -203,6 +234,7 @@ impl Gathering {
         kinship.general = (all.pages + 1e-4) / (all.days + 1e-2 * mean_days);
         kinship.jump = ((jumps.1 + 1e-4) / (jumps.0 + 1e-3)).max(1e-4);
         kinship.choose_strength(&rows, mean_days);
+        kinship.height = kinship.measured_height(&rows);
         kinship.set_clocks(&rows);
         kinship.weigh_clocks(&rows, cycle);
         kinship
@@ -212,7 +244,7 @@ impl Gathering {
 impl Kinship {
     /// Pages replaced a day, for pages whose own visits taught this.
     pub fn rate(&self, kin: Kin, replaced: &Replaced) -> f64 {
-        let sums = |places: &HashMap<u32, u32>, key: u32| {
+        let sums = |places: &Places, key: u32| {
             let kind = places.get(&key).and_then(|at| self.kinds.get(*at as usize));
             kind.map_or(Sums::default(), |kind| kind.sums)
         };
@@ -228,16 +260,22 @@ impl Kinship {
         if evidence.is_none_or(|evidence| *evidence <= CLOCK_EVIDENCE) {
             return 1.0;
         }
-        let of = |places: &HashMap<u32, u32>, key: u32| {
+        let of = |places: &Places, key: u32| {
             let kind = places.get(&key).and_then(|at| self.kinds.get(*at as usize));
             kind.map_or((0.0, 0.0), |kind| kind.after(since))
         };
         self.faster(of(&self.sections, kin.section), of(&self.names, kin.name)).sqrt()
     }
 
-    /// The days of ten visits: what is believed of any page before its own visits counts as much.
-    pub fn belief_days(&self) -> f64 {
-        KIND_STRENGTH * self.mean_days
+    /// How far pages get in the long run, of what their rates say: 1 where all of a page is replaced in time, less where parts
+    /// of pages stay.
+    pub fn height(&self) -> f64 {
+        self.height
+    }
+
+    /// Days from one visit to the next, in the mean over all pages.
+    pub fn days_of_a_visit(&self) -> f64 {
+        self.mean_days
     }
 
     /// What is believed of a page's rate before its own visits: the geometric mean of what its kinds show.
@@ -261,7 +299,8 @@ impl Kinship {
 
     /// Takes the strength that predicts the last visits best, each from what came before it.
     fn choose_strength(&mut self, rows: &[Row], mean_days: f64) {
-        let some = || rows.iter().step_by(rows.len().div_ceil(MOST_TRIED).max(1));
+        let every = (rows.len() * Replaced::RECENT).div_ceil(MOST_TRIED).max(1);
+        let some = || rows.iter().step_by(every);
         let mut best = f64::NEG_INFINITY;
         for strength in STRENGTHS {
             let is_alike = strength == ALIKE;
@@ -290,6 +329,16 @@ impl Kinship {
     fn rate_of(&self, row: &Row) -> f64 {
         let prior = self.prior(self.sums(row.section), self.sums(row.name), self.kind_days);
         Sums::from(&row.replaced).rate(prior, self.page_days)
+    }
+
+    fn measured_height(&self, rows: &[Row]) -> f64 {
+        let (mut found, mut expected) = (0.0, 0.0);
+        for row in rows {
+            let (divergence, days) = row.replaced.oldest;
+            found += f64::from(divergence) * row.count;
+            expected += -(-self.rate_of(row) * f64::from(days)).exp_m1() * row.count;
+        }
+        if expected > 0.0 { (found / expected).clamp(LEAST_HEIGHT, 1.0) } else { 1.0 }
     }
 
     /// Sets the clocks by what last visits found.
@@ -335,9 +384,12 @@ impl Kinship {
     fn weigh_clocks(&mut self, rows: &[Row], cycle: Age) {
         let cycle_millis = (cycle.seconds() * 1000.0) as i64;
         let mut evidence = std::mem::take(&mut self.evidence);
-        for row in rows {
+        // Of very many pages, the last visit of each.
+        let of_each = (MOST_WEIGHED / rows.len().max(1)).clamp(1, Replaced::RECENT);
+        let every = rows.len().div_ceil(MOST_WEIGHED).max(1);
+        for row in rows.iter().step_by(every) {
             let rate = self.rate_of(row);
-            for (at, visit) in visits(row) {
+            for (at, visit) in visits(row).take(of_each) {
                 let from = at.millis().saturating_sub(days_in_millis(visit.days));
                 let until = at.millis().saturating_sub(cycle_millis / 2);
                 let within = |kind: Option<&Kind>| {
@@ -377,4 +429,100 @@ fn days_in_millis(days: f32) -> i64 {
 fn likelihood(found: f64, expected: f64) -> f64 {
     let expected = expected.max(1e-12);
     found * (-(-expected).exp_m1()).ln() - (1.0 - found) * expected
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = 86_400_000;
+
+    fn kin(section: u32, name: u32) -> Kin {
+        Kin { site: 1, section, name }
+    }
+
+    fn page(visits: &[(f64, f64)]) -> Replaced {
+        let mut replaced = Replaced::default();
+        visits.iter().for_each(|(found, days)| replaced.add(*found, *days));
+        replaced
+    }
+
+    fn at(day: i64) -> Timestamp {
+        Timestamp::from_millis(day * DAY)
+    }
+
+    fn gathered(pages: &[(Kin, Replaced, i64)]) -> Kinship {
+        let mut gathering = Gathering::default();
+        for (kin, replaced, day) in pages {
+            gathering.add(*kin, replaced, replaced.recent().len() as u32, at(*day), 1);
+        }
+        gathering.finish(Age::from_days(1.0))
+    }
+
+    #[test]
+    fn a_page_that_was_never_seen_again_is_like_its_folder() {
+        let (busy, quiet) = (page(&[(0.5, 1.0); 4]), page(&[(0.0, 1.0); 4]));
+        let pages: Vec<_> = (0..40)
+            .map(|id| if id % 2 == 0 { (kin(1, id), busy, 10) } else { (kin(2, id), quiet, 10) })
+            .collect();
+        let kinship = gathered(&pages);
+        let rate = |section| kinship.rate(kin(section, 1000), &Replaced::default());
+        assert!(rate(1) > 1.5 * rate(2), "{} {}", rate(1), rate(2));
+        assert!(rate(3) < rate(1) && rate(3) > rate(2), "of another folder: {}", rate(3));
+        assert!(kinship.rate(kin(1, 0), &busy) > kinship.rate(kin(1, 0), &quiet), "its own visits count too");
+    }
+
+    #[test]
+    fn where_nothing_tells_pages_apart_all_are_alike() {
+        // Each was replaced by half once in four visits, whichever it was.
+        let of = |id: u32| {
+            page(&std::array::from_fn::<_, 4, _>(|at| (if at as u32 == id % 4 { 0.5 } else { 0.0 }, 1.0)))
+        };
+        let pages: Vec<_> = (0..40).map(|id| (kin(id % 3, id), of(id), 10)).collect();
+        let kinship = gathered(&pages);
+        let rates: Vec<f64> = pages.iter().map(|(kin, replaced, _)| kinship.rate(*kin, replaced)).collect();
+        let (least, most) =
+            rates.iter().fold((f64::MAX, 0.0_f64), |(low, high), rate| (low.min(*rate), high.max(*rate)));
+        assert!(most < 1.1 * least, "{least} {most}");
+    }
+
+    #[test]
+    fn siblings_that_moved_make_time_pass_faster_where_that_was_right_before() {
+        // Nothing for three days, then all move at once, on the fourth: those visited then say so of the others.
+        let quiet = page(&[(0.0, 1.0), (0.0, 1.0), (0.0, 1.0)]);
+        let moved = |last_days: f64| {
+            let mut replaced = quiet;
+            replaced.add(0.8, last_days);
+            replaced
+        };
+        let mut pages = Vec::new();
+        // Visited one a day, from day 4 on: each finds what the one before found.
+        (0..30).for_each(|id| {
+            pages.push((kin(1, id), moved(1.0 + f64::from(id) / 10.0), 4 + i64::from(id) / 10))
+        });
+        pages.push((kin(1, 99), quiet, 3));
+        let kinship = gathered(&pages);
+        assert!(kinship.evidence[0] > CLOCK_EVIDENCE, "{:?}", kinship.evidence);
+        let (waiting, just_seen) = (kinship.haste(kin(1, 99), at(3)), kinship.haste(kin(1, 98), at(20)));
+        assert!(waiting > 1.4, "{waiting}");
+        assert!((just_seen - 1.0).abs() < 1e-9, "nothing happened since: {just_seen}");
+        assert_eq!(
+            kinship.haste(Kin { site: 7, section: 1, name: 99 }, at(3)),
+            1.0,
+            "nothing is known of that host"
+        );
+    }
+
+    #[test]
+    fn of_very_many_pages_some_are_looked_at() {
+        let mut gathering = Gathering::default();
+        let replaced = page(&[(0.1, 1.0)]);
+        for id in 0..3 * MOST_ROWS as u32 {
+            gathering.add(kin(id % 100, id % 1000), &replaced, 1, at(10), 1);
+        }
+        assert!(gathering.rows.len() <= MOST_ROWS && gathering.rows.len() > MOST_ROWS / 4);
+        let kinship = gathering.finish(Age::from_days(1.0));
+        let rate = kinship.rate(kin(1, 1), &replaced);
+        assert!((0.05..0.2).contains(&rate), "{rate}");
+    }
 }

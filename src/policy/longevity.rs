@@ -5,6 +5,9 @@
 //! every visit is not taken for one whose text does; and the curve goes up to 1, so a page that showed only small changes is
 //! never believed to be bounded and left alone (`longevity-curve` fits that height, as the paper does).
 //!
+//! What pages lose by that curve is held against what they gain by being found: so it is scaled, for all pages alike, by
+//! how far they really are from versions a few visits old.
+//!
 //! A page's rate is drawn to that of its kin, and siblings that moved since its last visit make its time pass faster:
 //! [`kinship`](super::kinship). All that is kept of a page follows from its own visits; the rest is looked over anew before
 //! each cycle.
@@ -25,17 +28,21 @@ pub struct Longevity {
 }
 
 impl Longevity {
-    /// Fragments replaced a day, as a share of the page, and the days since it was seen, as they count.
-    fn drift(&self, page: &PageState, now: Timestamp) -> (f64, f64) {
-        let days = page.copy_age(now).days();
-        let haste = page.seen_at.map_or(1.0, |since| self.kinship.haste(page.kin, since));
-        (self.kinship.rate(page.kin, &remembered(&page.learnt)), days * haste)
+    /// Pages replaced a day.
+    fn rate(&self, page: &PageState) -> f64 {
+        self.kinship.rate(page.kin, &remembered(&page.learnt))
+    }
+
+    /// By how much faster its time passes than the clock goes.
+    fn haste(&self, page: &PageState) -> f64 {
+        page.seen_at.map_or(1.0, |since| self.kinship.haste(page.kin, since))
     }
 
     /// What a visit gains, in divergence × days.
     fn gain(&self, page: &PageState, now: Timestamp) -> f64 {
-        let (rate, days) = self.drift(page, now);
-        refresh_utility(rate, days) + newcomers::new_links(page, self.kinship.belief_days(), now)
+        let days = page.copy_age(now).days() * self.haste(page);
+        self.kinship.height() * refresh_utility(self.rate(page), days)
+            + newcomers::new_links(page, self.kinship.days_of_a_visit(), now)
     }
 }
 
@@ -63,6 +70,7 @@ impl Policy for Longevity {
         let days = learnt.state.count(lesson.interval, seen);
         let mut replaced = remembered(learnt);
         replaced.add(lesson.moved(), days);
+        replaced.compare_with_oldest(&lesson.bases);
         learnt.content = Content::Replaced(replaced);
     }
 
@@ -89,8 +97,14 @@ impl Policy for Longevity {
     }
 
     fn reason(&self, page: &PageState, now: Timestamp) -> Reason {
-        let (rate, days) = self.drift(page, now);
-        let divergence = -(-rate * days).exp_m1();
-        Reason { divergence: Some(divergence), gain_days: Some(self.gain(page, now)), ..Reason::default() }
+        let (rate, haste) = (self.rate(page), self.haste(page));
+        let divergence = -(-rate * haste * page.copy_age(now).days()).exp_m1() * self.kinship.height();
+        Reason {
+            replaced_a_day: Some(rate),
+            haste: Some(haste).filter(|haste| *haste != 1.0),
+            divergence: Some(divergence),
+            gain_days: Some(self.gain(page, now)),
+            ..Reason::default()
+        }
     }
 }

@@ -199,6 +199,10 @@ pub struct Reason {
     pub estimate: Option<Estimate>,
     /// The chance that it has changed since it was last seen.
     pub chance: Option<f64>,
+    /// How much of it is taken to be replaced in a day, in whole pages.
+    pub replaced_a_day: Option<f64>,
+    /// By how much faster time passes for it than the clock goes, as siblings moved; nothing if they don't matter.
+    pub haste: Option<f64>,
     /// How far it is expected to have moved since it was last seen, 0 to 1.
     pub divergence: Option<f64>,
     /// What a visit gains, in divergence × days.

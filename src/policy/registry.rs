@@ -65,15 +65,15 @@ impl Default for PolicySettings {
 }
 
 /// The policy taken if none is named.
-pub const DEFAULT: &str = "utility";
+pub const DEFAULT: &str = "longevity";
 
-/// What visits may be meant to achieve, and the policy that serves it best on recorded pages: copies that are what pages say,
-/// copies that are near to what pages say, or changes found.
+/// What visits may be meant to achieve, and the policy that serves it best on recorded pages: copies that are near to what
+/// pages say, copies that are exactly that, or changes found.
 pub const AIMS: [(&str, &str); 3] =
-    [("freshness", DEFAULT), ("staleness", "age"), ("changes", "change-probability")];
+    [("staleness", DEFAULT), ("freshness", "utility"), ("changes", "change-probability")];
 
 /// The aim if none is named.
-pub const DEFAULT_AIM: &str = "freshness";
+pub const DEFAULT_AIM: &str = "staleness";
 
 /// The policy for an aim, if there is such an aim.
 pub fn for_aim(aim: &str) -> Option<&'static str> {

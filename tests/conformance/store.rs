@@ -1580,8 +1580,17 @@ pub fn lessons_are_what_visits_could_compare(place: &dyn Place) {
 pub fn what_is_learnt_live_is_what_is_learnt_from_the_log(place: &dyn Place) {
     let mut begun = begun(place, &["/", "/a", "/b"]);
     let ids = ["/", "/a", "/b"].map(|path| begun.id(path));
-    let names =
-        ["utility", "nutch", "change-probability:aad", "utility:mle", "optimal:sa", "change-rate:count"];
+    let names = [
+        "utility",
+        "nutch",
+        "change-probability:aad",
+        "utility:mle",
+        "optimal:sa",
+        "change-rate:count",
+        "longevity",
+        "longevity-curve",
+        "longevity-bound",
+    ];
     begun.store.follow(policy("utility"));
     assert_eq!(begun.store.relearn(&mut |_, _| ()).expect("nothing to learn"), 0);
     for day in 0..12_u64 {

@@ -100,7 +100,7 @@ fn a_plan_is_what_the_next_cycle_does_and_fetches_nothing() {
     let site = site_of(30, 10);
     let freshet = Freshet::new();
     crawl(&freshet, &site, &["--cycles", "3"]);
-    for policy in ["utility", "age", "nutch"] {
+    for policy in ["utility", "age", "nutch", "longevity", "longevity-curve", "longevity-bound"] {
         // All have waited alike.
         crawl(&freshet, &site, &["--policy", policy]);
         site.clear_log();
@@ -112,8 +112,54 @@ fn a_plan_is_what_the_next_cycle_does_and_fetches_nothing() {
         assert_eq!(pages_asked(&site), plan.into_iter().collect(), "{policy}");
     }
     let table = freshet.run(&[&["plan", "--budget", "8"], &FAST[..]].concat());
-    for said in ["rank", "score", "changes every", "8 visits by `utility` with a budget of 8, of 31 pages"] {
+    for said in [
+        "rank",
+        "score",
+        "replaced every",
+        "8 visits by `longevity` with a budget of 8, of 31 pages",
+        "a threshold of",
+    ] {
         assert!(table.stdout.contains(said), "`{said}`: {}", table.output());
+    }
+}
+
+#[test]
+fn a_threshold_visits_what_has_reached_it_and_a_budget_tells_its_own() {
+    let site = site_of(30, 10);
+    let freshet = Freshet::new();
+    crawl(&freshet, &site, &["--cycles", "4"]);
+    let told = crawl(&freshet, &site, &["--budget", "10"]);
+    let implied = told["threshold"].as_f64().expect("the least score that was visited again");
+    assert!(implied > 0.0, "{told}");
+    let cycles = freshet.json(&["status", "--json"])["cycles"].clone();
+    assert_eq!(cycles[0]["threshold"].as_f64(), Some(implied), "{cycles}");
+
+    // Scores only rise while a page waits: what is above the middle one now will be.
+    let ran = freshet.run(&[&["plan", "--json", "--limit", "0"], &FAST[..], &NO_SITEMAPS].concat());
+    let scores: Vec<f64> = lines(&ran).iter().filter_map(|line| line["score"].as_f64()).collect();
+    let middle = scores[scores.len() / 2].to_string();
+    let plan = planned(&freshet, &site, &["--limit", "0", "--threshold", &middle]);
+    assert!(
+        plan.len() > scores.len() / 2 && plan.len() <= scores.len(),
+        "{} of {}",
+        plan.len(),
+        scores.len()
+    );
+    site.clear_log();
+    crawl(&freshet, &site, &["--threshold", "1000000"]);
+    assert_eq!(pages_asked(&site), BTreeSet::new(), "nothing is worth that much");
+    crawl(&freshet, &site, &["--threshold", "0"]);
+    assert_eq!(pages_asked(&site).len(), 31, "all is worth a visit");
+    crawl(&freshet, &site, &["--threshold", "0", "--budget", "5"]);
+    for (flags, said) in [
+        (["--threshold", "-1"], "threshold is `-1`"),
+        (["--threshold", "NaN"], "threshold is `NaN`"),
+        (["--risk", "0"], "risk is `0`"),
+        (["--learning", "soon"], "learning is `soon`"),
+    ] {
+        let ran = freshet.run(&[&["crawl"], &flags[..]].concat());
+        assert_eq!(ran.code, Some(2), "{}", ran.output());
+        assert!(ran.stderr.contains(said), "{}", ran.output());
     }
 }
 
@@ -208,9 +254,8 @@ fn every_page_has_its_reason() {
     for words in [
         "is in the plan of the next cycle.",
         "Of 2 visits that could compare, 2 found a change",
-        "By the policy `utility`, it is taken to change every",
-        "19 times out of 20",
-        "sure to have changed",
+        "By the policy `longevity`, its text is taken to be replaced within",
+        "of it is expected to differ from what is held",
         "expected to gain",
         "under a budget of 8",
         "robots.txt answered 200",

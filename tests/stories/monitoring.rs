@@ -54,6 +54,28 @@ fn cycles_come_at_fixed_distances_until_sigterm() {
 }
 
 #[test]
+fn a_days_budget_is_kept_however_many_cycles_the_day_has() {
+    let (site, freshet) = (site(), Freshet::new());
+    let flags = ["--every", "1s", "--daily-budget", "9", "--json"];
+    let running = monitor(&freshet, &site, &flags);
+    wait_for_cycles(&running, 8);
+    terminate(&running);
+    let ran = running.wait(LIMIT);
+    assert_eq!(ran.code, Some(0), "{}", ran.output());
+    assert!(site.log().total() <= 9, "{:?}", site.log().paths());
+    assert!(site.log().total() >= 4, "{:?}", site.log().paths());
+    // Another run knows what the last one spent.
+    let once = freshet.run(&[&["monitor", "--once", "--daily-budget", "9"], &FAST[..], &flags[..2]].concat());
+    assert_eq!(once.code, Some(0), "{}", once.output());
+    assert!(site.log().total() <= 9, "{:?}", site.log().paths());
+    let both = freshet.run(&["monitor", "--daily-budget", "9", "--budget", "3"]);
+    assert_eq!(both.code, Some(2), "{}", both.output());
+    let none = freshet.run(&["monitor", "--daily-budget", "0"]);
+    assert_eq!(none.code, Some(2), "{}", none.output());
+    assert!(none.stderr.contains("--daily-budget is 0"), "{}", none.output());
+}
+
+#[test]
 fn one_run_at_a_time_on_a_store() {
     let (site, freshet) = (site(), Freshet::new());
     let running = monitor(&freshet, &site, &["--every", "1h"]);
