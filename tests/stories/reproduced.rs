@@ -71,7 +71,7 @@ fn recorded_pages_take_the_place_of_made_up_ones() {
     let ran = freshet.run(&["reproduce", "longevity", "pages.ds", "--out", "out"]);
     assert_eq!(ran.code, Some(0), "{}", ran.output());
     assert!(ran.stdout.contains("3 pages, watched"), "{}", ran.output());
-    assert!(!ran.stdout.contains("Fig. 1"), "bits have no fragments: {}", ran.output());
+    assert!(!ran.stdout.contains("Fig. 1 and 2"), "bits have no fragments: {}", ran.output());
     assert!(files(&freshet, "out", ".svg").contains("longevity-6-offline.svg"));
 
     for (arguments, said) in [

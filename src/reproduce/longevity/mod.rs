@@ -50,10 +50,11 @@ pub fn pages(dataset: &Dataset) -> usize {
 /// of them, scrolls, between once in two days and once in two months for most. Six of ten pages have adverts as well, a
 /// sixteenth of the page that is replaced about three times a day.
 fn made_up(effort: Effort) -> Spec {
+    let (cycles, moments) = if effort.runs < FEW_RUNS { (60, 1) } else { (240, 4) };
     Spec {
         pages: effort.less(3).max(FEWEST_PAGES) as usize,
-        cycles: 240,
-        moments: 4,
+        cycles,
+        moments,
         scroll: Some(0.5),
         adverts: 0.6,
         fragments: 192,
@@ -64,8 +65,10 @@ fn made_up(effort: Effort) -> Spec {
     }
 }
 
+/// With fewer runs nobody wants more than a glance: two months, a moment a day.
+const FEW_RUNS: u32 = 100;
 /// Fewer pages would not have one of each kind.
-const FEWEST_PAGES: u32 = 24;
+const FEWEST_PAGES: u32 = 12;
 
 /// The pages that are looked at.
 struct Corpus<'a> {

@@ -58,12 +58,12 @@ pub(super) fn run(corpus: &Corpus<'_>, told: &mut dyn FnMut(&str)) -> Vec<Experi
     told(&format!("figures 6 to 12: {} pages, {} policies and thresholds", corpus.pages.len(), jobs.len()));
     let pages = sweep(corpus.pages.len(), &|at| corpus.watched(at), &jobs, &settings, threads());
     let all = Results { jobs: &jobs, outcomes: mean(pages.iter().flatten()) };
-    vec![
-        offline(corpus, &all, &settings),
-        online(corpus, &all, &settings),
-        sketches(corpus, &all),
-        against_cgm(corpus, &all, &pages),
-    ]
+    let mut experiments = vec![offline(corpus, &all, &settings), online(corpus, &all, &settings)];
+    if corpus.has_fragments() {
+        experiments.push(sketches(corpus, &all));
+    }
+    experiments.push(against_cgm(corpus, &all, &pages));
+    experiments
 }
 
 fn jobs() -> Vec<Job> {
@@ -198,10 +198,12 @@ fn offline(corpus: &Corpus<'_>, all: &Results<'_>, settings: &Settings) -> Exper
 fn population(corpus: &Corpus<'_>) -> String {
     if corpus.is_made_up() {
         return format!(
-            "{} made-up pages, 240 days, four moments a day: the text of 40 % is static, that of the others churns or scrolls \
+            "{} made-up pages, {} days, moments a day: {}; the text of 40 % is static, that of the others churns or scrolls \
              (6 items) at log-normal rates, 0.1 a day in the middle, σ = 1.2, and is an eighth to all of the page; 60 % have \
              adverts, a sixteenth of the page, replaced 3 times a day in the middle. The two are drawn apart from each other",
-            corpus.pages.len()
+            corpus.pages.len(),
+            corpus.dataset.groups.first().map_or(0, |group| group.cycles / corpus.moments),
+            corpus.moments
         );
     }
     let between = "between moments divergence is interpolated by the page's eagerness (appendix B)";
@@ -385,7 +387,7 @@ pub(super) fn other_webs(effort: Effort, told: &mut dyn FnMut(&str)) -> Experime
     let mut table = Numbers::new(Vec::<String>::new());
     for (name, adverts, settings) in webs {
         let spec = made_up(effort);
-        let spec = Spec { adverts, pages: (spec.pages / 2).max(FEWEST_PAGES), ..spec };
+        let spec = Spec { adverts, pages: spec.pages.div_ceil(2), ..spec };
         let corpus = Corpus::new(Cow::Owned(spec.dataset()), spec.moments, true);
         let pages = sweep(corpus.pages.len(), &|at| corpus.watched(at), &jobs, &settings, threads());
         let results = Results { jobs: &jobs, outcomes: mean(pages.iter().flatten()) };
