@@ -387,7 +387,7 @@ pub(super) fn other_webs(effort: Effort, told: &mut dyn FnMut(&str)) -> Experime
     let mut table = Numbers::new(Vec::<String>::new());
     for (name, adverts, settings) in webs {
         let spec = made_up(effort);
-        let spec = Spec { adverts, pages: spec.pages.div_ceil(2), ..spec };
+        let spec = Spec { adverts, pages: spec.pages / 2, ..spec };
         let corpus = Corpus::new(Cow::Owned(spec.dataset()), spec.moments, true);
         let pages = sweep(corpus.pages.len(), &|at| corpus.watched(at), &jobs, &settings, threads());
         let results = Results { jobs: &jobs, outcomes: mean(pages.iter().flatten()) };
