@@ -103,6 +103,8 @@ Examples:
   freshet reproduce grimes-ford --runs 5000           smoother curves, five times the wait
   freshet reproduce avrachenkov --runs 50 --out tmp   a first look, in seconds
   freshet reproduce grimes-ford --json                every number of every curve, for programs
+  freshet reproduce longevity                         on made-up pages, in a minute or two
+  freshet reproduce longevity data/replay.ds          on recorded ones, as `freshet import` makes them
 
 docs/reproduce.md shows what came out, and what had to be assumed.";
 
@@ -648,7 +650,8 @@ pub struct SimulateArgs {
     /// Made-up pages: `pages=1000,cycles=60,moments=1,static=0.5,median=0.1,spread=1.5,seed=1`, of which any may be left out:
     /// moments of a day at which pages may change (24: as good as continuous), the share that never changes, changes a day
     /// of the page in the middle of the others, and the spread of their logarithms; `scroll=0.33` gives pages fragments, of
-    /// which a third of the changing pages' scroll and the others' churn
+    /// which a third of the changing pages' scroll and the others' churn; `adverts=0.5` gives half of all pages a small part
+    /// that changes several times a day, `fragments=192` larger pages
     #[arg(long, value_name = "SPEC", conflicts_with = "dataset")]
     pub synthetic: Option<String>,
     /// Policies by name; `all`: every policy; `oracles`: those that know the future, and the bound that nobody can pass;
@@ -692,10 +695,12 @@ pub struct ReproduceArgs {
     /// Whose experiments
     #[arg(value_enum)]
     pub paper: Paper,
+    /// Recorded pages instead of made-up ones, as `freshet import` makes them; `longevity` only
+    pub dataset: Option<PathBuf>,
     /// Where plots and numbers go; files of the same names are replaced
     #[arg(long, value_name = "DIR", default_value = "reproduce")]
     pub out: PathBuf,
-    /// Times that a page's life is drawn
+    /// Times that a page's life is drawn; `longevity` draws a third as many pages
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub runs: u32,
     /// What everything is drawn from
@@ -709,6 +714,8 @@ pub enum Paper {
     Avrachenkov,
     /// The bias of estimators, the first interval, and a prior of two intervals (2008)
     GrimesFord,
+    /// How long fragments live, and policies that go by it, against those that count changes (Olston & Pandey 2008)
+    Longevity,
 }
 
 #[derive(Debug, Args)]

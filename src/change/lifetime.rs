@@ -31,6 +31,16 @@ pub struct Life {
     pub fragments: usize,
 }
 
+/// A life that was seen from its beginning to its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WholeLife {
+    pub life: Life,
+    /// The fragments went at the Kth update after they came: 1 is the very next.
+    pub updates: usize,
+    /// From halfway between the two snapshots that its birth fell between to the same of its death.
+    pub seconds: f64,
+}
+
 /// The lives of a page's fragments, snapshot by snapshot.
 ///
 /// Memory follows the fragments of the latest snapshot and the number of lives, not the size of the history.
@@ -147,13 +157,25 @@ impl Lifetimes {
     /// history are mostly cut off, which makes it too short.
     pub fn longevity(&self) -> Option<Duration> {
         let (mut lived, mut fragments) = (0.0, 0.0);
-        for life in &self.ended {
-            let (Some(born), Some(died)) = (life.born, life.died) else { continue };
-            let weight = life.fragments as f64;
-            lived += weight * (self.halfway_to(died) - self.halfway_to(born));
+        for life in self.whole() {
+            let weight = life.life.fragments as f64;
+            lived += weight * life.seconds;
             fragments += weight;
         }
         (fragments > 0.0).then(|| Duration::try_from_secs_f64(lived / fragments).unwrap_or_default())
+    }
+
+    /// The lives that were seen from their beginning to their end, in the order in which they ended.
+    pub fn whole(&self) -> impl Iterator<Item = WholeLife> + '_ {
+        let updates = |index: usize| self.updates.get(index).copied().unwrap_or(0);
+        self.ended.iter().filter_map(move |life| {
+            let (born, died) = (life.born?, life.died?);
+            Some(WholeLife {
+                life: *life,
+                updates: updates(died) - updates(born),
+                seconds: self.halfway_to(died) - self.halfway_to(born),
+            })
+        })
     }
 
     /// The middle of the gap before a snapshot, in seconds since the first.
@@ -177,12 +199,9 @@ impl Lifetimes {
     /// Only lives that were seen whole count (Olston & Pandey 2008, §3.3: churn has K = 1, scroll a larger
     /// one).
     pub fn survived(&self) -> BTreeMap<usize, usize> {
-        let updates = |index: usize| self.updates.get(index).copied().unwrap_or(0);
         let mut survived = BTreeMap::new();
-        for life in &self.ended {
-            if let (Some(born), Some(died)) = (life.born, life.died) {
-                *survived.entry(updates(died) - updates(born)).or_default() += life.fragments;
-            }
+        for life in self.whole() {
+            *survived.entry(life.updates).or_default() += life.life.fragments;
         }
         survived
     }

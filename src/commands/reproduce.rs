@@ -5,17 +5,27 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use serde_json::json;
 
+use freshet::dataset::Dataset;
 use freshet::report::plot::{Axis, Plot, Series};
 use freshet::report::{Align, Table, rate};
-use freshet::reproduce::{Curve, Effort, Figure, Kind, Numbers, Reproduced, Scale, avrachenkov, grimes_ford};
+use freshet::reproduce::{
+    Curve, Effort, Figure, Kind, Numbers, Reproduced, Scale, avrachenkov, grimes_ford, longevity,
+};
 
 use super::talk::Talk;
 use crate::cli::{Global, Paper, ReproduceArgs};
 
 pub fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+    if let (Some(dataset), Paper::Avrachenkov | Paper::GrimesFord) = (&arguments.dataset, arguments.paper) {
+        bail!(
+            "`{}` is a dataset: the experiments of this paper are on made-up pages only; leave it out, or take `longevity`",
+            dataset.display()
+        );
+    }
+    let dataset = arguments.dataset.as_deref().map(recorded).transpose()?;
     let effort = Effort { runs: arguments.runs, seed: arguments.seed };
     // Before the work, which takes a while.
     fs::create_dir_all(&arguments.out)
@@ -24,6 +34,7 @@ pub fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> anyhow::R
     let (name, found) = match arguments.paper {
         Paper::Avrachenkov => ("avrachenkov", avrachenkov::run(effort, &mut told)),
         Paper::GrimesFord => ("grimes-ford", grimes_ford::run(effort, &mut told)),
+        Paper::Longevity => ("longevity", longevity::run(effort, dataset.as_ref(), &mut told)),
     };
     let files = write_files(&arguments.out, name, &found)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
@@ -37,6 +48,14 @@ pub fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> anyhow::R
     out.flush()?;
     talk.say(&format!("{} files in {}", files.len(), arguments.out.display()));
     Ok(ExitCode::SUCCESS)
+}
+
+fn recorded(path: &Path) -> anyhow::Result<Dataset> {
+    let dataset = Dataset::load(path)?;
+    if longevity::pages(&dataset) == 0 {
+        bail!("{}: no page was watched at {} cycles or more", path.display(), longevity::FEWEST_MOMENTS);
+    }
+    Ok(dataset)
 }
 
 fn printed(found: &Reproduced) -> String {
@@ -114,6 +133,7 @@ fn series(curve: &Curve) -> Series {
         Kind::Measured => Series::line(name, points).band(band),
         Kind::Reference => Series::line(name, points).dashed().grey(),
         Kind::Histogram => Series::bars(name, points).grey(),
+        Kind::Scatter => Series::points(name, points),
     }
 }
 

@@ -18,4 +18,5 @@ pub mod expected;
 pub mod fit;
 pub mod samples;
 mod shape;
+pub mod since;
 mod tabulated;

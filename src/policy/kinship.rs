@@ -370,7 +370,7 @@ impl Kinship {
             }
         }
         for kind in &mut self.kinds {
-            kind.events.sort_by(|a, b| b.at.cmp(&a.at));
+            kind.events.sort_by_key(|event| std::cmp::Reverse(event.at));
             let (mut found, mut expected) = (0.0_f64, 0.0_f64);
             for event in &mut kind.events {
                 found += f64::from(event.found);

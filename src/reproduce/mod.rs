@@ -1,6 +1,6 @@
 //! The experiments of the papers that freshet stands on, run again with freshet's own estimators.
 //!
-//! Comes in: how many runs, and a seed. Goes out: a [`Reproduced`], numbers as tables and curves, and notes on where a
+//! Comes in: how many runs, and a seed; for some a dataset. Goes out: a [`Reproduced`], numbers as tables and curves, and notes on where a
 //! paper slips, or leaves something open that had to be assumed. What must stay true: no formula is written a second
 //! time here, only webs in thought and statistics over runs; and the same seed gives the same numbers.
 //!
@@ -8,6 +8,7 @@
 
 pub mod avrachenkov;
 pub mod grimes_ford;
+pub mod longevity;
 
 use rand::{Rng, RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
@@ -113,6 +114,10 @@ impl Scale {
     fn within(self, from: f64, to: f64) -> Self {
         Self { from: Some(from), to: Some(to), ..self }
     }
+
+    fn above(self, from: f64) -> Self {
+        Self { from: Some(from), ..self }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -131,6 +136,8 @@ pub enum Kind {
     Reference,
     /// A share of pages in each of a row of bins.
     Histogram,
+    /// Points that are not joined.
+    Scatter,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -12,6 +12,7 @@
 pub mod compare;
 pub mod credit;
 pub mod metric;
+pub mod offline;
 pub mod oracle;
 pub mod synthetic;
 pub mod truth;

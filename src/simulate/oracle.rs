@@ -6,6 +6,7 @@
 
 use super::truth::Truth;
 use super::{Chooser, Terms};
+use crate::longevity::since::Since;
 
 /// What is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,8 +112,9 @@ impl<'a> ByOracle<'a> {
             }
             Oracle::Now => apart(live),
             Oracle::Utility => {
-                let between: f64 = (last + 1..cycle).map(|cycle| apart(self.truth.text(page, cycle))).sum();
-                f64::from(age) * apart(live) - between
+                let mut since = Since::default();
+                (last..cycle).for_each(|cycle| since.pass(1.0, apart(self.truth.text(page, cycle))));
+                since.utility(apart(live))
             }
             Oracle::Future => {
                 let steps = self.truth.steps(page);
@@ -159,12 +161,13 @@ fn curve(truth: &Truth, page: u32, holistic: bool) -> Vec<f32> {
         true => f64::from(u8::from(one != other)),
         false => truth.divergence(page, one, other),
     };
-    let (mut utility, mut before, mut best) = (vec![0.0_f32], 0.0, 0.0_f64);
+    let (mut utility, mut since, mut last, mut best) = (vec![0.0_f32], Since::default(), 0.0, 0.0_f64);
     for age in 1..life.len() {
         let pairs = life.iter().zip(life.iter().skip(age));
         let mean = pairs.map(|(one, other)| apart(*one, *other)).sum::<f64>() / (life.len() - age) as f64;
-        best = best.max(age as f64 * mean - before);
-        before += mean;
+        since.pass(1.0, last);
+        best = best.max(since.utility(mean));
+        last = mean;
         utility.push(best as f32);
     }
     utility

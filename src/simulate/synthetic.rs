@@ -24,7 +24,12 @@ pub struct Spec {
     pub moments: u32,
     /// Of the pages that change, those that scroll; the others churn. `None`: pages have no fragments, and change as a whole.
     pub scroll: Option<f64>,
-    /// Of the pages, so many never change.
+    /// Of all pages, those that also have a small part that is replaced several times a day: adverts, clocks, counters.
+    /// Only where pages have fragments.
+    pub adverts: f64,
+    /// Fragments of a page.
+    pub fragments: usize,
+    /// Of the pages, so many never change, their adverts aside.
     pub static_share: f64,
     /// Changes a day of the page in the middle of the others, whose rates are log-normal.
     pub median_rate: f64,
@@ -41,6 +46,8 @@ impl Default for Spec {
             cycles,
             moments,
             scroll,
+            adverts: 0.0,
+            fragments: FRAGMENTS,
             static_share: 0.5,
             median_rate: 0.1,
             spread: 1.5,
@@ -76,13 +83,18 @@ impl FromStr for Spec {
                 }
                 "moments" => spec.moments = number(1.0, 1000.0, "a number from 1 to 1000")? as u32,
                 "scroll" => spec.scroll = Some(number(0.0, 1.0, "a share from 0 to 1")?),
+                "adverts" => spec.adverts = number(0.0, 1.0, "a share from 0 to 1")?,
+                "fragments" => {
+                    spec.fragments = number(48.0, 100_000.0, "a number from 48 to 100000")? as usize;
+                }
                 "static" => spec.static_share = number(0.0, 1.0, "a share from 0 to 1")?,
                 "median" => spec.median_rate = number(1e-9, 1e6, "a number of changes a day above 0")?,
                 "spread" => spec.spread = number(0.0, 20.0, "a number from 0 to 20")?,
                 "seed" => spec.seed = value.parse().map_err(|_| wrong("a whole number"))?,
                 _ => {
                     return Err(format!(
-                        "there is no `{name}`; there is `pages`, `cycles`, `moments`, `static`, `scroll`, `median`, `spread`, `seed`"
+                        "there is no `{name}`; there is `pages`, `cycles`, `moments`, `static`, `scroll`, `adverts`, `fragments`, \
+                         `median`, `spread`, `seed`"
                     ));
                 }
             }
@@ -107,22 +119,81 @@ impl Spec {
     }
 
     fn page(&self, random: &mut Pcg64) -> RecordedPage {
-        let moments = self.cycles.saturating_mul(self.moments).saturating_sub(1);
+        let moments = self.moments_in_all();
         let mut changes = Vec::new();
         if random.random::<f64>() >= self.static_share {
-            // Box & Muller 1958.
-            let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
-            let normal = radius * (std::f64::consts::TAU * random.random::<f64>()).cos();
-            let rate = self.median_rate * (self.spread * normal).exp();
-            let chance = -(-rate / f64::from(self.moments)).exp_m1();
-            changes.extend((1..=moments).filter(|_| random.random::<f64>() < chance));
+            let rate = self.median_rate * (self.spread * normal(random)).exp();
+            changes = self.changes(rate, random);
         }
         let history = match self.scroll {
             None => bits(&changes, moments),
-            Some(share) => texts(&changes, random.random::<f64>() < share, random),
+            Some(share) => self.texts(changes, random.random::<f64>() < share, random),
         };
         RecordedPage { url: String::new(), site: String::new(), weight: 1.0, born: 0, history }
     }
+
+    /// The last moment.
+    fn moments_in_all(&self) -> u32 {
+        self.cycles.saturating_mul(self.moments).saturating_sub(1)
+    }
+
+    /// The moments at which something changes that does so at this rate.
+    fn changes(&self, rate: f64, random: &mut Pcg64) -> Vec<u32> {
+        let chance = -(-rate / f64::from(self.moments)).exp_m1();
+        (1..=self.moments_in_all()).filter(|_| random.random::<f64>() < chance).collect()
+    }
+
+    /// What the page says after each change. What changes is wholly new, or its oldest item is gone and a new one there.
+    fn texts(&self, changes: Vec<u32>, scrolls: bool, random: &mut Pcg64) -> History {
+        let share = CHANGING.get(random.random_range(0..CHANGING.len())).copied().unwrap_or(1.0);
+        let mut held: Vec<u64> = (0..self.fragments).map(|_| random.random()).collect();
+        let has_adverts = self.adverts > 0.0 && random.random::<f64>() < self.adverts;
+        let adverts = if has_adverts { self.fragments / ADVERT_PART } else { 0 };
+        let text = self.fragments - adverts;
+        let changing = (text as f64 * share) as usize;
+        let at_once = if scrolls { changing / ITEMS } else { changing };
+        let mut parts = vec![Part { from: 0, to: changing, at_once, changes }];
+        if has_adverts {
+            let rate = ADVERT_RATE * (ADVERT_SPREAD * normal(random)).exp();
+            let changes = self.changes(rate, random);
+            parts.push(Part { from: text, to: self.fragments, at_once: adverts, changes });
+        }
+        let sorted = |held: &[u64]| {
+            let mut hashes = held.to_vec();
+            hashes.sort_unstable();
+            Arc::from(hashes)
+        };
+        let mut moments: Vec<u32> = parts.iter().flat_map(|part| part.changes.iter().copied()).collect();
+        moments.sort_unstable();
+        moments.dedup();
+        let (mut from, mut texts) = (vec![(0, 0)], vec![sorted(&held)]);
+        for moment in moments {
+            for part in parts.iter().filter(|part| part.changes.binary_search(&moment).is_ok()) {
+                // The oldest item stands at the end.
+                held.drain(part.to - part.at_once..part.to);
+                held.splice(part.from..part.from, (0..part.at_once).map(|_| random.random()));
+            }
+            from.push((moment, texts.len() as u32));
+            texts.push(sorted(&held));
+        }
+        History::Texts { from, texts }
+    }
+}
+
+/// A part of a page that changes by itself.
+struct Part {
+    from: usize,
+    to: usize,
+    /// Fragments that a change replaces.
+    at_once: usize,
+    /// Moments, in order.
+    changes: Vec<u32>,
+}
+
+/// From the normal distribution (Box & Muller 1958).
+fn normal(random: &mut Pcg64) -> f64 {
+    let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * random.random::<f64>()).cos()
 }
 
 fn bits(changes: &[u32], moments: u32) -> History {
@@ -135,34 +206,16 @@ fn bits(changes: &[u32], moments: u32) -> History {
     History::Bits(words)
 }
 
-/// Fragments of a page.
+/// Fragments of a page, unless the spec says otherwise.
 const FRAGMENTS: usize = 48;
 /// Of a page that changes, so much does.
 const CHANGING: [f64; 4] = [0.125, 0.25, 0.5, 1.0];
 /// Items of a page that scrolls.
 const ITEMS: usize = 6;
-
-/// What the page says after each change: the changing part wholly new, or its oldest item gone and a new one there.
-fn texts(changes: &[u32], scrolls: bool, random: &mut Pcg64) -> History {
-    let share = CHANGING.get(random.random_range(0..CHANGING.len())).copied().unwrap_or(1.0);
-    let changing = (FRAGMENTS as f64 * share) as usize;
-    let at_once = if scrolls { changing / ITEMS } else { changing };
-    let mut held: Vec<u64> = (0..FRAGMENTS).map(|_| random.random()).collect();
-    let sorted = |held: &[u64]| {
-        let mut hashes = held.to_vec();
-        hashes.sort_unstable();
-        Arc::from(hashes)
-    };
-    let (mut from, mut texts) = (vec![(0, 0)], vec![sorted(&held)]);
-    for moment in changes {
-        // The changing part stands first, its oldest item at its end.
-        held.drain(changing - at_once..changing);
-        held.splice(0..0, (0..at_once).map(|_| random.random()));
-        from.push((*moment, texts.len() as u32));
-        texts.push(sorted(&held));
-    }
-    History::Texts { from, texts }
-}
+/// Adverts are the last sixteenth of a page, and are replaced so often a day in the middle, with this spread.
+const ADVERT_PART: usize = 16;
+const ADVERT_RATE: f64 = 3.0;
+const ADVERT_SPREAD: f64 = 0.8;
 
 #[cfg(test)]
 mod tests {

@@ -18,6 +18,7 @@ fn the_experiments_of_a_paper_become_tables_plots_and_numbers() {
     for (paper, figures, said) in [
         ("avrachenkov", 9, ["naive", "Expt. 2", "the paper does not print the weights", "γ = 0.75"]),
         ("grimes-ford", 7, ["MLE (eq. 2)", "Fig. 4", "eq. 1 prints period / C", "7 days"]),
+        ("longevity", 14, ["FS-D", "Fig. 11 and 12", "made-up pages", "all pages, longevity-bound"]),
     ] {
         let ran = freshet.run(&["reproduce", paper, "--runs", "20", "--out", "out"]);
         assert_eq!(ran.code, Some(0), "{}", ran.output());
@@ -54,6 +55,35 @@ fn the_same_seed_gives_the_same_numbers_and_another_seed_others() {
     assert_eq!(once, run("7"));
     assert_ne!(once, run("8"));
     assert!(freshet.path("reproduce/avrachenkov-1-random-visits.svg").is_file(), "the default folder");
+}
+
+#[test]
+fn recorded_pages_take_the_place_of_made_up_ones() {
+    let freshet = Freshet::new();
+    // Sixty days of three pages: one never changes, one does every day, one every fourth.
+    let bits = format!("{}\n{}\n{}\n", "0".repeat(60), "1".repeat(60), "0001".repeat(15));
+    freshet.write("pages.brdc", &bits);
+    freshet.write("few.brdc", "0110\n");
+    let ran = freshet.run(&["import", "few.brdc", "--format", "brdc", "--out", "few.ds"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.output());
+    let ran = freshet.run(&["import", "pages.brdc", "--format", "brdc", "--out", "pages.ds"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.output());
+    let ran = freshet.run(&["reproduce", "longevity", "pages.ds", "--out", "out"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.output());
+    assert!(ran.stdout.contains("3 pages, watched"), "{}", ran.output());
+    assert!(!ran.stdout.contains("Fig. 1 and 2"), "bits have no fragments: {}", ran.output());
+    assert!(files(&freshet, "out", ".svg").contains("longevity-6-offline.svg"));
+
+    for (arguments, said) in [
+        (["reproduce", "longevity", "nowhere.ds"], "nowhere.ds"),
+        (["reproduce", "longevity", "pages.brdc"], "pages.brdc"),
+        (["reproduce", "longevity", "few.ds"], "no page was watched at 30 cycles"),
+        (["reproduce", "grimes-ford", "pages.ds"], "made-up pages only"),
+    ] {
+        let ran = freshet.run(&arguments);
+        assert_eq!(ran.code, Some(1), "{}", ran.output());
+        assert!(ran.stderr.contains(said), "{}", ran.output());
+    }
 }
 
 #[test]

@@ -1,0 +1,36 @@
+//! What a method has to spend for a copy that is so stale: its outcomes at all thresholds, as a curve.
+
+use crate::simulate::offline::Spent;
+
+/// Cost and staleness at each threshold.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Frontier(Vec<(f64, f64)>);
+
+impl Frontier {
+    pub fn of<'a>(spent: impl IntoIterator<Item = &'a Spent>) -> Self {
+        Self::through(spent.into_iter().map(|spent| (spent.cost(), spent.staleness())))
+    }
+
+    pub fn through(points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let mut points: Vec<(f64, f64)> = points.into_iter().collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        Self(points)
+    }
+
+    /// The least cost at which staleness is this much, between the two thresholds next to it; `None` if it is never so
+    /// low, or never so high.
+    pub fn cost_of(&self, staleness: f64) -> Option<f64> {
+        let pairs = self.0.windows(2).filter_map(|pair| match pair {
+            [(cheap, high), (dear, low)] if *high >= staleness && *low <= staleness => {
+                let part = if high > low { (high - staleness) / (high - low) } else { 0.0 };
+                Some(cheap + part * (dear - cheap))
+            }
+            _ => None,
+        });
+        pairs.reduce(f64::min)
+    }
+
+    pub fn points(&self) -> &[(f64, f64)] {
+        &self.0
+    }
+}

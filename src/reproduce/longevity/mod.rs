@@ -1,0 +1,165 @@
+//! Olston & Pandey 2008, "Recrawl Scheduling Based on Information Longevity": how fragments live, and what policies that
+//! know it gain.
+//!
+//! Their pages are not published. Ours are those of any dataset, or drawn: see [`made_up`]. Time counts in cycles of the
+//! dataset, each group having its own; made-up pages have one of a day.
+
+mod frontier;
+mod lives;
+mod policies;
+
+use std::borrow::Cow;
+
+use super::{Effort, Reproduced};
+use crate::change::lifetime::Lifetimes;
+use crate::dataset::{Dataset, Group, History};
+use crate::simulate::offline::page::WatchedPage;
+use crate::simulate::synthetic::Spec;
+use crate::time::Timestamp;
+
+/// Pages that were watched at fewer cycles are left out: they show no curve.
+pub const FEWEST_MOMENTS: u32 = 30;
+
+/// The figures that show pages, lifetimes and policies; `told` hears what is under way.
+pub fn run(effort: Effort, dataset: Option<&Dataset>, told: &mut dyn FnMut(&str)) -> Reproduced {
+    let corpus = match dataset {
+        Some(dataset) => Corpus::of(dataset),
+        None => Corpus::made_up(effort),
+    };
+    let mut experiments = Vec::new();
+    if corpus.has_fragments() {
+        told(&format!("figures 1 to 5: how the fragments of {} pages live", corpus.pages.len()));
+        experiments.extend(lives::run(&corpus));
+    }
+    experiments.extend(policies::run(&corpus, told));
+    if corpus.is_made_up() {
+        experiments.push(policies::other_webs(effort, told));
+    }
+    Reproduced {
+        paper: "Olston & Pandey 2008: Recrawl Scheduling Based on Information Longevity",
+        experiments,
+    }
+}
+
+/// How many pages of a dataset can be looked at.
+pub fn pages(dataset: &Dataset) -> usize {
+    Corpus::of(dataset).pages.len()
+}
+
+/// The web in thought: pages of which two of five have text that never changes; the text of the others churns or, for half
+/// of them, scrolls, between once in two days and once in two months for most. Six of ten pages have adverts as well, a
+/// sixteenth of the page that is replaced about three times a day.
+fn made_up(effort: Effort) -> Spec {
+    let (cycles, moments) = if effort.runs < FEW_RUNS { (60, 1) } else { (240, 4) };
+    Spec {
+        pages: effort.less(3).max(FEWEST_PAGES) as usize,
+        cycles,
+        moments,
+        scroll: Some(0.5),
+        adverts: 0.6,
+        fragments: 192,
+        static_share: 0.4,
+        median_rate: 0.1,
+        spread: 1.2,
+        seed: effort.seed,
+    }
+}
+
+/// With fewer runs nobody wants more than a glance: two months, a moment a day.
+const FEW_RUNS: u32 = 100;
+/// Fewer pages would not have one of each kind.
+const FEWEST_PAGES: u32 = 12;
+
+/// The pages that are looked at.
+struct Corpus<'a> {
+    dataset: Cow<'a, Dataset>,
+    /// A group, and a page of it.
+    pages: Vec<(u32, u32)>,
+    /// Moments of a day.
+    moments: u32,
+    /// Whether pages change at moments only, and stay as they are between them.
+    exact: bool,
+}
+
+impl<'a> Corpus<'a> {
+    fn of(dataset: &'a Dataset) -> Self {
+        Self::new(Cow::Borrowed(dataset), 1, false)
+    }
+
+    fn made_up(effort: Effort) -> Self {
+        let spec = made_up(effort);
+        Self::new(Cow::Owned(spec.dataset()), spec.moments, true)
+    }
+
+    fn new(dataset: Cow<'a, Dataset>, moments: u32, exact: bool) -> Self {
+        let mut pages = Vec::new();
+        for (group, at) in dataset.groups.iter().zip(0..) {
+            let watched = |born: u32| group.cycles.saturating_sub(born) >= FEWEST_MOMENTS;
+            let own = group.pages.iter().zip(0..).filter(|(page, _)| watched(page.born));
+            pages.extend(own.map(|(_, page)| (at, page)));
+        }
+        Self { dataset, pages, moments, exact }
+    }
+
+    fn is_made_up(&self) -> bool {
+        self.exact
+    }
+
+    /// What time counts in.
+    fn unit(&self) -> &'static str {
+        if self.is_made_up() { "day" } else { "cycle" }
+    }
+
+    fn has_fragments(&self) -> bool {
+        let mut groups = self.dataset.groups.iter().flat_map(|group| &group.pages);
+        groups.any(|page| matches!(page.history, History::Texts { .. }))
+    }
+
+    fn group_of(&self, at: usize) -> Option<&Group> {
+        self.dataset.groups.get(self.pages.get(at)?.0 as usize)
+    }
+
+    fn watched(&self, at: usize) -> Option<WatchedPage> {
+        let (_, page) = self.pages.get(at)?;
+        WatchedPage::of(self.group_of(at)?, *page, 1.0 / f64::from(self.moments), self.exact)
+    }
+
+    /// A page's name, if it has one.
+    fn name(&self, at: usize) -> String {
+        let page = self.group_of(at).zip(self.pages.get(at));
+        let url = page.and_then(|(group, (_, page))| group.pages.get(*page as usize)).map(|page| &page.url);
+        match url {
+            Some(url) if !url.is_empty() => url.clone(),
+            _ => format!("page {at}"),
+        }
+    }
+
+    /// How the fragments of a page lived, its time counting in days.
+    fn lifetimes(&self, at: usize) -> Option<Lifetimes> {
+        let group = self.group_of(at)?;
+        let page = group.pages.get(self.pages.get(at)?.1 as usize)?;
+        let History::Texts { from, texts } = &page.history else { return None };
+        let time = |moment: u32| {
+            let seconds = i64::from(moment - page.born) * 86_400 / i64::from(self.moments);
+            Timestamp::from_seconds(seconds)
+        };
+        let mut lives = Lifetimes::default();
+        let mut seen: Option<(u32, u32)> = None;
+        for (moment, text) in from.iter().chain([&(group.cycles, u32::MAX)]) {
+            // The last sight of a text is the moment before the next: births and deaths are put between the two.
+            if let Some((since, held)) = seen
+                && *moment > since + 1
+            {
+                lives.see(time(*moment - 1), texts.get(held as usize)?);
+            }
+            if let Some(fragments) = texts.get(*text as usize) {
+                lives.see(time(*moment), fragments);
+            }
+            seen = Some((*moment, *text));
+        }
+        Some(lives)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! What is known of one page that is watched by itself: the text of each moment, and how far texts are apart.
+
+use std::cell::OnceCell;
+
+use crate::change::VersionId;
+use crate::change::divergence::Divergence;
+use crate::change::profile::BaseVersion;
+use crate::dataset::{Group, History};
+use crate::estimate::Seen;
+use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
+use crate::longevity::eagerness::{between, eagerness};
+use crate::longevity::since::Since;
+use crate::simulate::truth::Truth;
+use crate::time::Timestamp;
+
+/// The mean curve is taken from so many versions, spread over the page's time.
+const BASES: usize = 64;
+
+/// One page of a recording, from its first moment on.
+#[derive(Debug)]
+pub struct WatchedPage {
+    truth: Truth,
+    /// Of each moment.
+    texts: Vec<u32>,
+    step_days: f64,
+    eagerness: f64,
+    /// Utility of the mean curve, by moments since a refresh; it never falls.
+    utilities: OnceCell<Vec<f64>>,
+}
+
+impl WatchedPage {
+    /// A page of a group, from one moment to the next being so many days. `exact`: pages change at moments of the
+    /// recording, and between two of them stay as they were; else that is interpolated. `None`: there is no such page, or
+    /// it was watched at fewer than three moments.
+    pub fn of(group: &Group, page: u32, step_days: f64, exact: bool) -> Option<Self> {
+        let born = group.pages.get(page as usize)?.born;
+        let truth = Truth::of(group, &[page]);
+        let texts: Vec<u32> = (born..group.cycles).map(|cycle| truth.text(0, cycle)).collect();
+        if texts.len() < 3 {
+            return None;
+        }
+        let mut watched = Self { truth, texts, step_days, eagerness: 0.0, utilities: OnceCell::new() };
+        if !exact {
+            watched.eagerness = watched.measured_eagerness();
+        }
+        Some(watched)
+    }
+
+    /// E(P) over all moments in a row (appendix B); one half, as if it moved evenly, where none tells.
+    fn measured_eagerness(&self) -> f64 {
+        let triples = self.texts.windows(3).filter_map(|texts| match texts {
+            [first, second, third] if first != second || second != third => {
+                Some((self.divergence(*first, *second), self.divergence(*first, *third)))
+            }
+            _ => None,
+        });
+        eagerness(triples).unwrap_or(0.5)
+    }
+
+    pub fn moments(&self) -> usize {
+        self.texts.len()
+    }
+
+    pub fn step_days(&self) -> f64 {
+        self.step_days
+    }
+
+    /// Days from the first moment to this one.
+    pub fn days(&self, moment: usize) -> f64 {
+        self.step_days * moment as f64
+    }
+
+    pub fn at(&self, moment: usize) -> Timestamp {
+        Timestamp::from_millis((self.days(moment) * 86_400_000.0).round() as i64)
+    }
+
+    pub fn text(&self, moment: usize) -> u32 {
+        self.texts.get(moment).copied().unwrap_or(0)
+    }
+
+    /// What a refresh at this moment holds.
+    pub fn version(&self, moment: usize) -> BaseVersion {
+        BaseVersion { at: self.at(moment), version: VersionId(i64::from(self.text(moment))) }
+    }
+
+    pub fn divergence(&self, one: u32, other: u32) -> f64 {
+        self.truth.divergence(0, one, other)
+    }
+
+    /// The same as a crawl measures it that keeps sketches of so many hashes.
+    pub fn measured(&self, one: u32, other: u32, sketch: Option<usize>) -> Divergence {
+        self.truth.measured(0, one, other, sketch)
+    }
+
+    /// The mean divergence between two moments that have these (appendix B).
+    pub fn between(&self, left: f64, right: f64) -> f64 {
+        between(self.eagerness, left, right)
+    }
+
+    /// Whether it ever changes.
+    pub fn changes(&self) -> bool {
+        self.texts.windows(2).any(|pair| matches!(pair, [one, next] if one != next))
+    }
+
+    /// Changes a day, the most likely rate by what all moments show; `None` if it never changes.
+    pub fn rate(&self) -> Option<f64> {
+        let mut seen = Intervals::keeping(KEPT_LENGTHS);
+        for pair in self.texts.windows(2) {
+            seen.add(self.step_days, Seen::from(pair.first() != pair.last()));
+        }
+        self.changes().then(|| seen.most_likely())
+    }
+
+    /// D*: how far the page is from a version of its own that is so many moments old, in the mean.
+    pub fn mean_curve(&self) -> Vec<f64> {
+        let moments = self.moments();
+        let stride = moments.div_ceil(BASES);
+        let (mut sums, mut counts) = (vec![0.0; moments], vec![0.0; moments]);
+        for base in (0..moments).step_by(stride) {
+            let held = self.text(base);
+            let (mut apart, mut last) = (0.0, held);
+            let later = self.texts.iter().skip(base);
+            for ((sum, count), live) in sums.iter_mut().zip(&mut counts).zip(later) {
+                if *live != last {
+                    (apart, last) = (self.divergence(held, *live), *live);
+                }
+                *sum += apart;
+                *count += 1.0;
+            }
+        }
+        sums.iter().zip(&counts).map(|(sum, count)| sum / f64::max(*count, 1.0)).collect()
+    }
+
+    /// Days at which the utility of the mean curve reaches a threshold; `None` if it never does.
+    pub fn refresh_period(&self, threshold: f64) -> Option<f64> {
+        let utilities = self.utilities.get_or_init(|| self.utilities());
+        let after = utilities.iter().position(|utility| *utility >= threshold && *utility > 0.0)?;
+        let before = after.checked_sub(1)?;
+        let (low, high) = (utilities.get(before)?, utilities.get(after)?);
+        let part = if high > low { ((threshold - low) / (high - low)).clamp(0.0, 1.0) } else { 1.0 };
+        Some(self.step_days * (before as f64 + part))
+    }
+
+    fn utilities(&self) -> Vec<f64> {
+        let curve = self.mean_curve();
+        let (mut since, mut best) = (Since::default(), 0.0_f64);
+        let mut utilities = vec![0.0];
+        for pair in curve.windows(2) {
+            let [left, right] = pair else { continue };
+            since.pass(self.step_days, self.between(*left, *right));
+            // A mean over few versions may fall; what a longer wait is worth does not.
+            best = best.max(since.utility(*right));
+            utilities.push(best);
+        }
+        utilities
+    }
+
+    /// Whether its fragments are known.
+    pub fn has_fragments(group: &Group, page: u32) -> bool {
+        group.pages.get(page as usize).is_some_and(|page| matches!(page.history, History::Texts { .. }))
+    }
+}
