@@ -17,7 +17,6 @@ use freshet::change::rule::ChangedWhen;
 use freshet::crawl::observe::{Observer, Reading, SiteReading};
 use freshet::crawl::weights::WeightBy;
 use freshet::crawl::{CrawlSettings, Crawler};
-use freshet::estimate::gamma::Gamma;
 use freshet::estimate::{EstimatorState, Memory};
 use freshet::extract::rules::TextRules;
 use freshet::fetch::FetchSettings;
@@ -25,13 +24,14 @@ use freshet::fetch::limits::{AddressRules, Limits};
 use freshet::fetch::network::{Network, NetworkSettings};
 use freshet::fetch::politeness::Politeness;
 use freshet::observation::Life;
-use freshet::page::{HostId, Normaliser, PageId, Sites};
+use freshet::page::{HostId, Kin, Normaliser, PageId, Sites};
+use freshet::policy::content::{Content, Replaced};
 use freshet::policy::registry::{self, PolicySettings};
-use freshet::policy::{self, Learnt, PageState, Policy};
+use freshet::policy::{self, Learnt, PageState, Policy, Survey};
 use freshet::schedule::Candidates;
 use freshet::store::Store;
 use freshet::store::sqlite::SqliteStore;
-use freshet::time::Timestamp;
+use freshet::time::{Age, Timestamp};
 use freshet::unique::seeds;
 use freshet::unique::{Scope, ScopeKind, SiteRules, TrapLimits};
 use rusqlite::{Connection, params};
@@ -53,8 +53,14 @@ fn page(id: i64) -> PageState {
     let visits = 1 + (bits >> 32) as u32 % 60;
     let changes = (bits >> 40) as u32 % (visits + 1);
     let watched_days = f64::from(visits) * 2.5;
-    let memory = Memory::Gamma(Gamma { shape: 0.1 + f64::from(changes), days: 1.0 + watched_days });
-    page.learnt.state = EstimatorState { visits, changes, watched_days, memory };
+    page.learnt.state = EstimatorState { visits, changes, watched_days, memory: Memory::Nothing };
+    let mut replaced = Replaced::default();
+    for visit in 0..visits.min(3) {
+        let found = if visit < changes { (bits >> 48 & 0xff) as f64 / 256.0 } else { 0.0 };
+        replaced.add(found, 2.5);
+    }
+    page.learnt.content = Content::Replaced(replaced);
+    page.kin = Kin::of(&url(id));
     (page.life, page.last_visit, page.seen_at) = (Life::Alive, Some(seen_at), Some(seen_at));
     page
 }
@@ -63,8 +69,20 @@ fn default_policy() -> Box<dyn Policy> {
     registry::find(registry::DEFAULT, &PolicySettings::default()).expect("the default policy")
 }
 
-/// Scores all of them and chooses a hundredth, a host having room for a twentieth of its pages.
-fn plan(policy: &dyn Policy, pages: i64) -> usize {
+fn url(id: i64) -> String {
+    format!("http://host-{}.example/section/{}/an-article-about-{id}", id / PER_HOST, id % 17)
+}
+
+/// Looks over all of them, scores them and chooses a hundredth, a host having room for a twentieth of its pages.
+fn plan(policy: &mut dyn Policy, pages: i64) -> usize {
+    policy.survey(&mut Survey {
+        now: NOW,
+        cycle: 1,
+        cycle_length: Age::from_days(1.0),
+        visits_a_day: Some(pages as f64 / 100.0),
+        hosts: &HashMap::new(),
+        pages: &mut |look| (0..pages).for_each(|id| look(&page(id), 1)),
+    });
     let mut candidates = Candidates::default();
     for id in 0..pages {
         let page = page(id);
@@ -74,13 +92,13 @@ fn plan(policy: &dyn Policy, pages: i64) -> usize {
 }
 
 fn in_memory(criterion: &mut Criterion) {
-    let policy = default_policy();
+    let mut policy = default_policy();
     let mut group = criterion.benchmark_group("score all, choose 1 %");
     group.sample_size(10).measurement_time(Duration::from_secs(5));
     for pages in [100_000, 1_000_000, 10_000_000] {
         group.throughput(Throughput::Elements(pages as u64));
         group.bench_with_input(BenchmarkId::from_parameter(pages), &pages, |bencher, pages| {
-            bencher.iter(|| plan(&*policy, *pages));
+            bencher.iter(|| plan(&mut *policy, *pages));
         });
     }
     group.finish();
@@ -134,9 +152,7 @@ fn fill(path: &Path, pages: i64) {
         .expect("a statement");
     for id in 0..pages {
         let PageState { depth, found_at, last_visit, life, learnt, .. } = page(id);
-        let origin = format!("http://host-{}.example", id / PER_HOST);
-        let url =
-            normaliser.parse(&format!("{origin}/section/{}/an-article-about-{id}", id % 17)).expect("a URL");
+        let url = normaliser.parse(&url(id)).expect("a URL");
         let bytes = (learnt != Learnt::default()).then(|| learnt.to_bytes());
         insert
             .execute(params![
