@@ -1,7 +1,6 @@
 //! What is remembered of how far a page moved, for policies that go by it.
 
 use super::{Apart, Lesson};
-use crate::compact::{push_float, take_float};
 use crate::longevity::curve::Curve;
 use crate::longevity::drift::Drift;
 use crate::longevity::fit::Fit;
@@ -74,8 +73,34 @@ pub struct Recent {
     pub found: f32,
     /// Since the visit before.
     pub days: f32,
+    /// Of these days, what it added to [`Replaced::days`], in steps.
+    share: u8,
+}
+
+impl Recent {
     /// What it added to [`Replaced::days`].
-    pub lived: f32,
+    pub fn lived(&self) -> f64 {
+        f64::from(self.days) * f64::from(self.share) / LIVED_STEPS
+    }
+}
+
+const LIVED_STEPS: f64 = u8::MAX as f64;
+/// Divergences are kept in so many steps.
+const FOUND_STEPS: f64 = u16::MAX as f64;
+
+/// To the nearest step, 0 to 1.
+fn in_steps(divergence: f64) -> f32 {
+    ((divergence.clamp(0.0, 1.0) * FOUND_STEPS).round() / FOUND_STEPS) as f32
+}
+
+fn push_steps(bytes: &mut Vec<u8>, divergence: f32) {
+    bytes.extend_from_slice(&((f64::from(divergence) * FOUND_STEPS).round() as u16).to_le_bytes());
+}
+
+fn take_steps(rest: &mut &[u8]) -> Option<f32> {
+    let (two, more) = rest.split_first_chunk::<2>()?;
+    *rest = more;
+    Some(in_steps(f64::from(u16::from_le_bytes(*two)) / FOUND_STEPS))
 }
 
 /// What a page that was hardly watched is taken for: so much of it replaced in so many times the time of its next visit.
@@ -85,29 +110,30 @@ impl Replaced {
     /// Visits that are remembered one by one.
     pub const RECENT: usize = 4;
 
-    /// Takes in a visit that found this divergence after so many days.
+    /// Takes in a visit that found this divergence after so many days. All numbers are as they will be read back.
     ///
     /// What is replaced when is not known, only that it was before the visit. A fragment that was has been there for
     /// 1/s − t/(e^(st) − 1) days in the mean, if fragments go at a rate of s; one that was not, for all t (the
     /// expectation step for exponential lifetimes that are censored). The rate is the page's own, this visit included,
     /// so what is remembered depends on nothing but the page's visits.
     pub fn add(&mut self, divergence: f64, days: f64) {
-        // As they will be read back.
-        let (found, short_days) = (divergence.clamp(0.0, 1.0) as f32, days as f32);
+        let (found, short_days) = (in_steps(divergence), days.clamp(0.0, 1e12) as f32);
         let (divergence, days) = (f64::from(found), f64::from(short_days));
         let known = (self.pages + UNKNOWN.0) / (self.days + days * UNKNOWN.1);
         let shift = self.drift.observe(divergence, -(-known * days).exp_m1());
         let rate = (self.pages + divergence + UNKNOWN.0) / (self.days + days * (1.0 + UNKNOWN.1));
-        let lived = ((1.0 - divergence) * days + divergence * lifetime_within(rate, days)) as f32;
-        self.pages += divergence;
-        self.days += f64::from(lived);
+        let lived = (1.0 - divergence) * days + divergence * lifetime_within(rate, days);
+        let share = if days > 0.0 { (lived / days * LIVED_STEPS).round() as u8 } else { 0 };
+        let visit = Recent { found, days: short_days, share };
+        self.pages = short(self.pages + divergence);
+        self.days = short(self.days + visit.lived());
         if usize::from(self.visits) == Self::RECENT {
             self.recent.rotate_left(1);
         } else {
             self.visits += 1;
         }
         if let Some(last) = self.recent.get_mut(usize::from(self.visits) - 1) {
-            *last = Recent { found, days: short_days, lived };
+            *last = visit;
         }
         if shift.is_some() {
             self.forget();
@@ -116,8 +142,8 @@ impl Replaced {
 
     /// A page that has begun or stopped to change is what its last visits saw.
     fn forget(&mut self) {
-        let sum = |of: fn(&Recent) -> f32| self.recent().iter().map(|visit| f64::from(of(visit))).sum();
-        (self.pages, self.days) = (sum(|visit| visit.found), sum(|visit| visit.lived));
+        let sum = |of: fn(&Recent) -> f64| short(self.recent().iter().map(of).sum());
+        (self.pages, self.days) = (sum(|visit| f64::from(visit.found)), sum(Recent::lived));
     }
 
     /// Takes note of how far a visit found the page to be from the oldest of these.
@@ -125,7 +151,7 @@ impl Replaced {
         let is_sound = |apart: &&Apart| apart.age.days().is_finite() && !apart.divergence.is_nan();
         let oldest = bases.iter().filter(is_sound).max_by(|a, b| a.age.days().total_cmp(&b.age.days()));
         self.oldest = oldest.map_or((0.0, 0.0), |apart| {
-            (apart.divergence.clamp(0.0, 1.0) as f32, apart.age.days().clamp(0.0, 1e12) as f32)
+            (in_steps(apart.divergence), apart.age.days().clamp(0.0, 1e12) as f32)
         });
     }
 
@@ -135,23 +161,26 @@ impl Replaced {
     }
 
     fn push_bytes(&self, bytes: &mut Vec<u8>) {
-        [self.pages, self.days].iter().for_each(|number| push_float(bytes, *number));
+        [self.pages, self.days].iter().for_each(|number| push_short(bytes, *number));
         self.drift.push_bytes(bytes);
+        push_steps(bytes, self.oldest.0);
+        push_short(bytes, f64::from(self.oldest.1));
         bytes.push(self.visits);
-        [self.oldest.0, self.oldest.1].iter().for_each(|number| push_short(bytes, f64::from(*number)));
-        for Recent { found, days, lived } in self.recent() {
-            [found, days, lived].iter().for_each(|number| push_short(bytes, f64::from(**number)));
+        for Recent { found, days, share } in self.recent() {
+            push_steps(bytes, *found);
+            push_short(bytes, f64::from(*days));
+            bytes.push(*share);
         }
     }
 
     fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
-        let (pages, days) = (take_float(rest)?, take_float(rest)?);
+        let (pages, days) = (take_short(rest)?, take_short(rest)?);
         let mut replaced = Self { pages, days, drift: Drift::take_bytes(rest)?, ..Self::default() };
+        replaced.oldest = (take_steps(rest)?, take_short(rest)? as f32);
         replaced.visits = take_byte(rest).filter(|visits| usize::from(*visits) <= Self::RECENT)?;
-        replaced.oldest = (take_short(rest)? as f32, take_short(rest)? as f32);
         for place in replaced.recent.get_mut(..usize::from(replaced.visits))? {
-            let mut short = || take_short(rest).map(|number| number as f32);
-            *place = Recent { found: short()?, days: short()?, lived: short()? };
+            *place =
+                Recent { found: take_steps(rest)?, days: take_short(rest)? as f32, share: take_byte(rest)? };
         }
         Some(replaced)
     }
@@ -292,9 +321,13 @@ impl Pinned {
     }
 }
 
+/// To the precision of four bytes.
+fn short(number: f64) -> f64 {
+    f64::from(number as f32)
+}
+
 /// As it will be read back.
 fn shortened(curve: Curve) -> Curve {
-    let short = |number: f64| f64::from(number as f32);
     match curve {
         Curve::Static => Curve::Static,
         Curve::Churn { height, rate } => Curve::churn(short(height), short(rate)),

@@ -311,7 +311,7 @@ impl Kinship {
                 let (section, name) = (self.sums(row.section), self.sums(row.name));
                 let (mut before, mut later) = (Sums::from(&row.replaced), Sums::default());
                 for visit in row.replaced.recent().iter().rev() {
-                    let own = Sums { pages: f64::from(visit.found), days: f64::from(visit.lived) };
+                    let own = Sums { pages: f64::from(visit.found), days: visit.lived() };
                     before = before.without(own);
                     later.add(own, 1.0);
                     let prior = self.prior(section.without(later), name.without(later), kind_days);

@@ -21,6 +21,9 @@ use crate::estimate::Seen;
 use crate::page::{Depth, HostId};
 use crate::time::Timestamp;
 
+/// What a page that is not known yet counts for, in pages: itself, and what only it leads to.
+const LINK_WORTH: f64 = 2.0;
+
 #[derive(Debug, Default)]
 pub struct Longevity {
     newcomers: Newcomers,
@@ -42,7 +45,7 @@ impl Longevity {
     fn gain(&self, page: &PageState, now: Timestamp) -> f64 {
         let days = page.copy_age(now).days() * self.haste(page);
         self.kinship.height() * refresh_utility(self.rate(page), days)
-            + newcomers::new_links(page, self.kinship.days_of_a_visit(), now)
+            + LINK_WORTH * newcomers::new_links(page, self.kinship.days_of_a_visit(), now)
     }
 }
 

@@ -133,7 +133,7 @@ impl Policy for LongevityBound {
         if let Some(worth) = self.newcomers.worth_again(page) {
             return Score::new(worth);
         }
-        let links = newcomers::new_links(page, 10.0 * self.settings.cycle_days, now);
+        let links = newcomers::new_links(page, newcomers::LINK_CYCLES * self.settings.cycle_days, now);
         Score::new(page.weight * (self.threshold * self.turns(page, now) + links))
     }
 

@@ -113,7 +113,7 @@ impl Policy for LongevityFit {
         if let Some(worth) = self.newcomers.worth_again(page) {
             return Score::new(worth);
         }
-        let links = newcomers::new_links(page, 10.0 * self.settings.cycle_days, now);
+        let links = newcomers::new_links(page, newcomers::LINK_CYCLES * self.settings.cycle_days, now);
         Score::new(page.weight * (self.gain(page, now) + links))
     }
 

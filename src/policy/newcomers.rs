@@ -52,6 +52,9 @@ impl Newcomers {
     }
 }
 
+/// For so many cycles of watching what is believed of a page's links counts, where no better number is known.
+pub const LINK_CYCLES: f64 = 10.0;
+
 /// What a visit gains in new pages. What is believed of any page before its first visits, as so many days of watching,
 /// keeps one link that was found at once from making a page a fountain of them.
 pub fn new_links(page: &PageState, prior_days: f64, now: Timestamp) -> f64 {

@@ -121,7 +121,10 @@ impl Learnt {
     pub fn take(&mut self, lesson: &Lesson, host: HostId, depth: Depth, policy: &dyn Policy) {
         let seen = self.dates.see(lesson);
         policy.learn(host, depth, self, lesson, seen);
-        self.new_links = self.new_links.saturating_add(lesson.new_links);
+        // Links of a page that stayed as it was are new only because other ones are wanted now.
+        if lesson.changed || lesson.moved() > 0.0 {
+            self.new_links = self.new_links.saturating_add(lesson.new_links);
+        }
     }
 
     /// The compact form, to be stored.

@@ -151,13 +151,13 @@ fn a_threshold_visits_what_has_reached_it_and_a_budget_tells_its_own() {
     crawl(&freshet, &site, &["--threshold", "0"]);
     assert_eq!(pages_asked(&site).len(), 31, "all is worth a visit");
     crawl(&freshet, &site, &["--threshold", "0", "--budget", "5"]);
-    for (flags, said) in [
-        (["--threshold", "-1"], "threshold is `-1`"),
-        (["--threshold", "NaN"], "threshold is `NaN`"),
-        (["--risk", "0"], "risk is `0`"),
-        (["--learning", "soon"], "learning is `soon`"),
+    for (flag, said) in [
+        ("--threshold=-1", "threshold is `-1`"),
+        ("--threshold=NaN", "threshold is `NaN`"),
+        ("--risk=0", "risk is `0`"),
+        ("--learning=soon", "learning is `soon`"),
     ] {
-        let ran = freshet.run(&[&["crawl"], &flags[..]].concat());
+        let ran = freshet.run(&["crawl", flag]);
         assert_eq!(ran.code, Some(2), "{}", ran.output());
         assert!(ran.stderr.contains(said), "{}", ran.output());
     }
@@ -240,7 +240,7 @@ fn every_page_has_its_reason() {
     site.clear_log();
     let verdict = |path: &str, flags: &[&str]| why(&freshet, &site.url(path), flags)["verdict"].clone();
     assert_eq!(verdict("/0", &[]), "due");
-    assert_eq!(verdict("/0", &["--budget", "8"]), "due");
+    assert_eq!(verdict("/0", &["--budget", "25"]), "due");
     assert_eq!(verdict("/20", &["--budget", "3"]), "below-the-cut");
     assert_eq!(verdict("/7", &[]), "robots");
     assert_eq!(verdict("/8", &[]), "back-off");
@@ -248,16 +248,16 @@ fn every_page_has_its_reason() {
     assert_eq!(verdict("/1", &["--policy", "fixed", "--interval", "9d"]), "not-due");
     assert_eq!(site.log().total(), 0, "nobody was asked");
 
-    let said = why(&freshet, &site.url("/0"), &["--budget", "8"]);
+    let said = why(&freshet, &site.url("/0"), &["--budget", "25"]);
     assert_eq!((&said["visits_compared"], &said["changes"]), (&json!(2), &json!(2)));
-    let text = freshet.run(&[&["why", &site.url("/0"), "--budget", "8"], &FAST[..]].concat()).stdout;
+    let text = freshet.run(&[&["why", &site.url("/0"), "--budget", "25"], &FAST[..]].concat()).stdout;
     for words in [
         "is in the plan of the next cycle.",
         "Of 2 visits that could compare, 2 found a change",
         "By the policy `longevity`, its text is taken to be replaced within",
         "of it is expected to differ from what is held",
         "expected to gain",
-        "under a budget of 8",
+        "under a budget of 25",
         "robots.txt answered 200",
     ] {
         assert!(text.contains(words), "`{words}`: {text}");

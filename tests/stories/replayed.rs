@@ -73,7 +73,7 @@ fn made_up_pages_are_the_same_for_the_same_spec() {
         freshet.run(&spec).stdout
     };
     let once = run();
-    assert_eq!(once.lines().count(), 21);
+    assert_eq!(once.lines().count(), 24);
     assert_eq!(run(), once);
 }
 
