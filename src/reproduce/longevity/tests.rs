@@ -74,7 +74,7 @@ fn what_was_watched_shortly_or_has_no_fragments_is_left_out() {
 /// The claims, on few pages: those that know curves need fewer refreshes than those that know rates.
 #[test]
 fn longevity_saves_refreshes_where_adverts_hide_slow_text() {
-    let spec = Spec { pages: 30, cycles: 120, moments: 2, ..made_up(Effort { runs: 100, seed: 3 }) };
+    let spec = Spec { pages: 24, cycles: 90, moments: 1, ..made_up(Effort { runs: 100, seed: 3 }) };
     let corpus = Corpus::new(Cow::Owned(spec.dataset()), spec.moments, true);
     let found = policies::run(&corpus, &mut |_| {});
     let cgm = &found.last().expect("the last one").tables[0];
