@@ -685,7 +685,7 @@ pub struct SimulateArgs {
     /// Print CSV: a line a policy, budget and group
     #[arg(long)]
     pub csv: bool,
-    /// Write a plot of freshness, cycle by cycle, of the first budget (SVG)
+    /// Write a plot (SVG): of freshness, cycle by cycle; with several budgets, of staleness by what it costs
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
 }

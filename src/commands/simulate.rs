@@ -259,6 +259,9 @@ fn as_text(rows: &[Row], groups: bool) -> String {
 /// Freshness cycle by cycle, of the first budget and the first group.
 fn plot(rows: &[Row], dataset: &Dataset) -> String {
     let first = rows.first().map_or(0.0, |row| row.budget);
+    if rows.iter().any(|row| row.budget != first) {
+        return plot_of_costs(rows, dataset);
+    }
     let title = format!("{}: freshness at a budget of {} %", dataset.name, (first * 1e4).round() / 100.0);
     let mut plot =
         Plot::new(title, Axis::linear("cycle"), Axis::linear("share of fresh pages").within(0.0, 1.0));
@@ -268,6 +271,25 @@ fn plot(rows: &[Row], dataset: &Dataset) -> String {
             .iter()
             .map(|cycle| (f64::from(cycle.cycle), cycle.fresh as f64 / cycle.pages.max(1) as f64));
         plot = plot.with(Series::line(row.policy.clone(), points));
+    }
+    plot.svg()
+}
+
+/// What staleness costs, by each policy.
+fn plot_of_costs(rows: &[Row], dataset: &Dataset) -> String {
+    let across = Axis::log("of the pages visited in a cycle, %");
+    let mut plot =
+        Plot::new(format!("{}: staleness by refresh cost", dataset.name), across, Axis::linear("staleness"));
+    let mut names: Vec<&str> = Vec::new();
+    for row in rows {
+        if !names.contains(&row.policy.as_str()) {
+            names.push(&row.policy);
+        }
+    }
+    for name in names {
+        let own = rows.iter().filter(|row| row.policy == name);
+        let points = own.map(|row| (row.budget * 100.0, row.mean.figures.staleness));
+        plot = plot.with(Series::line(name, points));
     }
     plot.svg()
 }

@@ -61,6 +61,12 @@ fn policies_are_compared_on_the_same_history() {
     assert!(table.stdout.contains("ChangeRate") && table.stdout.contains('±'), "{}", table.output());
     let plot = std::fs::read_to_string(freshet.path("out.svg")).expect("a plot");
     assert!(plot.starts_with("<svg") && plot.contains("utility") && !plot.contains("NaN"), "{plot}");
+    let costs =
+        ["simulate", "eight.ds", "--policy", "age,longevity", "--budget", "25%,50%", "--plot", "costs.svg"];
+    let ran = freshet.run(&costs);
+    assert_eq!(ran.code, Some(0), "{}", ran.output());
+    let plot = std::fs::read_to_string(freshet.path("costs.svg")).expect("a plot");
+    assert!(plot.contains("staleness by refresh cost") && plot.contains("longevity"), "{plot}");
     let csv = freshet.run(&["simulate", "eight.ds", "--policy", "age", "--csv"]).stdout;
     assert!(csv.starts_with("policy,budget,group,") && csv.lines().count() == 3, "{csv}");
 }
