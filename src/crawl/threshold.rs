@@ -2,11 +2,10 @@
 //! what a day may cost.
 //!
 //! Where cycles are short it is the better way to keep a budget: a cycle in which much is due visits more than one in
-//! which little is, and a day comes out even. The lower the threshold the more visits it costs, so a step against the
-//! excess settles (Olston & Pandey 2008, §4.4, leave the threshold to the operator; the rule is ours).
+//! which little is, and a day comes out even.
 
-/// How fast the threshold moves: a cycle that cost half as much again moves it by a tenth.
-const STEP: f64 = 0.2;
+use crate::longevity::threshold;
+
 /// A cycle may cost so many times its share of the day: what has become due at once is visited at once.
 const MOST_OF_ITS_SHARE: f64 = 2.0;
 
@@ -40,8 +39,7 @@ impl Controller {
         self.threshold = match self.threshold {
             None => least.filter(|least| *least > 0.0),
             Some(threshold) => {
-                let excess = ((sent as f64 - self.share()) / self.share()).clamp(-1.0, 1.0);
-                Some((threshold * (STEP * excess).exp()).clamp(1e-12, 1e12))
+                Some(threshold::after(threshold, sent as f64, self.share()).clamp(1e-12, 1e12))
             }
         };
     }

@@ -20,3 +20,4 @@ pub mod samples;
 mod shape;
 pub mod since;
 mod tabulated;
+pub mod threshold;

@@ -14,13 +14,12 @@ use super::registry::LongevitySettings;
 use super::{Learnt, Lesson, LooksAt, PageState, Policy, Reason, Score, Survey};
 use crate::estimate::Seen;
 use crate::longevity::bound::{self, Profile, Rule};
+use crate::longevity::threshold;
 use crate::page::{Depth, HostId};
 use crate::time::Timestamp;
 
 /// The threshold that one starts from without one, in cycles.
 const FIRST_THRESHOLD: f64 = 0.25;
-/// How fast it follows the budget.
-const STEP: f64 = 0.2;
 /// The longest period, in even turns through all pages.
 const MOST_TURNS: f64 = 20.0;
 
@@ -115,7 +114,7 @@ impl Policy for LongevityBound {
         self.most_days = MOST_TURNS * all / a_day;
         if self.moved_in != Some(survey.cycle) {
             self.moved_in = Some(survey.cycle);
-            self.threshold *= (STEP * ((due - visits) / visits).clamp(-1.0, 1.0)).exp();
+            self.threshold = threshold::after(self.threshold, due, visits);
         }
     }
 

@@ -6,7 +6,7 @@
 //! bound of §4.5, φ ≤ ρT/w, as a ranking. Where a threshold T is given, a page that was refreshed n times waits no longer
 //! than l·n (the learning phase of §4.2).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::content::{Content, POINTS_TO_SEE_A_CURVE};
 use super::newcomers::{self, Newcomers};
@@ -84,7 +84,8 @@ impl Policy for LongevityFit {
 
     fn survey(&mut self, survey: &mut Survey<'_>) {
         self.newcomers.look(survey);
-        let mut all: HashMap<u32, Vec<Sample>> = HashMap::new();
+        // In the same order in each run: sums are rounded alike.
+        let mut all: BTreeMap<u32, Vec<Sample>> = BTreeMap::new();
         (survey.pages)(&mut |page, count| {
             if let Content::Fitted(fitted) = &page.learnt.content {
                 let own = all.entry(page.kin.section).or_default();

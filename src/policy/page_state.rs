@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::change::profile::Measured;
 use crate::compact::{push, push_signed, take_signed, take_small};
 use crate::estimate::dated::{Claims, Trust, last_change};
 use crate::estimate::{Estimate, EstimatorState, Seen};
@@ -100,6 +101,13 @@ pub struct Lesson {
 pub struct Apart {
     pub age: Age,
     pub divergence: f64,
+}
+
+impl Apart {
+    /// What a visit at `at` measured.
+    pub fn of(measured: &Measured, at: Timestamp) -> Self {
+        Self { age: at.since(measured.base.at), divergence: measured.divergence.get() }
+    }
 }
 
 impl Lesson {

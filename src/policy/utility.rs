@@ -11,13 +11,13 @@
 use super::learner::Learner;
 use super::newcomers::{self, Newcomers};
 use super::{PageState, Policy, Reason, Score, Survey};
-use crate::estimate::gamma_function::churn;
+use crate::longevity::curve::Curve;
 use crate::time::Timestamp;
 
 /// U(t) of a page that changes at random, `rate` times a day: (1 − (1 + rt) e^(−rt)) / r (Olston & Pandey 2008, appendix
 /// A), in days. A page that never changes is worth 0.
 pub fn refresh_utility(rate: f64, days: f64) -> f64 {
-    if rate <= 0.0 { 0.0 } else { churn(rate * days) / rate }
+    Curve::churn(1.0, rate).utility(days)
 }
 
 #[derive(Debug)]

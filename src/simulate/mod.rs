@@ -23,7 +23,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::change::VersionId;
-use crate::change::profile::{BaseVersion, Measured, Profiles};
+use crate::change::divergence::Divergence;
+use crate::change::profile::{BaseVersion, Profiles};
 use crate::estimate::Seen;
 use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
 use crate::estimate::gamma::Gamma;
@@ -180,16 +181,26 @@ struct Moved {
 impl Moved {
     /// Holds a page against what was held of it since `last` and its base versions, by the functions that do so live.
     fn of(truth: &Truth, terms: &Terms, profiles: &mut Profiles, page: u32, last: u32, cycle: u32) -> Self {
-        let Measuring { sketch, profiles: most } = terms.measuring;
+        let sketch = terms.measuring.sketch;
         let (held, live) = (truth.text(page, last), truth.text(page, cycle));
-        let at = terms.at(cycle);
-        let found = BaseVersion { at, version: VersionId(i64::from(live)) };
-        let from = |base: VersionId| Ok::<_, Infallible>(truth.measured(page, base.0 as u32, live, sketch));
-        let Ok(measured) = profiles.extend(found, held == live && cycle > last, most, from);
-        let apart =
-            |from: &Measured| Apart { age: at.since(from.base.at), divergence: from.divergence.get() };
-        let bases = measured.iter().map(apart).collect();
-        let divergence = if held == live { 0.0 } else { truth.measured(page, held, live, sketch).get() };
+        let found = BaseVersion { at: terms.at(cycle), version: VersionId(i64::from(live)) };
+        let from = |base: VersionId| truth.measured(page, base.0 as u32, live, sketch);
+        let held = (cycle > last).then(|| VersionId(i64::from(held)));
+        Self::measured(profiles, found, held, terms.measuring.profiles, from)
+    }
+
+    /// Holds what was found against what was held, if anything was, and extends the profiles by it.
+    fn measured(
+        profiles: &mut Profiles,
+        found: BaseVersion,
+        held: Option<VersionId>,
+        most: usize,
+        from: impl Fn(VersionId) -> Divergence,
+    ) -> Self {
+        let same = held == Some(found.version);
+        let Ok(measured) = profiles.extend(found, same, most, |base| Ok::<_, Infallible>(from(base)));
+        let bases = measured.iter().map(|from| Apart::of(from, found.at)).collect();
+        let divergence = held.filter(|_| !same).map_or(0.0, |held| from(held).get());
         Self { divergence, bases }
     }
 

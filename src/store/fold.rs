@@ -85,8 +85,7 @@ pub fn lesson(
 ) -> Option<Lesson> {
     let (changed, Told { date, events, new_links }) = (changed?, told);
     let interval = at.since(seen_at?);
-    let apart = |from: &Measured| Apart { age: at.since(from.base.at), divergence: from.divergence.get() };
-    let bases = bases.iter().map(apart).collect();
+    let bases = bases.iter().map(|from| Apart::of(from, at)).collect();
     Some(Lesson { at, interval, changed, date, events, new_links, divergence, bases })
 }
 

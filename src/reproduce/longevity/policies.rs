@@ -41,16 +41,7 @@ const OFFLINE: [Method; 5] = [
     Method::HolisticDynamic,
 ];
 const ONLINE: [Method; 3] = [Method::Cgm, Method::LongevityCurve(WHOLE), Method::LongevityBound(WHOLE)];
-const ALL: [Method; 8] = [
-    Method::Uniform,
-    Method::FragmentStatic,
-    Method::FragmentDynamic,
-    Method::HolisticStatic,
-    Method::HolisticDynamic,
-    Method::Cgm,
-    Method::LongevityCurve(WHOLE),
-    Method::LongevityBound(WHOLE),
-];
+const ALL: [Method; 8] = Method::all(WHOLE);
 
 pub(super) fn run(corpus: &Corpus<'_>, told: &mut dyn FnMut(&str)) -> Vec<Experiment> {
     let settings = Settings::default();

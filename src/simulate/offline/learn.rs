@@ -1,17 +1,16 @@
 //! Methods that learn from their own refreshes and nothing else.
 
-use std::convert::Infallible;
-
 use super::page::WatchedPage;
 use super::{Apart, Refresher, Settings, is_past};
+use crate::change::VersionId;
 use crate::change::profile::Profiles;
 use crate::estimate::Seen;
 use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
 use crate::longevity::bound::{MOST_POINTS, Rule};
 use crate::longevity::curve::Curve;
+use crate::policy::Lesson;
 use crate::policy::content::{Fitted, POINTS_TO_SEE_A_CURVE};
-use crate::policy::{self, Lesson};
-use crate::simulate::Measuring;
+use crate::simulate::{Measuring, Moved};
 use crate::time::Age;
 
 /// From what refreshes found to a period.
@@ -105,23 +104,16 @@ impl Learns for Fitting {
     fn learn(&mut self, page: &WatchedPage, last: usize, moment: usize, _most_days: f64) -> f64 {
         let Measuring { sketch, profiles } = self.measuring;
         let (held, live) = (page.text(last), page.text(moment));
-        let from =
-            |base: crate::change::VersionId| Ok::<_, Infallible>(page.measured(base.0 as u32, live, sketch));
         let found = page.version(moment);
-        let Ok(measured) = self.profiles.extend(found, held == live && moment > last, profiles, from);
+        let before = (moment > last).then(|| page.version(last).version);
+        let from = |base: VersionId| page.measured(base.0 as u32, live, sketch);
+        let moved = Moved::measured(&mut self.profiles, found, before, profiles, from);
         if moment == last {
             return f64::INFINITY;
         }
         let days = page.days(moment) - page.days(last);
         let mut lesson = Lesson::of_bit(found.at, Age::from_days(days), held != live);
-        lesson.divergence = Some(if held == live { 0.0 } else { page.measured(held, live, sketch).get() });
-        lesson.bases = measured
-            .iter()
-            .map(|from| policy::Apart {
-                age: found.at.since(from.base.at),
-                divergence: from.divergence.get(),
-            })
-            .collect();
+        moved.tell(&mut lesson);
         self.fitted.add(&lesson, days);
         if self.fitted.points() < POINTS_TO_SEE_A_CURVE {
             return f64::INFINITY;

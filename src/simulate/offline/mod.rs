@@ -42,6 +42,20 @@ pub enum Method {
 }
 
 impl Method {
+    /// Every method, those that learn last.
+    pub const fn all(measuring: Measuring) -> [Self; 8] {
+        [
+            Self::Uniform,
+            Self::FragmentStatic,
+            Self::FragmentDynamic,
+            Self::HolisticStatic,
+            Self::HolisticDynamic,
+            Self::Cgm,
+            Self::LongevityCurve(measuring),
+            Self::LongevityBound(measuring),
+        ]
+    }
+
     /// The paper's name, or that of the live policy.
     pub fn name(&self) -> &'static str {
         match self {

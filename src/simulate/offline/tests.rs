@@ -23,19 +23,7 @@ fn page(texts: &[&[u64]]) -> WatchedPage {
 }
 
 fn all(threshold: f64) -> Vec<Job> {
-    let measuring = Measuring::default();
-    [
-        Method::Uniform,
-        Method::FragmentStatic,
-        Method::FragmentDynamic,
-        Method::HolisticStatic,
-        Method::HolisticDynamic,
-        Method::Cgm,
-        Method::LongevityCurve(measuring),
-        Method::LongevityBound(measuring),
-    ]
-    .map(|method| Job { method, threshold })
-    .to_vec()
+    Method::all(Measuring::default()).map(|method| Job { method, threshold }).to_vec()
 }
 
 const NO_WARM_UP: Settings = Settings { learning_days: 1.0, risk: 10.0, warm_up: 0.0, keeps_learning: true };
