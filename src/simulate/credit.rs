@@ -5,8 +5,9 @@
 //! that a page has earned so far, not on its state, which is all that a policy of the live crawl may see: hence a chooser of
 //! its own. The live counterparts, `optimal` and `proportional`, visit at random moments instead.
 
+use super::by_policy::ROOT;
 use super::truth::Truth;
-use super::{ByPolicy, Chooser, ROOT, Terms};
+use super::{ByPolicy, Chooser, Terms};
 use crate::page::HostId;
 use crate::policy::Policy;
 use crate::policy::optimal_rate::{Objective, Terms as Bounds, Watched, optimal_under};

@@ -1,11 +1,19 @@
 //! Replays against golden values, against the live scheduler, and against counting by hand.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
+use super::moved::Moved;
 use super::*;
+use crate::change::profile::Profiles;
 use crate::dataset::{Group, History, RecordedPage};
 use crate::estimate::tests::{golden, number, numbers};
+use crate::observation::Life;
+use crate::page::{HostId, PageId};
 use crate::policy::registry::{ALL, PolicySettings, find};
+use crate::policy::{Lesson, PageState, Policy, Survey};
 use crate::schedule::Candidates;
 use metric::Figures;
 

@@ -10,7 +10,8 @@ use crate::longevity::bound::{MOST_POINTS, Rule};
 use crate::longevity::curve::Curve;
 use crate::policy::Lesson;
 use crate::policy::content::{Fitted, POINTS_TO_SEE_A_CURVE};
-use crate::simulate::{Measuring, Moved};
+use crate::simulate::Measuring;
+use crate::simulate::moved::Moved;
 use crate::time::Age;
 
 /// From what refreshes found to a period.

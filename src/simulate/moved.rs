@@ -1,0 +1,56 @@
+//! What a visit measures, by the functions that measure it live.
+
+use std::convert::Infallible;
+
+use super::Terms;
+use super::truth::Truth;
+use crate::change::VersionId;
+use crate::change::divergence::Divergence;
+use crate::change::profile::{BaseVersion, Profiles};
+use crate::policy::{Apart, Lesson};
+
+/// How far a visit found a page to be from what was held, and from its base versions.
+#[derive(Clone, Debug)]
+pub(super) struct Moved {
+    pub divergence: f64,
+    pub bases: Vec<Apart>,
+}
+
+impl Moved {
+    /// Holds a page against what was held of it since `last` and its base versions, by the functions that do so live.
+    pub fn of(
+        truth: &Truth,
+        terms: &Terms,
+        profiles: &mut Profiles,
+        page: u32,
+        last: u32,
+        cycle: u32,
+    ) -> Self {
+        let sketch = terms.measuring.sketch;
+        let (held, live) = (truth.text(page, last), truth.text(page, cycle));
+        let found = BaseVersion { at: terms.at(cycle), version: VersionId(i64::from(live)) };
+        let from = |base: VersionId| truth.measured(page, base.0 as u32, live, sketch);
+        let held = (cycle > last).then(|| VersionId(i64::from(held)));
+        Self::measured(profiles, found, held, terms.measuring.profiles, from)
+    }
+
+    /// Holds what was found against what was held, if anything was, and extends the profiles by it.
+    pub fn measured(
+        profiles: &mut Profiles,
+        found: BaseVersion,
+        held: Option<VersionId>,
+        most: usize,
+        from: impl Fn(VersionId) -> Divergence,
+    ) -> Self {
+        let same = held == Some(found.version);
+        let Ok(measured) = profiles.extend(found, same, most, |base| Ok::<_, Infallible>(from(base)));
+        let bases = measured.iter().map(|from| Apart::of(from, found.at)).collect();
+        let divergence = held.filter(|_| !same).map_or(0.0, |held| from(held).get());
+        Self { divergence, bases }
+    }
+
+    pub fn tell(&self, lesson: &mut Lesson) {
+        lesson.divergence = Some(self.divergence);
+        lesson.bases.clone_from(&self.bases);
+    }
+}
