@@ -38,6 +38,12 @@ impl Weights {
         }
     }
 
+    /// The weighted share of visits that found a change, if it was `share` before the newest of `visits`.
+    pub fn with(self, share: f64, visits: u32, changed: bool) -> f64 {
+        let newest = self.of_newest(visits);
+        ((1.0 - newest) * share + newest * f64::from(u8::from(changed))).clamp(0.0, 1.0)
+    }
+
     /// How many equal visits would tell as much: 1 / Σ wᵢ².
     fn worth(self, visits: u32) -> f64 {
         let n = f64::from(visits);
@@ -99,10 +105,8 @@ impl Estimator for Weighted {
 
     fn observe(&self, state: &mut EstimatorState, interval: Age, seen: Seen) {
         state.count(interval, seen);
-        let newest = self.weights.of_newest(state.visits);
-        let indicator = f64::from(u8::from(seen.changed()));
-        let share = (1.0 - newest) * self.share(state) + newest * indicator;
-        state.memory = Memory::Share(share.clamp(0.0, 1.0));
+        let share = self.weights.with(self.share(state), state.visits, seen.changed());
+        state.memory = Memory::Share(share);
     }
 
     fn as_published(&self, state: &EstimatorState) -> Estimate {

@@ -1,5 +1,6 @@
 //! What is remembered of how far a page moved, for policies that go by it.
 
+use super::traces::Traces;
 use super::{Apart, Lesson};
 use crate::longevity::curve::Curve;
 use crate::longevity::drift::Drift;
@@ -15,6 +16,7 @@ pub enum Content {
     Replaced(Replaced),
     Fitted(Box<Fitted>),
     Pinned(Box<Pinned>),
+    Traced(Box<Traces>),
 }
 
 impl Content {
@@ -34,6 +36,10 @@ impl Content {
                 bytes.push(3);
                 pinned.push_bytes(bytes);
             }
+            Self::Traced(traces) => {
+                bytes.push(4);
+                traces.push_bytes(bytes);
+            }
         }
     }
 
@@ -45,6 +51,7 @@ impl Content {
             1 => Replaced::take_bytes(rest).map(Self::Replaced),
             2 => Fitted::take_bytes(rest).map(|fitted| Self::Fitted(Box::new(fitted))),
             3 => Pinned::take_bytes(rest).map(|pinned| Self::Pinned(Box::new(pinned))),
+            4 => Traces::take_bytes(rest).map(|traces| Self::Traced(Box::new(traces))),
             _ => None,
         }
     }
@@ -160,7 +167,7 @@ impl Replaced {
         self.recent.get(..usize::from(self.visits)).unwrap_or(&[])
     }
 
-    fn push_bytes(&self, bytes: &mut Vec<u8>) {
+    pub(super) fn push_bytes(&self, bytes: &mut Vec<u8>) {
         [self.pages, self.days].iter().for_each(|number| push_short(bytes, *number));
         self.drift.push_bytes(bytes);
         push_steps(bytes, self.oldest.0);
@@ -173,7 +180,7 @@ impl Replaced {
         }
     }
 
-    fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
+    pub(super) fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
         let (pages, days) = (take_short(rest)?, take_short(rest)?);
         let mut replaced = Self { pages, days, drift: Drift::take_bytes(rest)?, ..Self::default() };
         replaced.oldest = (take_steps(rest)?, take_short(rest)? as f32);
@@ -239,7 +246,7 @@ impl Fitted {
         self.samples.iter().map(|sample| sample.weight).sum()
     }
 
-    fn push_bytes(&self, bytes: &mut Vec<u8>) {
+    pub(super) fn push_bytes(&self, bytes: &mut Vec<u8>) {
         let (height, rate, items) = match self.curve {
             Curve::Static => (0.0, 0.0, 0),
             Curve::Churn { height, rate } => (height, rate, 1),
@@ -254,7 +261,7 @@ impl Fitted {
         }
     }
 
-    fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
+    pub(super) fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
         let items = take_byte(rest)?;
         let (height, rate) = (take_short(rest)?, take_short(rest)?);
         let curve = if items == 0 { Curve::Static } else { Curve::scroll(height, rate, u32::from(items)) };
@@ -346,7 +353,7 @@ fn take_short(rest: &mut &[u8]) -> Option<f64> {
     Some(f64::from(f32::from_le_bytes(*four))).filter(|number| !number.is_nan())
 }
 
-fn take_byte(rest: &mut &[u8]) -> Option<u8> {
+pub(super) fn take_byte(rest: &mut &[u8]) -> Option<u8> {
     let (byte, more) = rest.split_first()?;
     *rest = more;
     Some(*byte)

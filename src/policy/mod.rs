@@ -11,7 +11,9 @@ mod change_probability;
 mod change_rate;
 pub mod content;
 mod crawl_rate;
+pub mod expression;
 mod fixed;
+pub mod formula;
 mod heritrix;
 pub mod importance;
 mod interval_rule;
@@ -27,6 +29,7 @@ pub mod page_state;
 mod random;
 pub mod registry;
 mod stormcrawler;
+pub mod traces;
 mod utility;
 
 pub use page_state::{Apart, Learnt, Lesson, PageState, Reason};
@@ -48,7 +51,8 @@ impl Score {
     pub fn new(value: f64) -> Self {
         const HALF: u64 = 1 << 11;
         const LAST_BITS: u64 = 2 * HALF - 1;
-        let value = if value.is_nan() { 0.0 } else { value.clamp(-1e300, 1e300) };
+        // 0 is added so that there is only one nothing.
+        let value = if value.is_nan() { 0.0 } else { value.clamp(-1e300, 1e300) + 0.0 };
         // Half of the last step is added before the rest is cut off; as numbers, bits rise with the value on each side of 0.
         Self(f64::from_bits((value.to_bits() + HALF) & !LAST_BITS))
     }
@@ -163,7 +167,9 @@ pub fn score_shared(policy: &dyn Policy, page: &PageState, now: Timestamp) -> Sc
     if page.failures == 0 {
         return worth;
     }
-    Score::new(worth.value() * 0.5_f64.powi(page.failures.min(MOST_HALVINGS).cast_signed()))
+    let chance = 0.5_f64.powi(page.failures.min(MOST_HALVINGS).cast_signed());
+    // A formula may say less than nothing.
+    Score::new(if worth.value() < 0.0 { worth.value() / chance } else { worth.value() * chance })
 }
 
 /// What a policy may know of the collection as a whole.

@@ -12,6 +12,7 @@ use super::change_probability::ChangeProbability;
 use super::change_rate::ChangeRate;
 use super::crawl_rate::{Allocation, CrawlRate, Moments};
 use super::fixed::fixed;
+use super::formula::Formula;
 use super::heritrix::heritrix;
 pub use super::interval_rule::RuleScale;
 use super::learner::Learner;
@@ -121,6 +122,29 @@ pub const ALL: [Row; 24] = [
     row("t*x", false, "age times changes seen; also `tx`"),
 ];
 
+/// What a formula is named by: `expr:t * X / n`.
+pub const FORMULA: &str = "expr:";
+/// What a file is named by that `freshet evolve` wrote: commands put its formula in its place.
+pub const EVOLVED: &str = "evolved:";
+
+/// Names that stand in a list, with commas in between; those of a formula are within parentheses.
+pub fn split_names(list: &str) -> Vec<&str> {
+    let (mut names, mut from, mut open) = (Vec::new(), 0, 0_usize);
+    for (at, letter) in list.char_indices() {
+        match letter {
+            '(' => open += 1,
+            ')' => open = open.saturating_sub(1),
+            ',' if open == 0 => {
+                names.extend(list.get(from..at));
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    names.extend(list.get(from..));
+    names.into_iter().map(str::trim).filter(|name| !name.is_empty()).collect()
+}
+
 /// One that learns nothing but counts.
 pub fn counting() -> Arc<dyn Policy> {
     Arc::new(ByAge { name: "age" })
@@ -128,6 +152,11 @@ pub fn counting() -> Arc<dyn Policy> {
 
 /// The policy of that name, or what is wrong with it.
 pub fn find(name: &str, settings: &PolicySettings) -> Result<Box<dyn Policy>, String> {
+    if let Some(formula) = name.strip_prefix(FORMULA) {
+        let expression =
+            formula.parse().map_err(|error| format!("policy `{name}`: in the formula, {error}"))?;
+        return Ok(Box::new(Formula::new(name.to_owned(), expression)));
+    }
     let (base, estimator) = match name.split_once(':') {
         Some((base, estimator)) => (base, Some(estimator)),
         None => (name, None),

@@ -1,0 +1,365 @@
+//! A score as a formula: what `evolve` breeds, and what a user may type.
+//!
+//! Functions and terminals are those of Santos et al. 2013 (§4) and some more terminals. The paper does not say what its
+//! functions do outside of their domains; ours are protected, and no value is ever infinite or not a number: a/b is 1 for
+//! |b| < 10⁻⁹; log a is ln |a|, and 0 for |a| < 10⁻⁹; exp a is e^min(a, 27); a ^ b is e^(b ln |a|) with the exponent kept within
+//! −700 and 27, and 0 for |a| < 10⁻⁹; every result is kept within ±10¹². Constants are kept as they are: the paper's own
+//! code cut them to whole numbers.
+//!
+//! A formula is a list of symbols in prefix order, so a part of it is a run of the list, and breeding copies runs.
+
+mod parse;
+mod simplify;
+pub mod terminal;
+
+use std::fmt;
+use std::ops::Range;
+
+pub use parse::Misspelt;
+pub use terminal::Terminal;
+
+/// A function of a formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Function {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Power,
+    Log,
+    Exp,
+}
+
+impl Function {
+    pub const ALL: [Self; 7] =
+        [Self::Add, Self::Subtract, Self::Multiply, Self::Divide, Self::Log, Self::Power, Self::Exp];
+
+    pub const fn operands(self) -> usize {
+        if matches!(self, Self::Log | Self::Exp) { 1 } else { 2 }
+    }
+
+    /// Of two numbers that are within bounds; functions of one number don't look at the second.
+    #[inline]
+    pub fn of(self, a: f64, b: f64) -> f64 {
+        let value = match self {
+            Self::Add => a + b,
+            Self::Subtract => a - b,
+            Self::Multiply => a * b,
+            Self::Divide => divide(a, b),
+            Self::Power => power(a, b),
+            Self::Log => log(a),
+            Self::Exp => exp(a),
+        };
+        bounded(value)
+    }
+}
+
+/// Below this a number is taken for 0 where 0 would do harm.
+const NOTHING: f64 = 1e-9;
+/// No value is larger.
+const MOST: f64 = 1e12;
+/// e to more than this would be larger.
+const MOST_EXPONENT: f64 = 27.0;
+const LEAST_EXPONENT: f64 = -700.0;
+
+#[inline]
+fn divide(a: f64, b: f64) -> f64 {
+    if b.abs() < NOTHING { 1.0 } else { a / b }
+}
+
+#[inline]
+fn log(a: f64) -> f64 {
+    if a.abs() < NOTHING { 0.0 } else { a.abs().ln() }
+}
+
+#[inline]
+fn exp(a: f64) -> f64 {
+    a.min(MOST_EXPONENT).exp()
+}
+
+#[inline]
+fn power(a: f64, b: f64) -> f64 {
+    if a.abs() < NOTHING { 0.0 } else { (b * a.abs().ln()).clamp(LEAST_EXPONENT, MOST_EXPONENT).exp() }
+}
+
+/// Functions of numbers within bounds are never not-a-number, so that is looked after where numbers come in.
+#[inline]
+fn bounded(value: f64) -> f64 {
+    value.clamp(-MOST, MOST)
+}
+
+/// What comes from outside, as a number that functions can be applied to.
+pub fn settled(value: f64) -> f64 {
+    if value.is_nan() { 0.0 } else { bounded(value) }
+}
+
+/// A part of a formula that can't be taken apart.
+#[derive(Clone, Copy, Debug)]
+pub enum Symbol {
+    Call(Function),
+    Number(f64),
+    Fact(Terminal),
+}
+
+impl Symbol {
+    pub const fn operands(self) -> usize {
+        match self {
+            Self::Call(function) => function.operands(),
+            Self::Number(_) | Self::Fact(_) => 0,
+        }
+    }
+
+    /// Another for each other symbol.
+    fn code(self) -> u64 {
+        // Numbers in formulas are never not-a-number, so the patterns of those are free.
+        const FREE: u64 = 0x7ff8_0000_0000_0000;
+        match self {
+            Self::Number(value) => value.to_bits(),
+            Self::Call(function) => FREE | 0x100 | function as u64,
+            Self::Fact(terminal) => FREE | 0x200 | terminal as u64,
+        }
+    }
+}
+
+impl PartialEq for Symbol {
+    fn eq(&self, other: &Self) -> bool {
+        self.code() == other.code()
+    }
+}
+
+impl Eq for Symbol {}
+
+impl std::hash::Hash for Symbol {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.code().hash(state);
+    }
+}
+
+/// A formula.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Expression(Vec<Symbol>);
+
+impl Expression {
+    /// Symbols in prefix order; `None` if they don't make one whole formula.
+    pub fn new(symbols: Vec<Symbol>) -> Option<Self> {
+        let settle = |symbol: Symbol| match symbol {
+            Symbol::Number(value) => Symbol::Number(settled(value)),
+            other => other,
+        };
+        let symbols: Vec<Symbol> = symbols.into_iter().map(settle).collect();
+        (end_of(&symbols, 0) == Some(symbols.len())).then_some(Self(symbols))
+    }
+
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.0
+    }
+
+    /// Levels: 1 for a single terminal.
+    pub fn depth(&self) -> usize {
+        let mut depths: Vec<usize> = Vec::new();
+        for symbol in self.0.iter().rev() {
+            let below = (0..symbol.operands()).filter_map(|_| depths.pop()).max().unwrap_or(0);
+            depths.push(below + 1);
+        }
+        depths.pop().unwrap_or(0)
+    }
+
+    /// The run of symbols of the part that begins at `at`.
+    pub fn part(&self, at: usize) -> Range<usize> {
+        at..end_of(&self.0, at).unwrap_or(self.0.len())
+    }
+
+    /// The same with another formula in place of a part.
+    #[must_use]
+    pub fn with(&self, part: Range<usize>, other: &[Symbol]) -> Self {
+        let mut symbols = self.0.clone();
+        symbols.splice(part, other.iter().copied());
+        Self(symbols)
+    }
+
+    /// The terminals that it has, each once, in the order of [`Terminal::ALL`].
+    pub fn terminals(&self) -> Vec<Terminal> {
+        let has = |terminal: &Terminal| self.0.contains(&Symbol::Fact(*terminal));
+        Terminal::ALL.into_iter().filter(has).collect()
+    }
+
+    /// Its value where terminals have these.
+    pub fn value(&self, of: impl Fn(Terminal) -> f64) -> f64 {
+        let mut stack: Vec<f64> = Vec::with_capacity(16);
+        for symbol in self.0.iter().rev() {
+            let value = match symbol {
+                Symbol::Number(value) => *value,
+                Symbol::Fact(terminal) => settled(of(*terminal)),
+                Symbol::Call(function) => {
+                    let first = stack.pop().unwrap_or(0.0);
+                    let second = if function.operands() == 2 { stack.pop().unwrap_or(0.0) } else { 0.0 };
+                    function.of(first, second)
+                }
+            };
+            stack.push(value);
+        }
+        stack.pop().unwrap_or(0.0)
+    }
+
+    /// Its values in many places at once: terminals as columns of settled numbers of the same length as `values`.
+    ///
+    /// Column by column, a block of places at a time: what a symbol means is looked up once for a block.
+    pub fn values(&self, columns: &Columns, scratch: &mut Scratch, values: &mut [f64]) {
+        for (block, values) in values.chunks_mut(BLOCK).enumerate() {
+            let places = block * BLOCK..block * BLOCK + values.len();
+            self.block(columns, places, scratch);
+            if let Some(result) = scratch.0.first().and_then(|column| column.get(..values.len())) {
+                values.copy_from_slice(result);
+            }
+        }
+    }
+
+    fn block(&self, columns: &Columns, places: Range<usize>, scratch: &mut Scratch) {
+        let length = places.len();
+        let mut height = 0;
+        for symbol in self.0.iter().rev() {
+            if scratch.0.len() <= height {
+                scratch.0.resize_with(height + 1, || [0.0; BLOCK]);
+            }
+            match symbol {
+                Symbol::Number(value) => {
+                    scratch.0.iter_mut().skip(height).take(1).for_each(|column| column.fill(*value));
+                    height += 1;
+                }
+                Symbol::Fact(terminal) => {
+                    let from = columns.of(*terminal).get(places.clone());
+                    if let (Some(from), Some(to)) = (from, scratch.0.get_mut(height)) {
+                        to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+                    }
+                    height += 1;
+                }
+                Symbol::Call(function) if function.operands() == 1 => {
+                    if let Some(column) = height.checked_sub(1).and_then(|at| scratch.0.get_mut(at)) {
+                        each(&mut column[..length], *function);
+                    }
+                }
+                Symbol::Call(function) => {
+                    height -= 1;
+                    let (below, top) = scratch.0.split_at_mut(height);
+                    if let (Some(second), Some(first)) = (below.last_mut(), top.first()) {
+                        both(&first[..length], &mut second[..length], *function);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The first operand comes from the top of the stack; the result goes where the second was.
+fn both(first: &[f64], second: &mut [f64], function: Function) {
+    // A loop each, so that what is simple is done several at a time.
+    macro_rules! each_with {
+        ($of:expr) => {
+            second.iter_mut().zip(first).for_each(|(b, a)| *b = bounded($of(*a, *b)))
+        };
+    }
+    match function {
+        Function::Add => each_with!(|a, b| a + b),
+        Function::Subtract => each_with!(|a, b| a - b),
+        Function::Multiply => each_with!(|a, b| a * b),
+        Function::Divide => each_with!(divide),
+        Function::Power => each_with!(power),
+        Function::Log | Function::Exp => {}
+    }
+}
+
+fn each(column: &mut [f64], function: Function) {
+    match function {
+        Function::Log => column.iter_mut().for_each(|a| *a = log(*a)),
+        _ => column.iter_mut().for_each(|a| *a = exp(*a)),
+    }
+}
+
+/// Places that are evaluated together: a few of these columns fit into the nearest cache.
+const BLOCK: usize = 256;
+
+/// Room for values on their way; to be kept and used again.
+#[derive(Debug, Default)]
+pub struct Scratch(Vec<[f64; BLOCK]>);
+
+/// Terminals as columns.
+#[derive(Clone, Debug, Default)]
+pub struct Columns([Vec<f64>; Terminal::ALL.len()]);
+
+impl Columns {
+    pub fn of(&self, terminal: Terminal) -> &[f64] {
+        &self.0[terminal as usize]
+    }
+
+    pub fn of_mut(&mut self, terminal: Terminal) -> &mut Vec<f64> {
+        &mut self.0[terminal as usize]
+    }
+
+    pub fn clear(&mut self) {
+        self.0.iter_mut().for_each(Vec::clear);
+    }
+}
+
+/// Where the formula ends that begins at `at`.
+fn end_of(symbols: &[Symbol], at: usize) -> Option<usize> {
+    let mut open = 1_usize;
+    for (place, symbol) in symbols.iter().enumerate().skip(at) {
+        open = open - 1 + symbol.operands();
+        if open == 0 {
+            return Some(place + 1);
+        }
+    }
+    None
+}
+
+/// As one would write it; reading it back gives the very same formula.
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts: Vec<(String, u8)> = Vec::new();
+        for symbol in self.0.iter().rev() {
+            let part = match symbol {
+                Symbol::Number(value) if value.is_sign_negative() => (format!("{value}"), SIGNED),
+                Symbol::Number(value) => (format!("{value}"), WHOLE),
+                Symbol::Fact(terminal) => (terminal.name().to_owned(), WHOLE),
+                Symbol::Call(function) => {
+                    let first = parts.pop().unwrap_or_default();
+                    let (sign, binds) = match function {
+                        Function::Log | Function::Exp => {
+                            let name = if *function == Function::Log { "log" } else { "exp" };
+                            parts.push((format!("{name}({})", first.0), WHOLE));
+                            continue;
+                        }
+                        Function::Add => ('+', SUM),
+                        Function::Subtract => ('-', SUM),
+                        Function::Multiply => ('*', PRODUCT),
+                        Function::Divide => ('/', PRODUCT),
+                        Function::Power => ('^', POWER),
+                    };
+                    let second = parts.pop().unwrap_or_default();
+                    // Sums and products are read from the left, powers from the right.
+                    let (least_left, least_right) =
+                        if binds == POWER { (POWER + 1, POWER) } else { (binds, binds + 1) };
+                    let first = within(first, least_left);
+                    let second = within(second, least_right.max(SIGNED + 1));
+                    (format!("{first} {sign} {second}"), binds)
+                }
+            };
+            parts.push(part);
+        }
+        f.write_str(&parts.pop().unwrap_or_default().0)
+    }
+}
+
+/// How firmly parts of a formula hold together when it is written.
+const SUM: u8 = 1;
+const SIGNED: u8 = 2;
+const PRODUCT: u8 = 3;
+const POWER: u8 = 4;
+const WHOLE: u8 = 9;
+
+fn within((text, binds): (String, u8), least: u8) -> String {
+    if binds >= least { text } else { format!("({text})") }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

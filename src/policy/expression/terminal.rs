@@ -1,0 +1,166 @@
+//! What a formula may go by: facts of a page, as numbers.
+//!
+//! Time is counted in cycles, as in Santos et al. 2013 (§4).
+
+use crate::estimate::bias_reduced;
+use crate::estimate::weighted::Weights;
+use crate::policy::traces::Traces;
+
+/// A fact of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Terminal {
+    /// n: visits that had something to compare with.
+    Visits,
+    /// X: those of them that found a change.
+    Changes,
+    /// t: cycles since the last visit.
+    Waiting,
+    Cg,
+    Nad,
+    Sad,
+    Aad,
+    Gad,
+    /// The mean of the Gamma distribution over its rate.
+    Gamma,
+    /// Cycles since it was found.
+    Age,
+    Depth,
+    Weight,
+    /// How far visits found it to have moved, in the mean.
+    Divergence,
+    /// Cycles that its content lasts, in the mean.
+    Longevity,
+    /// 0 static, 1 churn, 2 scroll.
+    Behaviour,
+    /// Times that its own dates told of a change, or of none, and were right.
+    Signals,
+}
+
+impl Terminal {
+    pub const ALL: [Self; 16] = [
+        Self::Visits,
+        Self::Changes,
+        Self::Waiting,
+        Self::Cg,
+        Self::Nad,
+        Self::Sad,
+        Self::Aad,
+        Self::Gad,
+        Self::Gamma,
+        Self::Age,
+        Self::Depth,
+        Self::Weight,
+        Self::Divergence,
+        Self::Longevity,
+        Self::Behaviour,
+        Self::Signals,
+    ];
+
+    /// Those of Santos et al. 2013 (§4).
+    pub const PAPERS: [Self; 3] = [Self::Visits, Self::Changes, Self::Waiting];
+
+    /// The name in a formula.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Visits => "n",
+            Self::Changes => "X",
+            Self::Waiting => "t",
+            Self::Cg => "cg",
+            Self::Nad => "nad",
+            Self::Sad => "sad",
+            Self::Aad => "aad",
+            Self::Gad => "gad",
+            Self::Gamma => "gamma",
+            Self::Age => "age",
+            Self::Depth => "depth",
+            Self::Weight => "weight",
+            Self::Divergence => "divergence",
+            Self::Longevity => "longevity",
+            Self::Behaviour => "behaviour",
+            Self::Signals => "signals",
+        }
+    }
+
+    /// In a few words.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Visits => "visits that had something to compare with",
+            Self::Changes => "those of them that found a change",
+            Self::Waiting => "cycles since the last visit",
+            Self::Cg => "changes a cycle, by Cho & Garcia-Molina's estimator",
+            Self::Nad => "the share of visits that found a change",
+            Self::Sad => "1 if the last visit found a change",
+            Self::Aad => "the share, later visits counting more",
+            Self::Gad => "the share, each visit counting twice as much as the one before",
+            Self::Gamma => "changes a cycle, by irregular intervals and a prior",
+            Self::Age => "cycles since the page was found",
+            Self::Depth => "links from a seed",
+            Self::Weight => "its importance",
+            Self::Divergence => "how far it moved from visit to visit, 0 to 1",
+            Self::Longevity => "cycles that its content lasts",
+            Self::Behaviour => "0 static, 1 churn, 2 scroll",
+            Self::Signals => "times that its own dates were right",
+        }
+    }
+
+    /// The terminal of that name, or the names there are.
+    pub fn from_name(name: &str) -> Result<Self, String> {
+        let name = if name == "x" { "X" } else { name };
+        Self::ALL.into_iter().find(|terminal| terminal.name() == name).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|terminal| format!("`{}`", terminal.name())).collect();
+            format!(
+                "there is no `{name}`; there is {}, and the functions `log`, `exp`, `pow`",
+                names.join(", ")
+            )
+        })
+    }
+
+    /// Between what its values are.
+    pub(super) const fn range(self) -> (f64, f64) {
+        match self {
+            Self::Sad | Self::Nad | Self::Aad | Self::Gad | Self::Divergence => (0.0, 1.0),
+            Self::Behaviour => (0.0, 2.0),
+            Self::Cg => (0.0, 30.0),
+            _ => (0.0, 1e9),
+        }
+    }
+
+    /// What it is of a page.
+    pub fn of(self, facts: &Facts<'_>) -> f64 {
+        let (visits, changes) = (f64::from(facts.visits), f64::from(facts.changes));
+        let of_visits = |sum: f64| if facts.visits > 0 { sum / visits } else { 0.0 };
+        match self {
+            Self::Visits => visits,
+            Self::Changes => changes,
+            Self::Waiting => facts.waiting,
+            Self::Cg => bias_reduced::ratio(visits, changes),
+            Self::Nad => of_visits(changes),
+            Self::Sad => facts.traces.share(Weights::Last),
+            Self::Aad => facts.traces.share(Weights::Linear),
+            Self::Gad => facts.traces.share(Weights::Doubling),
+            Self::Gamma => facts.traces.rate() * facts.cycle_days,
+            Self::Age => facts.age,
+            Self::Depth => f64::from(facts.depth),
+            Self::Weight => facts.weight,
+            Self::Divergence => of_visits(facts.traces.moved()),
+            Self::Longevity => facts.traces.lifetime_days() / facts.cycle_days,
+            Self::Behaviour => facts.traces.behaviour(),
+            Self::Signals => f64::from(facts.signals),
+        }
+    }
+}
+
+/// What is known of a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    pub visits: u32,
+    pub changes: u32,
+    /// In cycles, as the next.
+    pub waiting: f64,
+    pub age: f64,
+    pub depth: u32,
+    pub weight: f64,
+    pub signals: u32,
+    pub cycle_days: f64,
+    pub traces: &'a Traces,
+}

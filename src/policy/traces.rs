@@ -1,0 +1,164 @@
+//! What is remembered of a page for formulas: no more than their terminals ask for.
+
+use crate::compact::{push_float, take_float};
+use crate::estimate::Seen;
+use crate::estimate::gamma::{Gamma, GammaPosterior};
+use crate::estimate::weighted::Weights;
+use crate::longevity::curve::Curve;
+
+use super::Lesson;
+use super::content::{Fitted, Replaced, take_byte};
+use super::expression::Terminal;
+
+/// Which memories a formula needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Wanted(u8);
+
+const SHARES: u8 = 1;
+const RATE: u8 = 2;
+const MOVED: u8 = 4;
+const REPLACED: u8 = 8;
+const CURVE: u8 = 16;
+
+impl Wanted {
+    /// By its terminals.
+    pub fn of(terminals: &[Terminal]) -> Self {
+        let bit = |terminal: &Terminal| match terminal {
+            Terminal::Sad | Terminal::Aad | Terminal::Gad => SHARES,
+            Terminal::Gamma => RATE,
+            Terminal::Divergence => MOVED,
+            Terminal::Longevity => REPLACED,
+            Terminal::Behaviour => CURVE,
+            _ => 0,
+        };
+        Self(terminals.iter().map(bit).fold(0, |all, bit| all | bit))
+    }
+
+    fn has(self, bit: u8) -> bool {
+        self.0 & bit != 0
+    }
+
+    /// Is it more than counts?
+    pub fn is_nothing(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Does how far pages moved matter?
+    pub fn divergence(self) -> bool {
+        self.has(MOVED | REPLACED | CURVE)
+    }
+
+    /// Names the memories.
+    pub fn name(self) -> String {
+        format!("formula {:x}", self.0)
+    }
+}
+
+/// The memories themselves; what is not wanted stays as it began.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Traces {
+    /// Weighted shares of visits that found a change: by the last, linear and doubling weights.
+    shares: [f64; 3],
+    rate: Option<Gamma>,
+    /// Divergences from visit to visit, summed.
+    moved: f64,
+    replaced: Option<Replaced>,
+    curve: Option<Box<Fitted>>,
+}
+
+const WEIGHTS: [Weights; 3] = [Weights::Last, Weights::Linear, Weights::Doubling];
+/// What a page that was hardly watched is taken for: one of which a twentieth was replaced in half of a day.
+const UNKNOWN: (f64, f64) = (0.05, 0.5);
+
+impl Traces {
+    /// Takes in a visit, the page's `visits`-th, after so many days.
+    ///
+    /// A page moved from what the visit before had found: older versions don't matter, so that what is remembered follows
+    /// from gaps and divergences alone.
+    pub fn add(&mut self, wanted: Wanted, visits: u32, days: f64, lesson: &Lesson, seen: Seen) {
+        if wanted.has(SHARES) {
+            for (share, weights) in self.shares.iter_mut().zip(WEIGHTS) {
+                *share = weights.with(*share, visits, seen.changed());
+            }
+        }
+        if wanted.has(RATE) {
+            self.rate = Some(self.belief().after(days, seen));
+        }
+        if wanted.has(MOVED) {
+            self.moved += lesson.moved();
+        }
+        if wanted.has(REPLACED) {
+            self.replaced.get_or_insert_default().add(lesson.moved(), days);
+        }
+        if wanted.has(CURVE) {
+            let since_last = Lesson { bases: Vec::new(), ..lesson.clone() };
+            self.curve.get_or_insert_default().add(&since_last, days);
+        }
+    }
+
+    /// NAD is known without a memory; this is of the other three.
+    pub fn share(&self, weights: Weights) -> f64 {
+        let place = WEIGHTS.iter().position(|other| *other == weights);
+        place.and_then(|place| self.shares.get(place)).copied().unwrap_or(0.0)
+    }
+
+    fn belief(&self) -> Gamma {
+        self.rate.unwrap_or(GammaPosterior::default().prior)
+    }
+
+    /// Changes a day.
+    pub fn rate(&self) -> f64 {
+        self.belief().mean()
+    }
+
+    pub fn moved(&self) -> f64 {
+        self.moved
+    }
+
+    /// Days that a fragment stays, in the mean.
+    pub fn lifetime_days(&self) -> f64 {
+        let replaced = self.replaced.unwrap_or_default();
+        (replaced.days + UNKNOWN.1) / (replaced.pages + UNKNOWN.0)
+    }
+
+    pub fn behaviour(&self) -> f64 {
+        match self.curve.as_ref().map(|fitted| fitted.curve) {
+            None | Some(Curve::Static) => 0.0,
+            Some(Curve::Churn { .. }) => 1.0,
+            Some(Curve::Scroll { .. }) => 2.0,
+        }
+    }
+
+    pub(super) fn push_bytes(&self, bytes: &mut Vec<u8>) {
+        self.shares.iter().for_each(|share| push_float(bytes, *share));
+        push_float(bytes, self.moved);
+        let has = [self.rate.is_some(), self.replaced.is_some(), self.curve.is_some()];
+        bytes.push(has.iter().fold(0, |flags, has| flags << 1 | u8::from(*has)));
+        if let Some(Gamma { shape, days }) = self.rate {
+            [shape, days].iter().for_each(|number| push_float(bytes, *number));
+        }
+        if let Some(replaced) = &self.replaced {
+            replaced.push_bytes(bytes);
+        }
+        if let Some(curve) = &self.curve {
+            curve.push_bytes(bytes);
+        }
+    }
+
+    pub(super) fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
+        let mut float = || take_float(rest);
+        let (shares, moved) = ([float()?, float()?, float()?], float()?);
+        let flags = take_byte(rest)?;
+        let mut traces = Self { shares, moved, ..Self::default() };
+        if flags & 4 != 0 {
+            traces.rate = Some(Gamma { shape: take_float(rest)?, days: take_float(rest)? });
+        }
+        if flags & 2 != 0 {
+            traces.replaced = Some(Replaced::take_bytes(rest)?);
+        }
+        if flags & 1 != 0 {
+            traces.curve = Some(Box::new(Fitted::take_bytes(rest)?));
+        }
+        Some(traces)
+    }
+}
