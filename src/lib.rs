@@ -46,6 +46,8 @@ pub mod crawl;
 
 pub mod simulate;
 
+pub mod evolve;
+
 pub mod evolving_web;
 
 pub mod reproduce;

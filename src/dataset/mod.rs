@@ -88,6 +88,16 @@ pub enum History {
     Texts { from: Vec<(u32, u32)>, texts: Vec<Arc<[u64]>> },
 }
 
+impl History {
+    /// Changes that were recorded.
+    pub fn changes(&self) -> u64 {
+        match self {
+            Self::Bits(bits) => bits.iter().map(|word| u64::from(word.count_ones())).sum(),
+            Self::Texts { from, .. } => from.len().saturating_sub(1) as u64,
+        }
+    }
+}
+
 /// Words of 64 bits that the histories of a dataset may take: 16 GB.
 const MOST_WORDS: usize = 1 << 31;
 

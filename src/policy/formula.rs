@@ -58,7 +58,8 @@ impl Policy for Formula {
     }
 
     fn looks_at(&self) -> LooksAt {
-        LooksAt { divergence: self.wanted.divergence(), kin: false }
+        let age = self.expression.terminals().contains(&Terminal::Age);
+        LooksAt { divergence: self.wanted.divergence(), kin: false, age }
     }
 
     fn learn(&self, _host: HostId, _depth: Depth, learnt: &mut Learnt, lesson: &Lesson, seen: Seen) {

@@ -69,7 +69,7 @@ impl Policy for LongevityBound {
     }
 
     fn looks_at(&self) -> LooksAt {
-        LooksAt { divergence: true, kin: false }
+        LooksAt { divergence: true, kin: false, age: false }
     }
 
     fn learn(&self, _host: HostId, _depth: Depth, learnt: &mut Learnt, lesson: &Lesson, seen: Seen) {

@@ -69,7 +69,7 @@ impl Policy for LongevityFit {
     }
 
     fn looks_at(&self) -> LooksAt {
-        LooksAt { divergence: true, kin: true }
+        LooksAt { divergence: true, kin: true, age: false }
     }
 
     fn learn(&self, _host: HostId, _depth: Depth, learnt: &mut Learnt, lesson: &Lesson, seen: Seen) {

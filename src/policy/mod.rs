@@ -144,6 +144,8 @@ pub struct LooksAt {
     pub divergence: bool,
     /// Whom pages are like.
     pub kin: bool,
+    /// For how long pages are known.
+    pub age: bool,
 }
 
 /// Above any age in seconds (it is 60,000 years), and small enough that a depth still counts below it.

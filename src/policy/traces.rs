@@ -68,7 +68,7 @@ pub struct Traces {
 
 const WEIGHTS: [Weights; 3] = [Weights::Last, Weights::Linear, Weights::Doubling];
 /// What a page that was hardly watched is taken for: one of which a twentieth was replaced in half of a day.
-const UNKNOWN: (f64, f64) = (0.05, 0.5);
+const HARDLY_WATCHED: (f64, f64) = (0.05, 0.5);
 
 impl Traces {
     /// Takes in a visit, the page's `visits`-th, after so many days.
@@ -118,7 +118,7 @@ impl Traces {
     /// Days that a fragment stays, in the mean.
     pub fn lifetime_days(&self) -> f64 {
         let replaced = self.replaced.unwrap_or_default();
-        (replaced.days + UNKNOWN.1) / (replaced.pages + UNKNOWN.0)
+        (replaced.days + HARDLY_WATCHED.1) / (replaced.pages + HARDLY_WATCHED.0)
     }
 
     pub fn behaviour(&self) -> f64 {
@@ -129,7 +129,7 @@ impl Traces {
         }
     }
 
-    pub(super) fn push_bytes(&self, bytes: &mut Vec<u8>) {
+    pub fn push_bytes(&self, bytes: &mut Vec<u8>) {
         self.shares.iter().for_each(|share| push_float(bytes, *share));
         push_float(bytes, self.moved);
         let has = [self.rate.is_some(), self.replaced.is_some(), self.curve.is_some()];

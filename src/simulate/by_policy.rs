@@ -79,6 +79,8 @@ struct ClassKey {
     weight: u64,
     /// Only if the policy looks at it.
     kin: Kin,
+    /// The same; else as if it were found at its last visit.
+    born: u32,
 }
 
 impl<'a> ByPolicy<'a> {
@@ -142,11 +144,13 @@ impl<'a> ByPolicy<'a> {
         let learnt = self.teach(node);
         let kin = if self.looks_at.kin { self.truth.kin.get(page as usize).copied() } else { None };
         let kin = kin.unwrap_or_default();
-        let key = ClassKey { learnt, last, weight: weight.to_bits(), kin };
+        let born = self.truth.born.get(page as usize).copied().filter(|_| self.looks_at.age).unwrap_or(last);
+        let key = ClassKey { learnt, last, weight: weight.to_bits(), kin, born };
         let (terms, all) = (self.terms, &self.learnt);
         let class = self.classes.entry(key).or_insert_with(|| {
             let at = terms.at(last);
-            let mut state = PageState::found(PageId(0), HostId(i64::from(kin.site)), 0, weight, at);
+            let mut state =
+                PageState::found(PageId(0), HostId(i64::from(kin.site)), 0, weight, terms.at(born));
             state.kin = kin;
             (state.life, state.last_visit, state.seen_at) = (Life::Alive, Some(at), Some(at));
             state.learnt = all.get(learnt as usize).cloned().unwrap_or_default();

@@ -67,16 +67,9 @@ pub struct Interval {
 
 impl Interval {
     fn of(samples: &[Figures]) -> Self {
-        let count = samples.len() as f64;
-        let mean = |of: fn(&Figures) -> f64| samples.iter().map(of).sum::<f64>() / count.max(1.0);
-        let off = |of: fn(&Figures) -> f64| {
-            if samples.len() < 2 {
-                return 0.0;
-            }
-            let middle = mean(of);
-            let squares = samples.iter().map(|sample| (of(sample) - middle).powi(2)).sum::<f64>();
-            deviations(samples.len() - 1) * (squares / (count - 1.0) / count).sqrt()
-        };
+        let spread = |of: fn(&Figures) -> f64| spread(&samples.iter().map(of).collect::<Vec<f64>>());
+        let mean = |of: fn(&Figures) -> f64| spread(of).0;
+        let off = |of: fn(&Figures) -> f64| spread(of).1;
         let all = |take: &dyn Fn(fn(&Figures) -> f64) -> f64| Figures {
             change_rate: take(|figures| figures.change_rate),
             freshness: take(|figures| figures.freshness),
@@ -88,6 +81,17 @@ impl Interval {
         };
         Self { figures: all(&mean), off: all(&off), samples: samples.len() }
     }
+}
+
+/// The mean, and how far it may be off 19 times out of 20; a single sample says nothing of that.
+pub fn spread(samples: &[f64]) -> (f64, f64) {
+    let count = samples.len() as f64;
+    let mean = samples.iter().sum::<f64>() / count.max(1.0);
+    if samples.len() < 2 {
+        return (mean, 0.0);
+    }
+    let squares = samples.iter().map(|sample| (sample - mean).powi(2)).sum::<f64>();
+    (mean, deviations(samples.len() - 1) * (squares / (count - 1.0) / count).sqrt())
 }
 
 /// Student's t for a two-sided 95 % interval, by degrees of freedom.
@@ -128,9 +132,7 @@ pub fn compare(
     for name in &plan.policies {
         check(name)?;
     }
-    let large: Vec<&Group> =
-        dataset.groups.iter().filter(|group| group.pages.len() >= plan.least_pages).collect();
-    let groups = if large.is_empty() { dataset.groups.iter().collect() } else { large };
+    let groups = groups(dataset, plan.least_pages);
     let mut jobs = Vec::new();
     for budget in 0..plan.budgets.len() {
         for policy in 0..plan.policies.len() {
@@ -162,6 +164,26 @@ pub fn compare(
     Ok(rows(plan, &groups, &jobs, &results))
 }
 
+/// The groups that have as many pages, or all if none has.
+pub fn groups(dataset: &Dataset, least_pages: usize) -> Vec<&Group> {
+    let large: Vec<&Group> = dataset.groups.iter().filter(|group| group.pages.len() >= least_pages).collect();
+    if large.is_empty() { dataset.groups.iter().collect() } else { large }
+}
+
+/// The pages of a fold in order, and all others as they were drawn. Folds are drawn once and for all.
+pub fn fold(pages: usize, folds: u32, fold: u32) -> (Vec<u32>, Vec<u32>) {
+    let mut all: Vec<u32> = (0..pages as u32).collect();
+    all.shuffle(&mut Pcg64::seed_from_u64(1));
+    let is_own = |place: usize| place % folds.max(1) as usize == fold as usize;
+    let of = |own: bool| {
+        let drawn = all.iter().enumerate().filter(move |(place, _)| is_own(*place) == own);
+        drawn.map(|(_, page)| *page).collect::<Vec<u32>>()
+    };
+    let mut own = of(true);
+    own.sort_unstable();
+    (own, of(false))
+}
+
 fn take<'a, 'b>(next: &AtomicUsize, jobs: &'b [Job<'a>]) -> Option<(usize, &'b Job<'a>)> {
     let at = next.fetch_add(1, Ordering::Relaxed);
     jobs.get(at).map(|job| (at, job))
@@ -169,13 +191,7 @@ fn take<'a, 'b>(next: &AtomicUsize, jobs: &'b [Job<'a>]) -> Option<(usize, &'b J
 
 fn run(job: &Job<'_>, plan: &Plan) -> Vec<CycleFigures> {
     let Job { group, order, fold, .. } = job;
-    let mut pages: Vec<u32> = (0..group.pages.len() as u32).collect();
-    // Folds are drawn once, orders within them.
-    if plan.folds > 1 {
-        pages.shuffle(&mut Pcg64::seed_from_u64(1));
-        pages = pages.into_iter().skip(*fold as usize).step_by(plan.folds as usize).collect();
-        pages.sort_unstable();
-    }
+    let mut pages = self::fold(group.pages.len(), plan.folds, *fold).0;
     if *order > 0 {
         pages.shuffle(&mut Pcg64::seed_from_u64(u64::from(*order)));
     }

@@ -46,7 +46,8 @@ impl CycleFigures {
     }
 }
 
-fn discount(rank: usize) -> f64 {
+/// What a visit of that rank counts, from 0 on.
+pub fn discount(rank: usize) -> f64 {
     1.0 / (rank as f64 + 2.0).ln()
 }
 

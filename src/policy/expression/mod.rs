@@ -154,6 +154,11 @@ impl Expression {
         &self.0
     }
 
+    /// Another list of numbers for each other formula.
+    pub fn codes(&self) -> impl Iterator<Item = u64> + '_ {
+        self.0.iter().map(|symbol| symbol.code())
+    }
+
     /// Levels: 1 for a single terminal.
     pub fn depth(&self) -> usize {
         let mut depths: Vec<usize> = Vec::new();

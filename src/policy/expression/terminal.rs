@@ -2,12 +2,15 @@
 //!
 //! Time is counted in cycles, as in Santos et al. 2013 (§4).
 
+use serde::{Deserialize, Serialize};
+
 use crate::estimate::bias_reduced;
 use crate::estimate::weighted::Weights;
 use crate::policy::traces::Traces;
 
 /// A fact of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub enum Terminal {
     /// n: visits that had something to compare with.
     Visits,
@@ -147,6 +150,20 @@ impl Terminal {
             Self::Behaviour => facts.traces.behaviour(),
             Self::Signals => f64::from(facts.signals),
         }
+    }
+}
+
+impl From<Terminal> for String {
+    fn from(terminal: Terminal) -> Self {
+        terminal.name().to_owned()
+    }
+}
+
+impl TryFrom<String> for Terminal {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        Self::from_name(&name)
     }
 }
 

@@ -1,0 +1,118 @@
+//! The champion as a file: a readable formula, what it was bred for, and what it is worth.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::population::Selection;
+use super::{Effort, Journal, Pick, Settings, Verdict};
+use crate::policy::expression::Expression;
+use crate::simulate::compare::spread;
+
+/// What `freshet evolve` writes, and `--policy evolved:FILE` reads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Champion {
+    /// Pages with the highest value are visited first.
+    pub formula: String,
+    /// As it was bred, with what does nothing.
+    pub bred: String,
+    /// The same order of pages as that, in the shortest form that algebra gives.
+    pub equivalent: String,
+    /// The data it was bred on.
+    pub data: String,
+    /// Whether all runs were finished.
+    pub finished: bool,
+    pub scores: Scores,
+    pub settings: Settings,
+    #[serde(default)]
+    pub effort: Effort,
+    #[serde(default, rename = "fold")]
+    pub picks: Vec<Pick>,
+}
+
+/// What it is worth.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scores {
+    /// On the pages it was bred on, and on those that decided between it and others.
+    pub training: f64,
+    pub validation: f64,
+    /// On pages of its fold that it has not seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<f64>,
+    /// On all pages.
+    pub all: f64,
+    /// By each selection: what formulas found this way are worth on pages they have not seen.
+    #[serde(default)]
+    pub tests: Vec<Tested>,
+}
+
+/// The mean over folds, and how far it may be off 19 times out of 20.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tested {
+    pub selection: Selection,
+    pub mean: f64,
+    pub off: f64,
+    pub folds: usize,
+}
+
+/// Why a file is no champion.
+#[derive(Debug)]
+pub struct ChampionError {
+    path: PathBuf,
+    wrong: String,
+}
+
+impl fmt::Display for ChampionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.path.display(), self.wrong)
+    }
+}
+
+impl std::error::Error for ChampionError {}
+
+impl Champion {
+    pub fn new(data: String, journal: &Journal, verdict: &Verdict) -> Self {
+        let Settings { folds, runs, .. } = journal.settings;
+        let Pick { formula, training, validation, test, .. } = verdict.champion.clone();
+        let tested = |selection: Selection| {
+            let own = verdict.picks.iter().filter(|pick| pick.selection == selection);
+            let tests: Vec<f64> = own.filter_map(|pick| pick.test).collect();
+            let (mean, off) = spread(&tests);
+            (!tests.is_empty()).then_some(Tested { selection, mean, off, folds: tests.len() })
+        };
+        let tests = Selection::ALL.into_iter().filter_map(tested).collect();
+        Self {
+            formula: verdict.formula.to_string(),
+            bred: formula,
+            equivalent: verdict.equivalent.to_string(),
+            data,
+            finished: journal.finished.len() == (folds * runs) as usize,
+            scores: Scores { training, validation, test, all: verdict.on_all, tests },
+            settings: journal.settings.clone(),
+            effort: journal.effort,
+            picks: verdict.picks.clone(),
+        }
+    }
+
+    /// Reads a file, and sees that its formula is one.
+    pub fn read(path: &Path) -> Result<Self, ChampionError> {
+        let wrong = |wrong: String| ChampionError { path: path.to_owned(), wrong };
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        let champion: Self = toml::from_str(&text)
+            .map_err(|error| wrong(format!("this is no file of `freshet evolve`: {error}")))?;
+        champion.expression().map_err(wrong)?;
+        Ok(champion)
+    }
+
+    pub fn expression(&self) -> Result<Expression, String> {
+        self.formula.parse().map_err(|error| format!("`formula`, {error}"))
+    }
+
+    /// As it is written.
+    pub fn text(&self) -> Result<String, toml::ser::Error> {
+        let head = "# A score function that `freshet evolve` bred: pages with the highest value are visited first.\n\
+                    # Run it with `--policy evolved:FILE`; `freshet evolve --explain FILE` says what it goes by.\n\n";
+        Ok(head.to_owned() + &toml::to_string_pretty(self)?)
+    }
+}

@@ -1,0 +1,665 @@
+//! What a formula is worth: a replay, made as cheap as it can be.
+//!
+//! The protocol and the outcome are those of [`crate::simulate::replay`] with the formula as the policy, to the last visit;
+//! a property test holds the two against each other. What makes it cheap: a cycle costs as much as there are states, not
+//! pages, as pages in the same state share a score; a score is worked out once for a state and a waiting time; scores are
+//! worked out in columns; the best are selected, not sorted; and what all formulas have in common (the warm-up, who changed
+//! when) is prepared once.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::states::{States, Visit};
+use crate::policy::Score;
+use crate::policy::expression::{Columns, Expression, Scratch, Terminal};
+use crate::simulate::Terms;
+use crate::simulate::metric::discount;
+use crate::simulate::truth::Truth;
+
+/// What formulas are bred for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fitness {
+    /// Visits that found a change (Santos et al. 2013).
+    #[default]
+    ChangeRate,
+    /// The same, earlier visits of a cycle counting more (the journal version of 2015).
+    Ndcg,
+    /// Copies that are what the page says.
+    Freshness,
+}
+
+impl Fitness {
+    pub const ALL: [Self; 3] = [Self::ChangeRate, Self::Ndcg, Self::Freshness];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ChangeRate => "changerate",
+            Self::Ndcg => "ndcg",
+            Self::Freshness => "freshness",
+        }
+    }
+}
+
+/// Pages of a group, made ready to be replayed again and again.
+#[derive(Debug)]
+pub struct Course {
+    terms: Terms,
+    cycles: u32,
+    changes: Changes,
+    /// In order of their cycles.
+    entries: Vec<Entry>,
+    /// How far texts are apart, where that matters: by page, text and text.
+    apart: Apart,
+}
+
+/// Pages that begin to compete at a cycle, with the same visits behind them.
+#[derive(Debug)]
+struct Entry {
+    cycle: u32,
+    last: u32,
+    weight: f64,
+    visits: Vec<Visit>,
+    members: Vec<u32>,
+}
+
+/// When pages change.
+#[derive(Debug)]
+enum Changes {
+    /// Bit c is set if the page has another text at cycle c than at the one before, and no text comes back.
+    Words(Vec<u64>),
+    /// The text at each cycle, page after page.
+    Texts(Vec<u32>),
+}
+
+type Apart = HashMap<(u32, u32, u32), f64>;
+
+/// What is done with a copy in the time that it is held: cycles in which it is what the page says, and others.
+#[derive(Clone, Copy)]
+struct Held {
+    page: u32,
+    last: u32,
+    /// The visit that ends it, or the end of all.
+    until: u32,
+}
+
+impl Course {
+    /// Of the pages of a group, in this order. `moves`: whether it matters how far they move.
+    pub fn new(truth: &Truth, terms: Terms, moves: bool) -> Self {
+        let pages = truth.pages() as u32;
+        let comes_back = (0..pages).any(|page| {
+            let mut texts: Vec<u32> = truth.steps(page).iter().map(|step| step.text).collect();
+            texts.sort_unstable();
+            texts.windows(2).any(|two| two.first() == two.last())
+        });
+        let is_short = truth.cycles <= 64 && !comes_back && !moves;
+        let changes = if is_short {
+            let word =
+                |page| truth.steps(page).iter().skip(1).fold(0, |word, step| word | 1_u64 << step.cycle);
+            Changes::Words((0..pages).map(word).collect())
+        } else {
+            let texts = |page| (0..truth.cycles).map(move |cycle| truth.text(page, cycle));
+            Changes::Texts((0..pages).flat_map(texts).collect())
+        };
+        let mut course =
+            Self { terms, cycles: truth.cycles, changes, entries: Vec::new(), apart: Apart::new() };
+        if moves {
+            course.measure(truth);
+        }
+        course.warm_up(truth);
+        course
+    }
+
+    /// How far any two texts of a page are apart that one visit may follow on the other.
+    fn measure(&mut self, truth: &Truth) {
+        for page in 0..truth.pages() as u32 {
+            let mut texts: Vec<u32> = truth.steps(page).iter().map(|step| step.text).collect();
+            texts.sort_unstable();
+            texts.dedup();
+            for (place, one) in texts.iter().enumerate() {
+                for other in texts.iter().skip(place + 1) {
+                    self.apart.insert((page, *one, *other), truth.divergence(page, *one, *other));
+                }
+            }
+        }
+    }
+
+    fn warm_up(&mut self, truth: &Truth) {
+        type Key = (u32, u64, Vec<(bool, u64)>);
+        let mut entries: HashMap<Key, Entry> = HashMap::new();
+        for page in 0..truth.pages() as u32 {
+            let born = truth.born.get(page as usize).copied().unwrap_or(0);
+            if born + self.terms.warm_up + 1 >= self.cycles {
+                continue;
+            }
+            let weight = truth.weights.get(page as usize).copied().unwrap_or(1.0);
+            let visits: Vec<Visit> = (born + 1..=born + self.terms.warm_up)
+                .map(|cycle| self.visit(page, cycle - 1, cycle))
+                .collect();
+            let seen = visits.iter().map(|visit| (visit.changed, visit.moved.to_bits())).collect();
+            let last = born + self.terms.warm_up;
+            let entry = entries.entry((born, weight.to_bits(), seen)).or_insert_with(|| Entry {
+                cycle: last + 1,
+                last,
+                weight,
+                visits,
+                members: Vec::new(),
+            });
+            entry.members.push(page);
+        }
+        self.entries = entries.into_values().collect();
+        // Members are in order of their numbers, and no page is in two.
+        self.entries.sort_by_key(|entry| (entry.cycle, entry.members.first().copied()));
+    }
+
+    fn text(&self, page: u32, cycle: u32) -> u32 {
+        match &self.changes {
+            Changes::Words(_) => 0,
+            Changes::Texts(texts) => {
+                texts.get(page as usize * self.cycles as usize + cycle as usize).copied().unwrap_or(0)
+            }
+        }
+    }
+
+    /// What a visit finds.
+    fn visit(&self, page: u32, last: u32, now: u32) -> Visit {
+        let gap = now - last;
+        match &self.changes {
+            Changes::Words(words) => {
+                let changed = words.get(page as usize).is_some_and(|word| word & between(last, now) != 0);
+                Visit { gap, changed, moved: f64::from(u8::from(changed)) }
+            }
+            Changes::Texts(_) => {
+                let (held, live) = (self.text(page, last), self.text(page, now));
+                let changed = held != live;
+                let apart = self.apart.get(&(page, held.min(live), held.max(live))).copied();
+                let moved = if changed { apart.unwrap_or(1.0) } else { 0.0 };
+                Visit { gap, changed, moved }
+            }
+        }
+    }
+
+    /// The cycles after the copy was taken, up to that of the next visit, in which the page says something else.
+    fn stale(&self, held: Held, mut tell: impl FnMut(std::ops::Range<u32>)) {
+        let Held { page, last, until } = held;
+        match &self.changes {
+            Changes::Words(words) => {
+                let word = words.get(page as usize).copied().unwrap_or(0) & between(last, until);
+                if word != 0 {
+                    tell(word.trailing_zeros()..until + 1);
+                }
+            }
+            Changes::Texts(_) => {
+                let text = self.text(page, last);
+                for cycle in last + 1..=until {
+                    if self.text(page, cycle) != text {
+                        tell(cycle..cycle + 1);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The bits of the cycles after one, up to another.
+fn between(last: u32, now: u32) -> u64 {
+    let up_to = |cycle: u32| if cycle >= 63 { u64::MAX } else { (1_u64 << (cycle + 1)) - 1 };
+    up_to(now) & !up_to(last)
+}
+
+/// Pages in one state whose last visit was in the same cycle.
+#[derive(Debug, Default)]
+struct Class {
+    state: u32,
+    last: u32,
+    members: Vec<u32>,
+    /// Those before were visited.
+    from: usize,
+    /// Are the members in order?
+    is_sorted: bool,
+    /// Was the last visit one of the warm-up?
+    is_entry: bool,
+}
+
+impl Class {
+    fn left(&self) -> &[u32] {
+        self.members.get(self.from..).unwrap_or(&[])
+    }
+
+    fn size(&self) -> usize {
+        self.members.len() - self.from
+    }
+}
+
+/// A class, to be ranked: the highest first.
+#[derive(Clone, Copy, Debug)]
+struct Ranked {
+    key: u128,
+    size: u32,
+    class: u32,
+}
+
+/// The score first; of equal ones the pages left alone longer.
+fn key(score: Score, last: u32) -> u128 {
+    let bits = score.value().to_bits();
+    let rising = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
+    u128::from(rising) << 32 | u128::from(u32::MAX - last)
+}
+
+/// Replays formulas, one after the other; what can be used again is kept.
+#[derive(Debug)]
+pub struct Runner {
+    states: States,
+    classes: Vec<Class>,
+    ranked: Vec<Ranked>,
+    spare: Vec<Vec<u32>>,
+    /// Where pages go that are in a state after their visit: a class, valid in the turn that is named.
+    arrivals: Vec<(u64, u32)>,
+    turn: u64,
+    /// Scores by state and waiting time, if there are few states; what is not worked out yet is not a number.
+    memo: Vec<f64>,
+    columns: Columns,
+    scratch: Scratch,
+    asked: Vec<(u32, u32, u32)>,
+    values: Vec<f64>,
+    /// Symbols evaluated so far, times the places they were evaluated in.
+    pub node_evaluations: u64,
+}
+
+/// Scores are remembered where there are no more states times cycles.
+const MOST_REMEMBERED: usize = 1 << 19;
+
+/// What came of a replay.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    visits: u64,
+    changed: u64,
+    fresh: u64,
+    pages: u64,
+    gains: Vec<f64>,
+    room: Vec<usize>,
+    stale: Vec<i64>,
+}
+
+impl Runner {
+    pub fn new(terminals: &[Terminal], cycle_days: f64) -> Self {
+        Self {
+            states: States::new(terminals, cycle_days),
+            classes: Vec::new(),
+            ranked: Vec::new(),
+            spare: Vec::new(),
+            arrivals: Vec::new(),
+            turn: 0,
+            memo: Vec::new(),
+            columns: Columns::default(),
+            scratch: Scratch::default(),
+            asked: Vec::new(),
+            values: Vec::new(),
+            node_evaluations: 0,
+        }
+    }
+
+    /// How good the formula is, over all cycles.
+    pub fn run(&mut self, course: &Course, formula: &Expression, fitness: Fitness) -> f64 {
+        self.states.tidy();
+        self.memo.clear();
+        let terminals = formula.terminals();
+        let mut tally = Tally::default();
+        if fitness == Fitness::Ndcg {
+            tally.stale = vec![0; course.cycles as usize + 2];
+        }
+        let mut entries = course.entries.iter().peekable();
+        let mut competing = 0;
+        for now in 0..course.cycles {
+            while let Some(entry) = entries.next_if(|entry| entry.cycle <= now) {
+                competing += entry.members.len();
+                self.enter(entry);
+            }
+            if competing == 0 {
+                continue;
+            }
+            let visits = course.terms.visits(competing);
+            tally.pages += competing as u64;
+            tally.visits += visits as u64;
+            self.rank(formula, &terminals, now, course.cycles);
+            self.visit_best(course, now, visits, fitness, &mut tally);
+        }
+        let last = course.cycles.saturating_sub(1);
+        while let Some(class) = self.classes.pop() {
+            if fitness != Fitness::ChangeRate {
+                for page in class.left() {
+                    let held = Held { page: *page, last: class.last, until: last };
+                    tally.end(course, held, class.is_entry, fitness, true);
+                }
+            }
+            self.spare.push(class.members);
+        }
+        tally.fitness(fitness)
+    }
+
+    fn enter(&mut self, entry: &Entry) {
+        let mut state = self.states.first(entry.weight);
+        for visit in &entry.visits {
+            state = self.states.after(state, *visit);
+        }
+        let mut members = self.spare.pop().unwrap_or_default();
+        members.clear();
+        members.extend_from_slice(&entry.members);
+        self.classes.push(Class {
+            state,
+            last: entry.last,
+            members,
+            from: 0,
+            is_sorted: true,
+            is_entry: true,
+        });
+    }
+
+    /// Works out the score of every class.
+    fn rank(&mut self, formula: &Expression, terminals: &[Terminal], now: u32, cycles: u32) {
+        self.ranked.clear();
+        self.asked.clear();
+        let remembered = self.states.count() * cycles as usize;
+        let remembers = remembered <= MOST_REMEMBERED;
+        if remembers && self.memo.len() < remembered {
+            self.memo.resize(remembered, f64::NAN);
+        }
+        for (class, place) in self.classes.iter().zip(0_u32..) {
+            let waiting = now - class.last;
+            let at = class.state as usize * cycles as usize + waiting as usize;
+            let known = if remembers { self.memo.get(at).copied().unwrap_or(f64::NAN) } else { f64::NAN };
+            if known.is_nan() {
+                self.asked.push((place, class.state, waiting));
+            }
+            self.ranked.push(Ranked {
+                key: key(Score::new(known), class.last),
+                size: class.size() as u32,
+                class: place,
+            });
+        }
+        self.columns.clear();
+        for terminal in terminals {
+            let states = &self.states;
+            let column =
+                self.asked.iter().map(|(_, state, waiting)| states.value(*terminal, *state, *waiting));
+            self.columns.of_mut(*terminal).extend(column);
+        }
+        self.values.clear();
+        self.values.resize(self.asked.len(), 0.0);
+        formula.values(&self.columns, &mut self.scratch, &mut self.values);
+        self.node_evaluations += (formula.symbols().len() * self.asked.len()) as u64;
+        for ((place, state, waiting), value) in self.asked.iter().zip(&self.values) {
+            if let (Some(ranked), Some(class)) =
+                (self.ranked.get_mut(*place as usize), self.classes.get(*place as usize))
+            {
+                ranked.key = key(Score::new(*value), class.last);
+            }
+            let at = *state as usize * cycles as usize + *waiting as usize;
+            if let Some(known) = self.memo.get_mut(at).filter(|_| remembers) {
+                *known = *value;
+            }
+        }
+    }
+
+    fn visit_best(&mut self, course: &Course, now: u32, visits: usize, fitness: Fitness, tally: &mut Tally) {
+        self.turn += 1;
+        let (whole, tied, room) = select(&mut self.ranked, visits);
+        if fitness == Fitness::Ndcg {
+            let best = self.ranked.get_mut(..tied).unwrap_or_default();
+            best.sort_unstable_by_key(|ranked| std::cmp::Reverse(ranked.key));
+            tally.gains.resize(now as usize, 0.0);
+            tally.room.resize(now as usize, 0);
+            tally.gains.push(self.gain(course, now, tied, visits));
+            tally.room.push(visits);
+            // Sorting keeps those that are wholly taken in front of those that are not.
+        }
+        let taken: Vec<u32> = self.ranked.iter().take(whole).map(|ranked| ranked.class).collect();
+        let shared: Vec<u32> =
+            self.ranked.get(whole..tied).unwrap_or(&[]).iter().map(|ranked| ranked.class).collect();
+        let ends = self.ends(&shared, room);
+        for class in taken {
+            let size = self.classes.get(class as usize).map_or(0, Class::size);
+            self.visit_class(course, now, class, size, fitness, tally);
+        }
+        for (class, count) in shared.into_iter().zip(ends) {
+            self.visit_class(course, now, class, count, fitness, tally);
+        }
+        self.clear_empty();
+    }
+
+    /// How well the visits of a cycle were ordered.
+    fn gain(&self, course: &Course, now: u32, tied: usize, visits: usize) -> f64 {
+        let (mut gain, mut rank, mut at) = (0.0, 0, 0);
+        let best = self.ranked.get(..tied).unwrap_or(&[]);
+        while let Some(first) = best.get(at) {
+            let same = best.iter().skip(at).take_while(|ranked| ranked.key == first.key).count();
+            let classes = best.iter().skip(at).take(same);
+            let classes = classes.filter_map(|ranked| self.classes.get(ranked.class as usize));
+            let mut pages: Vec<(u32, u32)> =
+                classes.flat_map(|class| class.left().iter().map(|page| (*page, class.last))).collect();
+            pages.sort_unstable();
+            for (page, last) in pages.into_iter().take(visits - rank) {
+                if course.visit(page, last, now).changed {
+                    gain += discount(rank);
+                }
+                rank += 1;
+            }
+            at += same;
+        }
+        gain
+    }
+
+    /// Of classes that tie, how many each gives if those with the lowest numbers come first and there is room for so many.
+    fn ends(&mut self, tied: &[u32], room: usize) -> Vec<usize> {
+        if let [class] = tied
+            && self.classes.get(*class as usize).is_some_and(|class| class.size() == room)
+        {
+            return vec![room];
+        }
+        for class in tied {
+            if let Some(class) = self.classes.get_mut(*class as usize).filter(|class| !class.is_sorted) {
+                class.members.get_mut(class.from..).unwrap_or_default().sort_unstable();
+                class.is_sorted = true;
+            }
+        }
+        let lists: Vec<&[u32]> =
+            tied.iter().map(|class| self.classes.get(*class as usize).map_or(&[][..], Class::left)).collect();
+        let below = |page: u32| lists.iter().map(move |list| list.partition_point(|other| *other < page));
+        // The least number that has as many before it.
+        let (mut low, mut high) = (0_u32, u32::MAX);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if below(middle).sum::<usize>() < room { low = middle + 1 } else { high = middle }
+        }
+        below(low).collect()
+    }
+
+    /// Visits the first pages of a class.
+    fn visit_class(
+        &mut self,
+        course: &Course,
+        now: u32,
+        class: u32,
+        count: usize,
+        fitness: Fitness,
+        tally: &mut Tally,
+    ) {
+        let Some(from) = self.classes.get_mut(class as usize) else { return };
+        let (state, last, start, is_entry) = (from.state, from.last, from.from, from.is_entry);
+        let members = std::mem::take(&mut from.members);
+        let visited = members.get(start..start + count).unwrap_or(&[]);
+        if fitness != Fitness::ChangeRate {
+            for page in visited {
+                tally.end(course, Held { page: *page, last, until: now }, is_entry, fitness, false);
+            }
+        }
+        match &course.changes {
+            Changes::Words(words) => {
+                let (gap, mask) = (now - last, between(last, now));
+                let after = |states: &mut States, changed: bool| {
+                    states.after(state, Visit { gap, changed, moved: f64::from(u8::from(changed)) })
+                };
+                let (quiet, moved) = (after(&mut self.states, false), after(&mut self.states, true));
+                let (quiet, moved) = (self.arrival(quiet, now), self.arrival(moved, now));
+                let mut take = |at: u32| {
+                    let class = self.classes.get_mut(at as usize);
+                    class.map(|class| std::mem::take(&mut class.members)).unwrap_or_default()
+                };
+                let (mut still, mut new) = (take(quiet), take(moved));
+                let before = new.len();
+                for page in visited {
+                    let changed = words.get(*page as usize).is_some_and(|word| word & mask != 0);
+                    if changed { new.push(*page) } else { still.push(*page) }
+                }
+                tally.changed += (new.len() - before) as u64;
+                for (at, pages) in [(quiet, still), (moved, new)] {
+                    if let Some(class) = self.classes.get_mut(at as usize) {
+                        class.members = pages;
+                    }
+                }
+            }
+            Changes::Texts(_) => {
+                for page in visited {
+                    let visit = course.visit(*page, last, now);
+                    tally.changed += u64::from(visit.changed);
+                    let next = self.states.after(state, visit);
+                    let at = self.arrival(next, now);
+                    if let Some(class) = self.classes.get_mut(at as usize) {
+                        class.members.push(*page);
+                    }
+                }
+            }
+        }
+        if let Some(from) = self.classes.get_mut(class as usize) {
+            from.members = members;
+            from.from += count;
+        }
+    }
+
+    /// The class of pages that come into this state in this cycle.
+    fn arrival(&mut self, state: u32, now: u32) -> u32 {
+        let place = state as usize;
+        if self.arrivals.len() <= place {
+            self.arrivals.resize(self.states.count().max(place + 1), (0, 0));
+        }
+        let next = self.classes.len() as u32;
+        let Some(arrival) = self.arrivals.get_mut(place) else { return next };
+        if arrival.0 == self.turn {
+            return arrival.1;
+        }
+        *arrival = (self.turn, next);
+        let mut members = self.spare.pop().unwrap_or_default();
+        members.clear();
+        self.classes.push(Class { state, last: now, members, from: 0, is_sorted: false, is_entry: false });
+        next
+    }
+
+    fn clear_empty(&mut self) {
+        let mut at = 0;
+        while let Some(class) = self.classes.get(at) {
+            if class.size() == 0 {
+                self.spare.push(self.classes.swap_remove(at).members);
+            } else {
+                at += 1;
+            }
+        }
+    }
+}
+
+impl Tally {
+    /// A copy is replaced, or all is over.
+    fn end(&mut self, course: &Course, held: Held, is_entry: bool, fitness: Fitness, is_over: bool) {
+        match fitness {
+            Fitness::ChangeRate => {}
+            Fitness::Ndcg => course.stale(held, |cycles| {
+                for (cycle, change) in [(cycles.start, 1), (cycles.end, -1)] {
+                    if let Some(stale) = self.stale.get_mut(cycle as usize) {
+                        *stale += change;
+                    }
+                }
+            }),
+            Fitness::Freshness => {
+                // From the cycle of the visit on, but for the warm-up's, up to the one before the next visit.
+                let until = if is_over { held.until } else { held.until - 1 };
+                let all = until + 1 - held.last - u32::from(is_entry);
+                let mut stale = 0;
+                course.stale(Held { until, ..held }, |cycles| stale += cycles.len() as u64);
+                self.fresh += u64::from(all) - stale;
+            }
+        }
+    }
+
+    fn fitness(&self, fitness: Fitness) -> f64 {
+        let share = |part: u64, all: u64| if all > 0 { part as f64 / all as f64 } else { 0.0 };
+        match fitness {
+            Fitness::ChangeRate => share(self.changed, self.visits),
+            Fitness::Freshness => share(self.fresh, self.pages),
+            Fitness::Ndcg => {
+                let mut stale = 0;
+                let (mut sum, mut count) = (0.0, 0_u32);
+                let mut discounts = vec![0.0];
+                for (cycle, room) in self.room.iter().enumerate() {
+                    stale += self.stale.get(cycle).copied().unwrap_or(0);
+                    if *room == 0 {
+                        continue;
+                    }
+                    let most = (*room).min(usize::try_from(stale).unwrap_or(0));
+                    while discounts.len() <= most {
+                        let rank = discounts.len() - 1;
+                        discounts.push(discounts.last().copied().unwrap_or(0.0) + discount(rank));
+                    }
+                    let best = discounts.get(most).copied().unwrap_or(0.0);
+                    let gain = self.gains.get(cycle).copied().unwrap_or(0.0);
+                    sum += if best > 0.0 { gain / best } else { 1.0 };
+                    count += 1;
+                }
+                if count > 0 { sum / f64::from(count) } else { 0.0 }
+            }
+        }
+    }
+}
+
+/// Parts the best from the others, so many pages being wanted: those before the first number are taken wholly; those from
+/// there up to the second tie, and of them as many pages are taken as the third says.
+fn select(ranked: &mut [Ranked], wanted: usize) -> (usize, usize, usize) {
+    let (mut low, mut high, mut room) = (0, ranked.len(), wanted);
+    while low < high {
+        let at = |place: usize| ranked.get(place).map_or(0, |ranked| ranked.key);
+        let mut three = [at(low), at(low + (high - low) / 2), at(high - 1)];
+        three.sort_unstable();
+        let pivot = three[1];
+        // Better ones to the front, worse ones to the back.
+        let (mut better, mut next, mut worse) = (low, low, high);
+        let (mut better_size, mut equal_size) = (0, 0);
+        while next < worse {
+            let Some(here) = ranked.get(next).copied() else { break };
+            match here.key.cmp(&pivot) {
+                std::cmp::Ordering::Greater => {
+                    better_size += here.size as usize;
+                    ranked.swap(better, next);
+                    (better, next) = (better + 1, next + 1);
+                }
+                std::cmp::Ordering::Equal => {
+                    equal_size += here.size as usize;
+                    next += 1;
+                }
+                std::cmp::Ordering::Less => {
+                    worse -= 1;
+                    ranked.swap(next, worse);
+                }
+            }
+        }
+        if better_size > room {
+            high = better;
+        } else if better_size == room {
+            return (better, better, 0);
+        } else if better_size + equal_size >= room {
+            return (better, worse, room - better_size);
+        } else {
+            room -= better_size + equal_size;
+            low = worse;
+        }
+    }
+    (low, low, 0)
+}

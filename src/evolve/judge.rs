@@ -1,0 +1,190 @@
+//! What was bred → what to go by, and how good that is on pages it has not seen.
+
+use std::sync::atomic::AtomicBool;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Breeding, Effort, Journal, Parts, Runners, Settings, restored};
+use crate::dataset::Dataset;
+use crate::policy::expression::{Expression, Symbol};
+use crate::simulate::compare::spread;
+
+use super::population::Selection;
+
+/// What a selection picked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pick {
+    pub selection: Selection,
+    pub fold: u32,
+    pub formula: String,
+    pub training: f64,
+    pub validation: f64,
+    /// On the fold's own pages; nothing if there is only one fold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<f64>,
+}
+
+/// The champion, and what every selection picked in every fold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// The pick that did best on all pages, as short as could be without being worse.
+    pub champion: Pick,
+    pub formula: Expression,
+    /// The same as it was bred, put into a shorter form with the same order of pages.
+    pub equivalent: Expression,
+    /// What the champion is worth on all pages, those it was bred on among them.
+    pub on_all: f64,
+    pub picks: Vec<Pick>,
+}
+
+impl Verdict {
+    /// What a selection's picks are worth on pages they have not seen, and how far that may be off 19 times out of 20.
+    pub fn test(&self, selection: Selection) -> Option<(f64, f64)> {
+        let own = self.picks.iter().filter(|pick| pick.selection == selection);
+        let tested: Vec<f64> = own.filter_map(|pick| pick.test).collect();
+        (!tested.is_empty()).then(|| spread(&tested))
+    }
+}
+
+/// Picks the champion; `None` before the first generation is over.
+pub fn judge(dataset: &Dataset, journal: &Journal) -> Option<Verdict> {
+    let settings = &journal.settings;
+    let never = AtomicBool::new(false);
+    let mut effort = Effort::default();
+    let mut picks = Vec::new();
+    for fold in 0..settings.folds {
+        let mut candidates: Vec<_> = journal
+            .finished
+            .iter()
+            .filter(|run| run.fold == fold)
+            .flat_map(|run| run.candidates.clone())
+            .collect();
+        let current = journal.current.clone().filter(|current| current.fold == fold);
+        if candidates.is_empty() && current.is_none() {
+            continue;
+        }
+        let breeding = Breeding::new(dataset, settings, fold);
+        if current.is_some() {
+            let kept = restored(current, settings.kept).1;
+            candidates.extend(breeding.candidates(kept.best(), &never, &mut effort)?);
+        }
+        for selection in Selection::ALL {
+            let worth = |one: &super::Candidate| selection.worth(one.training, one.validation);
+            // The first of equals, so that runs don't matter.
+            let best = candidates.iter().rev().max_by(|a, b| worth(a).total_cmp(&worth(b)))?;
+            let formula: Expression = best.formula.parse().ok()?;
+            let test =
+                (!breeding.parts.test.is_empty()).then(|| breeding.worth(&breeding.parts.test, &formula));
+            picks.push(Pick {
+                selection,
+                fold,
+                formula: best.formula.clone(),
+                training: best.training,
+                validation: best.validation,
+                test,
+            });
+        }
+    }
+    champion(dataset, settings, picks)
+}
+
+fn champion(dataset: &Dataset, settings: &Settings, picks: Vec<Pick>) -> Option<Verdict> {
+    // All pages at once: one fold, the halves of which are all there is.
+    let whole = Breeding::new(dataset, &Settings { folds: 1, ..settings.clone() }, 0);
+    let on_all = |formula: &Expression| {
+        f64::midpoint(
+            whole.worth(&whole.parts.training, formula),
+            whole.worth(&whole.parts.validation, formula),
+        )
+    };
+    let scored = picks.iter().filter(|pick| pick.selection == settings.selection).filter_map(|pick| {
+        let formula: Expression = pick.formula.parse().ok()?;
+        Some((on_all(&formula), pick, formula))
+    });
+    let (_, pick, bred) = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let breeding = Breeding::new(dataset, settings, pick.fold);
+    let equivalent = breeding.equivalent(&bred);
+    let formula = breeding.shortened(&equivalent);
+    let worth = |courses| breeding.worth(courses, &formula);
+    let Parts { training, validation, test } = &breeding.parts;
+    let champion = Pick {
+        formula: bred.to_string(),
+        training: worth(training),
+        validation: worth(validation),
+        test: (!test.is_empty()).then(|| worth(test)),
+        ..pick.clone()
+    };
+    let on_all = on_all(&formula);
+    Some(Verdict { champion, formula, equivalent, on_all, picks })
+}
+
+impl Breeding {
+    fn worth(&self, courses: &[super::Course], formula: &Expression) -> f64 {
+        let all = self.worth_of_all(courses, &[formula]);
+        all.first().copied().unwrap_or(0.0)
+    }
+
+    fn worth_of_all(&self, courses: &[super::Course], formulas: &[&Expression]) -> Vec<f64> {
+        let never = AtomicBool::new(false);
+        let runners: &Runners = &self.runners;
+        runners.all(courses, formulas, self.fitness, &never, &mut Effort::default()).unwrap_or_default()
+    }
+
+    /// The shortest form that orders pages alike. Rules may be off by rounding, so it is tried on the pages too.
+    fn equivalent(&self, bred: &Expression) -> Expression {
+        let worth = |formula: &Expression| {
+            (self.worth(&self.parts.training, formula), self.worth(&self.parts.validation, formula))
+        };
+        let before = worth(bred);
+        let forms = [bred.ranking(), bred.simplified(), bred.canonical()];
+        forms.into_iter().find(|form| worth(form) == before).unwrap_or_else(|| bred.clone())
+    }
+
+    /// Leaves out what does nothing: a part gives way to one of its own parts, or to a number, as long as the formula is
+    /// not worse for it on the pages it was bred on, nor on those that validated it.
+    fn shortened(&self, formula: &Expression) -> Expression {
+        let mut best = formula.clone();
+        let worth = |formulas: &[&Expression]| -> Vec<(f64, f64)> {
+            let training = self.worth_of_all(&self.parts.training, formulas);
+            training.into_iter().zip(self.worth_of_all(&self.parts.validation, formulas)).collect()
+        };
+        let Some(least) = worth(&[&best]).first().copied() else { return best };
+        for _ in 0..MOST_CUTS {
+            let mut shorter = shorter(&best);
+            shorter.sort_by_key(|form| form.symbols().len());
+            // A few at a time: the shortest that is good enough is taken.
+            let found = shorter.chunks(BATCH).find_map(|forms| {
+                let forms: Vec<&Expression> = forms.iter().collect();
+                let good =
+                    |(training, validation): &(f64, f64)| *training >= least.0 && *validation >= least.1;
+                let place = worth(&forms).iter().position(good)?;
+                forms.get(place).map(|form| (*form).clone())
+            });
+            match found {
+                Some(form) => best = form,
+                None => break,
+            }
+        }
+        best
+    }
+}
+
+const MOST_CUTS: usize = 100;
+const BATCH: usize = 16;
+
+/// Every formula in which one part gives way to one of its own, or to 1.
+fn shorter(formula: &Expression) -> Vec<Expression> {
+    let symbols = formula.symbols();
+    let mut all = Vec::new();
+    for (at, symbol) in symbols.iter().enumerate().filter(|(_, symbol)| symbol.operands() > 0) {
+        let part = formula.part(at);
+        let mut inner = at + 1;
+        for _ in 0..symbol.operands() {
+            let operand = formula.part(inner);
+            inner = operand.end;
+            all.extend(symbols.get(operand).map(|operand| formula.with(part.clone(), operand)));
+        }
+        all.push(formula.with(part, &[Symbol::Number(1.0)]));
+    }
+    all.into_iter().map(|form| form.ranking()).filter(|form| form.symbols().len() < symbols.len()).collect()
+}

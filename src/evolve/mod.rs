@@ -1,0 +1,457 @@
+//! Genetic programming over formulas: a score function is learnt from the collection's own history (GP4C, Santos et al. 2013).
+//!
+//! Comes in: a dataset and [`Settings`]. Goes out: a [`Journal`] of what every run came to, from which [`judge`] picks the
+//! champion. The protocol is the paper's (§4, §5.1): pages are split into folds; of each fold's others one half is what
+//! formulas are bred on, the other half decides between the best of all generations, and the fold itself tests what was picked.
+//!
+//! What must stay true: the same dataset, settings and seed give the same formulas, whatever the number of threads and
+//! however often it was stopped and taken up again. So chance has a part only in breeding, which is not parallel, and every
+//! generation draws anew from its own number.
+
+pub mod champion;
+pub mod explain;
+pub mod fitness;
+mod judge;
+pub mod population;
+mod states;
+mod variation;
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use rand::SeedableRng as _;
+use rand_pcg::Pcg64;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use crate::dataset::Dataset;
+use crate::policy::expression::{Expression, Terminal};
+use crate::policy::traces::Wanted;
+use crate::simulate::compare::{fold, groups};
+use crate::simulate::truth::Truth;
+use crate::simulate::{Measuring, Terms, Ties};
+use fitness::{Course, Fitness, Runner};
+pub use judge::{Pick, Verdict, judge};
+use population::{Individual, Kept, Selection, next_generation};
+use variation::Alphabet;
+
+/// How formulas are bred.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    pub population: usize,
+    pub generations: u32,
+    /// Times that all is begun anew, with other draws.
+    pub runs: u32,
+    /// Parts of the pages, each of which tests what was bred on the others; 1: nothing is tested.
+    pub folds: u32,
+    pub fitness: Fitness,
+    pub terminals: Vec<Terminal>,
+    pub selection: Selection,
+    /// Of the pages, the share that a cycle visits.
+    pub budget: f64,
+    /// Cycles in which pages are visited anyway.
+    pub warm_up: u32,
+    /// The best over all generations that are validated.
+    pub kept: usize,
+    /// Groups with fewer pages are left out, unless there are no others.
+    pub least_pages: usize,
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    /// Those of the paper.
+    fn default() -> Self {
+        Self {
+            population: 300,
+            generations: 50,
+            runs: 5,
+            folds: 5,
+            fitness: Fitness::default(),
+            terminals: Terminal::PAPERS.to_vec(),
+            selection: Selection::default(),
+            budget: 0.05,
+            warm_up: 2,
+            kept: 50,
+            least_pages: 30,
+            seed: 1,
+        }
+    }
+}
+
+/// What came of all runs so far: enough to go on from, and to judge.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Journal {
+    pub settings: Settings,
+    /// Tells whether it is the same data.
+    pub data: u64,
+    pub finished: Vec<Run>,
+    pub current: Option<Current>,
+    #[serde(default)]
+    pub effort: Effort,
+}
+
+/// A run that is over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    pub fold: u32,
+    pub run: u32,
+    pub candidates: Vec<Candidate>,
+    pub history: Vec<Generation>,
+}
+
+/// A formula that was kept, and what it is worth.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    pub formula: String,
+    pub training: f64,
+    pub validation: f64,
+}
+
+/// A run that is not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Current {
+    pub fold: u32,
+    pub run: u32,
+    pub population: Vec<(String, f64)>,
+    pub kept: Vec<(String, f64)>,
+    pub history: Vec<Generation>,
+}
+
+/// A generation's figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Generation {
+    /// The best fitness of all generations so far.
+    pub best: f64,
+    pub mean: f64,
+    /// Symbols of a formula, in the mean.
+    pub symbols: f64,
+}
+
+/// What it cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    pub formulas: u64,
+    /// Those of them that had to be replayed; of the others an equal one was.
+    pub replays: u64,
+    /// Symbols evaluated, times the states they were evaluated in.
+    pub node_evaluations: u64,
+    pub seconds: f64,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    pub fold: u32,
+    pub run: u32,
+    pub generation: u32,
+    pub figures: Generation,
+    /// The best formula of this run.
+    pub best: &'a Expression,
+}
+
+/// It was asked to stop; the journal has all up to the last whole generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped;
+
+impl Journal {
+    pub fn new(dataset: &Dataset, settings: Settings) -> Self {
+        let data = fingerprint(dataset);
+        Self { settings, data, finished: Vec::new(), current: None, effort: Effort::default() }
+    }
+
+    /// Is it of this dataset and these settings? If not, what differs.
+    pub fn fits(&self, dataset: &Dataset, settings: &Settings) -> Result<(), String> {
+        if self.data != fingerprint(dataset) {
+            return Err("it is of other pages".to_owned());
+        }
+        if self.settings != *settings {
+            return Err("it was run with other settings".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// Another for other pages or cycles.
+fn fingerprint(dataset: &Dataset) -> u64 {
+    let mut text = String::new();
+    for group in &dataset.groups {
+        let changes: u64 = group.pages.iter().map(|page| page.history.changes()).sum();
+        text += &format!("{} {} {} {changes}\n", group.name, group.cycles, group.pages.len());
+    }
+    xxh3_64(text.as_bytes())
+}
+
+/// Breeds until all runs are over, or until it is told to stop. `told` hears of every generation; the journal is right
+/// whenever it does.
+pub fn evolve(
+    dataset: &Dataset,
+    journal: &mut Journal,
+    stop: &AtomicBool,
+    told: &mut dyn FnMut(&Journal, &Progress<'_>),
+) -> Result<(), Stopped> {
+    let settings = journal.settings.clone();
+    let all = (0..settings.folds).flat_map(|fold| (0..settings.runs).map(move |run| (fold, run)));
+    let mut at_hand: Option<Breeding> = None;
+    for (fold, run) in all {
+        if journal.finished.iter().any(|done| (done.fold, done.run) == (fold, run)) {
+            continue;
+        }
+        let breeding = match at_hand.take() {
+            Some(breeding) if breeding.fold == fold => breeding,
+            _ => Breeding::new(dataset, &settings, fold),
+        };
+        let breeding = at_hand.insert(breeding);
+        breed(breeding, journal, run, stop, told)?;
+    }
+    Ok(())
+}
+
+/// One run.
+fn breed(
+    breeding: &mut Breeding,
+    journal: &mut Journal,
+    run: u32,
+    stop: &AtomicBool,
+    told: &mut dyn FnMut(&Journal, &Progress<'_>),
+) -> Result<(), Stopped> {
+    let settings = journal.settings.clone();
+    let alphabet = Alphabet::new(&settings.terminals);
+    let fold = breeding.fold;
+    let current = journal.current.take().filter(|current| (current.fold, current.run) == (fold, run));
+    let (mut population, mut kept, mut history) = restored(current, settings.kept);
+    while history.len() < settings.generations as usize {
+        let generation = history.len() as u32;
+        let mut random = Pcg64::seed_from_u64(seed(&settings, fold, run, generation));
+        let children = if population.is_empty() {
+            alphabet.create(settings.population, &mut random)
+        } else {
+            next_generation(&population, &alphabet, &mut random)
+        };
+        let Some(worth) = breeding.training(&children, stop, &mut journal.effort) else {
+            journal.current = (!history.is_empty()).then(|| noted(fold, run, &population, &kept, &history));
+            return Err(Stopped);
+        };
+        population = children
+            .into_iter()
+            .zip(worth)
+            .map(|(formula, fitness)| Individual { formula, fitness })
+            .collect();
+        population.iter().for_each(|individual| kept.offer(individual));
+        let count = population.len().max(1) as f64;
+        let mean = |of: &dyn Fn(&Individual) -> f64| population.iter().map(of).sum::<f64>() / count;
+        let figures = Generation {
+            best: kept.best().first().map_or(0.0, |best| best.fitness),
+            mean: mean(&|individual| individual.fitness),
+            symbols: mean(&|individual| individual.formula.symbols().len() as f64),
+        };
+        history.push(figures);
+        journal.current = Some(noted(fold, run, &population, &kept, &history));
+        if let Some(best) = kept.best().first() {
+            told(journal, &Progress { fold, run, generation, figures, best: &best.formula });
+        }
+    }
+    let Some(candidates) = breeding.candidates(kept.best(), stop, &mut journal.effort) else {
+        return Err(Stopped);
+    };
+    journal.finished.push(Run { fold, run, candidates, history });
+    journal.current = None;
+    Ok(())
+}
+
+fn restored(current: Option<Current>, most: usize) -> (Vec<Individual>, Kept, Vec<Generation>) {
+    let mut kept = Kept::new(most);
+    let Some(current) = current else { return (Vec::new(), kept, Vec::new()) };
+    let read = |all: &[(String, f64)]| -> Vec<Individual> {
+        let one = |(formula, fitness): &(String, f64)| {
+            Some(Individual { formula: formula.parse().ok()?, fitness: *fitness })
+        };
+        all.iter().filter_map(one).collect()
+    };
+    read(&current.kept).iter().for_each(|individual| kept.offer(individual));
+    (read(&current.population), kept, current.history)
+}
+
+fn noted(fold: u32, run: u32, population: &[Individual], kept: &Kept, history: &[Generation]) -> Current {
+    let written = |all: &[Individual]| {
+        all.iter().map(|individual| (individual.formula.to_string(), individual.fitness)).collect()
+    };
+    Current {
+        fold,
+        run,
+        population: written(population),
+        kept: written(kept.best()),
+        history: history.to_vec(),
+    }
+}
+
+/// Draws of its own for each generation.
+fn seed(settings: &Settings, fold: u32, run: u32, generation: u32) -> u64 {
+    xxh3_64(format!("{} {fold} {run} {generation}", settings.seed).as_bytes())
+}
+
+/// The parts of a fold, made ready.
+struct Breeding {
+    fold: u32,
+    fitness: Fitness,
+    parts: Parts,
+    runners: Runners,
+    /// What formulas are worth on the first part, by their canonical form.
+    known: HashMap<u128, f64>,
+}
+
+/// Pages that formulas are bred on, validated and tested by; a course a group.
+struct Parts {
+    training: Vec<Course>,
+    validation: Vec<Course>,
+    test: Vec<Course>,
+}
+
+impl Parts {
+    fn new(dataset: &Dataset, settings: &Settings, number: u32) -> Self {
+        let mut parts = Self { training: Vec::new(), validation: Vec::new(), test: Vec::new() };
+        let moves = Wanted::of(&settings.terminals).divergence();
+        for group in groups(dataset, settings.least_pages) {
+            let (test, others) = if settings.folds > 1 {
+                fold(group.pages.len(), settings.folds, number)
+            } else {
+                (Vec::new(), fold(group.pages.len(), 1, 0).0)
+            };
+            let half = |from: usize| {
+                let mut pages: Vec<u32> = others.iter().skip(from).step_by(2).copied().collect();
+                pages.sort_unstable();
+                pages
+            };
+            let terms = terms(settings, group);
+            let course = |pages: &[u32]| Course::new(&Truth::of(group, pages), terms, moves);
+            parts.training.push(course(&half(0)));
+            parts.validation.push(course(&half(1)));
+            if settings.folds > 1 {
+                parts.test.push(course(&test));
+            }
+        }
+        parts
+    }
+}
+
+fn terms(settings: &Settings, group: &crate::dataset::Group) -> Terms {
+    Terms {
+        budget: settings.budget,
+        warm_up: settings.warm_up,
+        step: group.step,
+        every: 1,
+        start: group.start,
+        ties: Ties::OlderFirst,
+        measuring: Measuring::default(),
+    }
+}
+
+impl Breeding {
+    fn new(dataset: &Dataset, settings: &Settings, fold: u32) -> Self {
+        let runners = Runners::new(dataset, settings);
+        let parts = Parts::new(dataset, settings, fold);
+        Self { fold, fitness: settings.fitness, parts, runners, known: HashMap::new() }
+    }
+
+    /// What formulas are worth on the pages they are bred on; `None` if it was stopped.
+    fn training(
+        &mut self,
+        formulas: &[Expression],
+        stop: &AtomicBool,
+        effort: &mut Effort,
+    ) -> Option<Vec<f64>> {
+        let canonical: Vec<Expression> = formulas.par_iter().map(Expression::canonical).collect();
+        let keys: Vec<u128> = canonical.iter().map(cache_key).collect();
+        let mut new: Vec<(u128, &Expression)> = Vec::new();
+        for (key, formula) in keys.iter().zip(&canonical) {
+            if !self.known.contains_key(key) && !new.iter().any(|(other, _)| other == key) {
+                new.push((*key, formula));
+            }
+        }
+        let only: Vec<&Expression> = new.iter().map(|(_, formula)| *formula).collect();
+        let found = self.runners.all(&self.parts.training, &only, self.fitness, stop, effort)?;
+        self.known.extend(new.iter().map(|(key, _)| *key).zip(found));
+        effort.formulas += formulas.len() as u64;
+        Some(keys.iter().map(|key| self.known.get(key).copied().unwrap_or(0.0)).collect())
+    }
+
+    fn candidates(
+        &self,
+        best: &[Individual],
+        stop: &AtomicBool,
+        effort: &mut Effort,
+    ) -> Option<Vec<Candidate>> {
+        let formulas: Vec<&Expression> = best.iter().map(|individual| &individual.formula).collect();
+        let validated = self.runners.all(&self.parts.validation, &formulas, self.fitness, stop, effort)?;
+        let candidate = |(individual, validation): (&Individual, f64)| Candidate {
+            formula: individual.formula.to_string(),
+            training: individual.fitness,
+            validation,
+        };
+        Some(best.iter().zip(validated).map(candidate).collect())
+    }
+}
+
+fn cache_key(formula: &Expression) -> u128 {
+    let bytes: Vec<u8> = formula.codes().flat_map(u64::to_le_bytes).collect();
+    xxh3_128(&bytes)
+}
+
+/// Runners that are not at work, a set for each thread that needs one: a runner a group.
+struct Runners {
+    terminals: Vec<Terminal>,
+    cycle_days: Vec<f64>,
+    idle: Mutex<Vec<Vec<Runner>>>,
+}
+
+impl Runners {
+    fn new(dataset: &Dataset, settings: &Settings) -> Self {
+        let days = |group: &&crate::dataset::Group| group.step.as_secs_f64() / 86_400.0;
+        let cycle_days = groups(dataset, settings.least_pages).iter().map(days).collect();
+        Self { terminals: settings.terminals.clone(), cycle_days, idle: Mutex::default() }
+    }
+
+    /// What these formulas are worth, in the mean of all courses.
+    fn all(
+        &self,
+        courses: &[Course],
+        formulas: &[&Expression],
+        fitness: Fitness,
+        stop: &AtomicBool,
+        effort: &mut Effort,
+    ) -> Option<Vec<f64>> {
+        let nodes = AtomicU64::new(0);
+        let found: Option<Vec<f64>> = formulas
+            .par_iter()
+            .map(|formula| {
+                if stop.load(Ordering::Relaxed) {
+                    return None;
+                }
+                let mut runners = self.take();
+                let before: u64 = runners.iter().map(|runner| runner.node_evaluations).sum();
+                let each = courses.iter().zip(&mut runners);
+                let sum: f64 = each.map(|(course, runner)| runner.run(course, formula, fitness)).sum();
+                let after: u64 = runners.iter().map(|runner| runner.node_evaluations).sum();
+                nodes.fetch_add(after - before, Ordering::Relaxed);
+                if let Ok(mut idle) = self.idle.lock() {
+                    idle.push(runners);
+                }
+                Some(sum / courses.len().max(1) as f64)
+            })
+            .collect();
+        effort.node_evaluations += nodes.into_inner();
+        effort.replays += formulas.len() as u64;
+        found
+    }
+
+    fn take(&self) -> Vec<Runner> {
+        let idle = self.idle.lock().ok().and_then(|mut idle| idle.pop());
+        idle.unwrap_or_else(|| {
+            self.cycle_days.iter().map(|days| Runner::new(&self.terminals, *days)).collect()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! States that pages can be in, as far as formulas can tell them apart: pages in the same state share a score.
+//!
+//! A state is what visits taught of a page, folded as the live policy folds it ([`Traces::add`]), and nothing that no
+//! terminal looks at. States and the steps between them are kept from one formula to the next.
+
+use std::collections::HashMap;
+
+use crate::compact::{push, push_float};
+use crate::estimate::Seen;
+use crate::policy::Lesson;
+use crate::policy::expression::terminal::Facts;
+use crate::policy::expression::{Terminal, settled};
+use crate::policy::traces::{Traces, Wanted};
+use crate::time::{Age, Timestamp};
+
+/// More states than this are forgotten before the next formula: memory has an end.
+const MOST_STATES: usize = 1 << 20;
+
+/// A visit, as far as it teaches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Visit {
+    /// Cycles since the one before.
+    pub gap: u32,
+    pub changed: bool,
+    /// How far the page had moved.
+    pub moved: f64,
+}
+
+/// All states that were met.
+#[derive(Debug)]
+pub struct States {
+    terminals: Vec<Terminal>,
+    wanted: Wanted,
+    cycle_days: f64,
+    looks_at: LooksAt,
+    rows: Vec<Row>,
+    /// What terminals that don't depend on the waiting time are in each state.
+    values: Vec<Vec<f64>>,
+    known: HashMap<Vec<u8>, u32>,
+    steps: HashMap<(u32, u32, u64), u32>,
+}
+
+/// What makes states differ.
+#[derive(Clone, Copy, Debug)]
+struct LooksAt {
+    gaps: bool,
+    moved: bool,
+    age: bool,
+    weight: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Row {
+    visits: u32,
+    changes: u32,
+    /// Cycles from the first copy to the last visit; only if the age matters.
+    span: u32,
+    weight: f64,
+    traces: Traces,
+}
+
+impl States {
+    pub fn new(terminals: &[Terminal], cycle_days: f64) -> Self {
+        let wanted = Wanted::of(terminals);
+        let has = |terminal| terminals.contains(&terminal);
+        let age = has(Terminal::Age);
+        let gaps = age || has(Terminal::Gamma) || wanted.divergence();
+        let looks_at = LooksAt { gaps, moved: wanted.divergence(), age, weight: has(Terminal::Weight) };
+        let mut states = Self {
+            terminals: terminals.to_vec(),
+            wanted,
+            cycle_days,
+            looks_at,
+            rows: Vec::new(),
+            values: vec![Vec::new(); Terminal::ALL.len()],
+            known: HashMap::new(),
+            steps: HashMap::new(),
+        };
+        states.forget();
+        states
+    }
+
+    fn forget(&mut self) {
+        self.rows.clear();
+        self.values.iter_mut().for_each(Vec::clear);
+        self.known.clear();
+        self.steps.clear();
+    }
+
+    /// Before another formula.
+    pub fn tidy(&mut self) {
+        if self.rows.len() > MOST_STATES {
+            self.forget();
+        }
+    }
+
+    /// How many there are; numbers of states are below.
+    pub fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Of a page of that weight after its first copy.
+    pub fn first(&mut self, weight: f64) -> u32 {
+        let weight = if self.looks_at.weight { weight } else { 1.0 };
+        self.place(Row { weight, ..Row::default() })
+    }
+
+    /// After one more visit.
+    pub fn after(&mut self, state: u32, visit: Visit) -> u32 {
+        let gap = if self.looks_at.gaps { visit.gap } else { 0 };
+        let moved = if self.looks_at.moved { visit.moved } else { f64::from(u8::from(visit.changed)) };
+        // Divergences are never negative, so the sign is free to say whether there was a change.
+        let moved_bits = moved.to_bits() | u64::from(visit.changed) << 63;
+        let key = (state, gap, moved_bits);
+        if let Some(next) = self.steps.get(&key) {
+            return *next;
+        }
+        let mut row = self.rows.get(state as usize).cloned().unwrap_or_default();
+        row.visits += 1;
+        row.changes += u32::from(visit.changed);
+        if self.looks_at.age {
+            row.span += visit.gap;
+        }
+        if !self.wanted.is_nothing() {
+            let interval = Age::from_days(self.cycle_days * f64::from(visit.gap));
+            let lesson = Lesson {
+                divergence: self.looks_at.moved.then_some(moved),
+                ..Lesson::of_bit(Timestamp::from_seconds(0), interval, visit.changed)
+            };
+            let days = interval.days().max(Age::SHORTEST_DAYS);
+            row.traces.add(self.wanted, row.visits, days, &lesson, Seen::from(visit.changed));
+        }
+        let next = self.place(row);
+        self.steps.insert(key, next);
+        next
+    }
+
+    fn place(&mut self, row: Row) -> u32 {
+        let mut key = Vec::with_capacity(16);
+        push(&mut key, u64::from(row.visits));
+        push(&mut key, u64::from(row.changes));
+        push(&mut key, u64::from(row.span));
+        push_float(&mut key, row.weight);
+        if !self.wanted.is_nothing() {
+            row.traces.push_bytes(&mut key);
+        }
+        let next = self.rows.len() as u32;
+        let place = *self.known.entry(key).or_insert(next);
+        if place == next {
+            let facts = row.facts(self.cycle_days);
+            for terminal in &self.terminals {
+                if let Some(column) = self.values.get_mut(*terminal as usize) {
+                    column.push(settled(terminal.of(&facts)));
+                }
+            }
+            self.rows.push(row);
+        }
+        place
+    }
+
+    /// A terminal of a page that is in this state and waits for so many cycles.
+    pub fn value(&self, terminal: Terminal, state: u32, waiting: u32) -> f64 {
+        let waits = f64::from(waiting);
+        match terminal {
+            Terminal::Waiting => waits,
+            Terminal::Age => self.of_state(terminal, state) + waits,
+            _ => self.of_state(terminal, state),
+        }
+    }
+
+    fn of_state(&self, terminal: Terminal, state: u32) -> f64 {
+        let column = self.values.get(terminal as usize);
+        column.and_then(|column| column.get(state as usize)).copied().unwrap_or(0.0)
+    }
+}
+
+impl Row {
+    /// At its last visit.
+    fn facts(&self, cycle_days: f64) -> Facts<'_> {
+        Facts {
+            visits: self.visits,
+            changes: self.changes,
+            waiting: 0.0,
+            age: f64::from(self.span),
+            depth: 0,
+            weight: self.weight,
+            signals: 0,
+            cycle_days,
+            traces: &self.traces,
+        }
+    }
+}

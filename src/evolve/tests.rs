@@ -1,0 +1,157 @@
+use std::sync::atomic::AtomicBool;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::policy::formula::Formula;
+use crate::simulate::metric::Figures;
+use crate::simulate::synthetic::Spec;
+use crate::simulate::{ByPolicy, replay};
+
+fn made_up(spec: &str) -> Dataset {
+    spec.parse::<Spec>().expect("a spec").dataset()
+}
+
+/// By the replay that all policies go through.
+fn replayed(dataset: &Dataset, formula: &Expression, settings: &Settings) -> Figures {
+    let group = &dataset.groups[0];
+    let pages: Vec<u32> = (0..group.pages.len() as u32).collect();
+    let truth = Truth::of(group, &pages);
+    let terms = terms(settings, group);
+    let policy = Formula::new("expr".to_owned(), formula.clone());
+    Figures::of(&replay(&truth, &mut ByPolicy::new(Box::new(policy), &truth, terms), &terms))
+}
+
+fn quick(
+    dataset: &Dataset,
+    formula: &Expression,
+    settings: &Settings,
+    runner: &mut Runner,
+    of: Fitness,
+) -> f64 {
+    let group = &dataset.groups[0];
+    let pages: Vec<u32> = (0..group.pages.len() as u32).collect();
+    let moves = Wanted::of(&settings.terminals).divergence();
+    let course = Course::new(&Truth::of(group, &pages), terms(settings, group), moves);
+    runner.run(&course, formula, of)
+}
+
+/// Bits, more cycles than bits of a word, and texts; pages that are born later, and of different weights.
+fn histories(seed: u64) -> [Dataset; 3] {
+    [("cycles=20,pages=200", 0), ("cycles=70,pages=60", 3), ("cycles=15,pages=80,scroll=0.3,adverts=0.2", 1)]
+        .map(|(spec, late)| {
+            let mut dataset = made_up(&format!("{spec},median=0.2,static=0.3,seed={seed}"));
+            for (page, at) in dataset.groups[0].pages.iter_mut().zip(0_u32..) {
+                page.weight = f64::from(1 + at % 3);
+                if late > 0 && matches!(page.history, crate::dataset::History::Bits(_)) {
+                    page.born = at % late;
+                }
+            }
+            dataset
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn a_formula_is_worth_what_the_simulator_says(
+        formula in crate::policy::expression::tests::formula(), seed in 0u64..1000, budget in 0.01..0.6f64
+    ) {
+        for dataset in histories(seed) {
+            let settings = Settings { budget, terminals: Terminal::ALL.to_vec(), ..Settings::default() };
+            let own = Settings { terminals: formula.terminals(), ..settings.clone() };
+            let figures = replayed(&dataset, &formula, &settings);
+            // With no more than the formula's own terminals, and with states that all terminals tell apart.
+            for settings in [&own, &settings] {
+                let mut runner = Runner::new(&settings.terminals, 1.0);
+                for (of, expected) in [
+                    (Fitness::ChangeRate, figures.change_rate),
+                    (Fitness::Freshness, figures.freshness),
+                    (Fitness::Ndcg, figures.ndcg),
+                ] {
+                    let found = quick(&dataset, &formula, settings, &mut runner, of);
+                    prop_assert!((found - expected).abs() < 1e-9, "{}: {:?} {} {}", formula, of, found, expected);
+                }
+            }
+        }
+    }
+}
+
+fn small() -> Settings {
+    Settings { population: 40, generations: 6, runs: 2, folds: 2, kept: 10, ..Settings::default() }
+}
+
+fn finished(dataset: &Dataset, settings: &Settings) -> Journal {
+    let mut journal = Journal::new(dataset, settings.clone());
+    evolve(dataset, &mut journal, &AtomicBool::new(false), &mut |_, _| {}).expect("not stopped");
+    journal.effort = Effort::default();
+    journal
+}
+
+fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads").install(run)
+}
+
+#[test]
+fn the_same_seed_gives_the_same_formulas_on_any_number_of_threads() {
+    let dataset = made_up("pages=300,cycles=20");
+    let runs: Vec<Journal> =
+        [1, 2, 5].iter().map(|threads| on_threads(*threads, || finished(&dataset, &small()))).collect();
+    assert_eq!(runs[0], runs[1]);
+    assert_eq!(runs[0], runs[2]);
+    assert_eq!(runs[0].finished.len(), 4);
+    let other = finished(&dataset, &Settings { seed: 2, ..small() });
+    assert_ne!(other.finished[0].candidates, runs[0].finished[0].candidates);
+    assert_ne!(runs[0].finished[0].candidates, runs[0].finished[1].candidates, "runs differ");
+}
+
+#[test]
+fn what_was_stopped_goes_on_as_if_it_had_not_been() {
+    let dataset = made_up("pages=200,cycles=15");
+    let whole = finished(&dataset, &small());
+    for generations in [1, 4, 7, 20] {
+        let mut journal = Journal::new(&dataset, small());
+        let stop = AtomicBool::new(false);
+        let mut heard = 0;
+        let result = evolve(&dataset, &mut journal, &stop, &mut |_, _| {
+            heard += 1;
+            stop.store(heard == generations, Ordering::Relaxed);
+        });
+        assert_eq!(result, Err(Stopped));
+        assert!(judge(&dataset, &journal).is_some(), "there is something to show");
+        let text = serde_json::to_string(&journal).expect("a journal");
+        let mut journal: Journal = serde_json::from_str(&text).expect("the same");
+        assert_eq!(journal.fits(&dataset, &small()), Ok(()));
+        evolve(&dataset, &mut journal, &AtomicBool::new(false), &mut |_, _| {}).expect("not stopped");
+        journal.effort = Effort::default();
+        assert_eq!(journal, whole, "stopped after {generations}");
+    }
+}
+
+#[test]
+fn generations_get_no_worse_and_the_champion_beats_chance() {
+    let dataset = made_up("pages=600,cycles=30");
+    let settings = Settings { population: 60, generations: 12, ..small() };
+    let journal = finished(&dataset, &settings);
+    for run in &journal.finished {
+        assert_eq!(run.history.len(), 12);
+        assert!(run.history.windows(2).all(|two| two[0].best <= two[1].best));
+        assert_eq!(run.candidates.len(), 10);
+    }
+    let verdict = judge(&dataset, &journal).expect("a champion");
+    assert_eq!(verdict.picks.len(), 2 * Selection::ALL.len());
+    let age = replayed(&dataset, &"t".parse().expect("a formula"), &settings).change_rate;
+    assert!(verdict.on_all > age, "{} {age}", verdict.on_all);
+    assert!(verdict.formula.symbols().len() <= verdict.equivalent.symbols().len());
+    let (mean, off) = verdict.test(Selection::Avg).expect("tested");
+    assert!(mean > age && off.is_finite());
+}
+
+#[test]
+fn a_journal_of_other_pages_or_settings_is_told_apart() {
+    let (one, other) = (made_up("pages=100,cycles=10"), made_up("pages=100,cycles=10,seed=2"));
+    let journal = Journal::new(&one, small());
+    assert!(journal.fits(&other, &small()).is_err_and(|said| said.contains("other pages")));
+    let more = Settings { population: 41, ..small() };
+    assert!(journal.fits(&one, &more).is_err_and(|said| said.contains("settings")));
+}
