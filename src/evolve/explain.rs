@@ -1,1 +1,180 @@
-//! placeholder
+//! What a formula goes by: which terminals matter, and where it is high.
+
+use super::fitness::{Course, Runner};
+use super::{Settings, terms};
+use crate::dataset::{Dataset, Group};
+use crate::policy::expression::{Columns, Expression, Terminal};
+use crate::policy::traces::Wanted;
+use crate::simulate::compare::{fold, groups, spread};
+use crate::simulate::truth::Truth;
+
+/// A page of its own is a state of its own here, so not all of a large collection are taken.
+const MOST_PAGES: usize = 5000;
+/// Times that values change hands.
+const SHUFFLES: u64 = 5;
+/// Cells of the surface in each direction.
+const CELLS: usize = 32;
+
+/// What is known of a formula.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explained {
+    /// What it is worth on the pages that were taken.
+    pub worth: f64,
+    pub pages: usize,
+    /// The one that matters most first.
+    pub terminals: Vec<Importance>,
+    pub surface: Surface,
+}
+
+/// What a formula loses if a terminal tells it nothing (permutation importance, Breiman 2001): its values change hands
+/// between the pages of each cycle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Importance {
+    pub terminal: Terminal,
+    pub loss: f64,
+    /// How far that may be off 19 times out of 20.
+    pub off: f64,
+}
+
+/// The formula over the two terminals that matter most, others being as they are of the page in the middle.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Surface {
+    pub across: Terminal,
+    pub up: Terminal,
+    /// How wide and high a cell is.
+    pub cell: (f64, f64),
+    /// The middle of each cell, and its place in the order of all, 0 for the lowest score and 1 for the highest.
+    pub cells: Vec<(f64, f64, f64)>,
+    /// What the others are.
+    pub others: Vec<(Terminal, f64)>,
+}
+
+/// Replays the formula on the pages of a dataset, with one terminal after the other telling nothing.
+pub fn explain(dataset: &Dataset, formula: &Expression, settings: &Settings) -> Explained {
+    let own = formula.terminals();
+    let moves = Wanted::of(&own).divergence();
+    let mut all = Vec::new();
+    let mut pages = 0;
+    for group in groups(dataset, settings.least_pages) {
+        let parts = group.pages.len().div_ceil(MOST_PAGES) as u32;
+        let some = fold(group.pages.len(), parts, 0).0;
+        pages += some.len();
+        let course = Course::new(&Truth::of(group, &some), terms(settings, group), moves);
+        all.push((course, Runner::new(&own, days(group))));
+    }
+    let count = all.len().max(1) as f64;
+    let worth = all.iter_mut().map(|(course, runner)| runner.run(course, formula, settings.fitness)).sum::<f64>() / count;
+    let mut terminals: Vec<Importance> = own
+        .iter()
+        .map(|terminal| {
+            let losses: Vec<f64> = (0..SHUFFLES)
+                .map(|shuffle| {
+                    let seed = settings.seed.wrapping_add(shuffle << 32);
+                    let each = all.iter_mut().map(|(course, runner)| {
+                        runner.run_shuffled(course, formula, settings.fitness, *terminal, seed)
+                    });
+                    worth - each.sum::<f64>() / count
+                })
+                .collect();
+            let (loss, off) = spread(&losses);
+            Importance { terminal: *terminal, loss, off }
+        })
+        .collect();
+    terminals.sort_by(|a, b| b.loss.total_cmp(&a.loss));
+    let mut seen = Columns::default();
+    for (course, runner) in &mut all {
+        let columns = runner.values_at_the_end(course, formula);
+        for terminal in &own {
+            seen.of_mut(*terminal).extend_from_slice(columns.of(*terminal));
+        }
+    }
+    let surface = surface(formula, &terminals, &mut seen);
+    Explained { worth, pages, terminals, surface }
+}
+
+fn days(group: &Group) -> f64 {
+    group.step.as_secs_f64() / 86_400.0
+}
+
+fn surface(formula: &Expression, terminals: &[Importance], seen: &mut Columns) -> Surface {
+    let mut by_matter = terminals.iter().map(|importance| importance.terminal);
+    let first = by_matter.next().unwrap_or(Terminal::Waiting);
+    let second = by_matter.next();
+    let second = second.unwrap_or(if first == Terminal::Waiting { Terminal::Changes } else { Terminal::Waiting });
+    // Time goes from left to right.
+    let (across, up) = if second == Terminal::Waiting { (second, first) } else { (first, second) };
+    let mut at = |terminal: Terminal, share: f64| {
+        let values = seen.of_mut(terminal);
+        values.sort_by(f64::total_cmp);
+        let place = (values.len().saturating_sub(1) as f64 * share) as usize;
+        values.get(place).copied().unwrap_or(0.0)
+    };
+    let others: Vec<(Terminal, f64)> = terminals
+        .iter()
+        .map(|importance| importance.terminal)
+        .filter(|terminal| ![across, up].contains(terminal))
+        .map(|terminal| (terminal, at(terminal, 0.5)))
+        .collect();
+    let mut span = |terminal| {
+        let (low, high) = (at(terminal, 0.01), at(terminal, 0.99));
+        if high > low { (low, high) } else { (low, low + 1.0) }
+    };
+    let ((left, right), (bottom, top)) = (span(across), span(up));
+    let cell = ((right - left) / CELLS as f64, (top - bottom) / CELLS as f64);
+    let middle = |from: f64, size: f64, place: usize| from + size * (place as f64 + 0.5);
+    let mut cells: Vec<(f64, f64, f64)> = Vec::new();
+    for row in 0..CELLS {
+        for column in 0..CELLS {
+            let (x, y) = (middle(left, cell.0, column), middle(bottom, cell.1, row));
+            let value = formula.value(|terminal| match terminal {
+                terminal if terminal == across => x,
+                terminal if terminal == up => y,
+                other => others.iter().find(|(known, _)| *known == other).map_or(0.0, |(_, value)| *value),
+            });
+            cells.push((x, y, value));
+        }
+    }
+    Surface { across, up, cell, cells: by_rank(cells), others }
+}
+
+/// Values may be of any size: what counts is their order. Equal ones have the same place, that of the one in their middle.
+fn by_rank(mut cells: Vec<(f64, f64, f64)>) -> Vec<(f64, f64, f64)> {
+    let mut values: Vec<f64> = cells.iter().map(|cell| cell.2).collect();
+    values.sort_by(f64::total_cmp);
+    let most = values.len().saturating_sub(1).max(1) as f64;
+    for (_, _, value) in &mut cells {
+        let below = values.partition_point(|other| *other < *value);
+        let up_to = values.partition_point(|other| *other <= *value);
+        *value = (below + up_to - 1) as f64 / 2.0 / most;
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulate::synthetic::Spec;
+
+    #[test]
+    fn what_a_formula_goes_by_matters_and_the_rest_does_not() {
+        let dataset = "pages=400,cycles=30".parse::<Spec>().expect("a spec").dataset();
+        let formula = "t * X + n * 0.000001".parse().expect("a formula");
+        let explained = explain(&dataset, &formula, &Settings::default());
+        let of = |terminal| explained.terminals.iter().find(|one| one.terminal == terminal).expect("there").loss;
+        assert!(of(Terminal::Changes) > 0.1, "{explained:?}");
+        assert!(of(Terminal::Changes) > of(Terminal::Visits) + 0.05);
+        assert_eq!(explained.terminals.first().map(|first| first.terminal), Some(Terminal::Changes));
+        assert_eq!((explained.surface.across, explained.surface.up), (Terminal::Waiting, Terminal::Changes));
+        let cells = &explained.surface.cells;
+        assert_eq!(cells.len(), CELLS * CELLS);
+        assert!(cells.first().is_some_and(|cell| cell.2 < 0.1) && cells.last().is_some_and(|cell| cell.2 > 0.99));
+    }
+
+    #[test]
+    fn a_formula_without_terminals_is_flat() {
+        let dataset = "pages=50,cycles=10".parse::<Spec>().expect("a spec").dataset();
+        let explained = explain(&dataset, &"1".parse().expect("a formula"), &Settings::default());
+        assert!(explained.terminals.is_empty());
+        assert!(explained.surface.cells.iter().all(|cell| (cell.2 - 0.5).abs() < 1e-9));
+    }
+}

@@ -8,6 +8,9 @@
 
 use std::collections::HashMap;
 
+use rand::SeedableRng as _;
+use rand::seq::SliceRandom as _;
+use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
 use super::states::{States, Visit};
@@ -263,6 +266,10 @@ pub struct Runner {
     scratch: Scratch,
     asked: Vec<(u32, u32, u32)>,
     values: Vec<f64>,
+    /// A terminal whose values change hands between the pages of each cycle, and what that is drawn from.
+    shuffled: Option<(Terminal, u64)>,
+    /// What terminals are of pages at the end of a replay, if that is asked for.
+    seen: Option<Columns>,
     /// Symbols evaluated so far, times the places they were evaluated in.
     pub node_evaluations: u64,
 }
@@ -296,8 +303,33 @@ impl Runner {
             scratch: Scratch::default(),
             asked: Vec::new(),
             values: Vec::new(),
+            shuffled: None,
+            seen: None,
             node_evaluations: 0,
         }
+    }
+
+    /// How good it would be if it were told the values of a terminal of other pages: those of each cycle's pages change
+    /// hands at random. No two pages share a state for that, so it is slow.
+    pub fn run_shuffled(
+        &mut self,
+        course: &Course,
+        formula: &Expression,
+        fitness: Fitness,
+        terminal: Terminal,
+        seed: u64,
+    ) -> f64 {
+        self.shuffled = Some((terminal, seed));
+        let worth = self.run(course, formula, fitness);
+        self.shuffled = None;
+        worth
+    }
+
+    /// What the terminals are of each page after the last cycle.
+    pub fn values_at_the_end(&mut self, course: &Course, formula: &Expression) -> Columns {
+        self.seen = Some(Columns::default());
+        self.run(course, formula, Fitness::ChangeRate);
+        self.seen.take().unwrap_or_default()
     }
 
     /// How good the formula is, over all cycles.
@@ -327,6 +359,12 @@ impl Runner {
         }
         let last = course.cycles.saturating_sub(1);
         while let Some(class) = self.classes.pop() {
+            if let Some(seen) = &mut self.seen {
+                for terminal in Terminal::ALL {
+                    let value = self.states.value(terminal, class.state, course.cycles - class.last);
+                    seen.of_mut(terminal).extend(class.left().iter().map(|_| value));
+                }
+            }
             if fitness != Fitness::ChangeRate {
                 for page in class.left() {
                     let held = Held { page: *page, last: class.last, until: last };
@@ -343,17 +381,14 @@ impl Runner {
         for visit in &entry.visits {
             state = self.states.after(state, *visit);
         }
-        let mut members = self.spare.pop().unwrap_or_default();
-        members.clear();
-        members.extend_from_slice(&entry.members);
-        self.classes.push(Class {
-            state,
-            last: entry.last,
-            members,
-            from: 0,
-            is_sorted: true,
-            is_entry: true,
-        });
+        let together = if self.shuffled.is_some() { 1 } else { entry.members.len().max(1) };
+        for pages in entry.members.chunks(together) {
+            let mut members = self.spare.pop().unwrap_or_default();
+            members.clear();
+            members.extend_from_slice(pages);
+            let (last, from, is_sorted, is_entry) = (entry.last, 0, true, true);
+            self.classes.push(Class { state, last, members, from, is_sorted, is_entry });
+        }
     }
 
     /// Works out the score of every class.
@@ -361,7 +396,7 @@ impl Runner {
         self.ranked.clear();
         self.asked.clear();
         let remembered = self.states.count() * cycles as usize;
-        let remembers = remembered <= MOST_REMEMBERED;
+        let remembers = remembered <= MOST_REMEMBERED && self.shuffled.is_none();
         if remembers && self.memo.len() < remembered {
             self.memo.resize(remembered, f64::NAN);
         }
@@ -384,6 +419,10 @@ impl Runner {
             let column =
                 self.asked.iter().map(|(_, state, waiting)| states.value(*terminal, *state, *waiting));
             self.columns.of_mut(*terminal).extend(column);
+        }
+        if let Some((terminal, seed)) = self.shuffled {
+            let mut random = Pcg64::seed_from_u64(seed.wrapping_add(u64::from(now)));
+            self.columns.of_mut(terminal).shuffle(&mut random);
         }
         self.values.clear();
         self.values.resize(self.asked.len(), 0.0);
@@ -545,7 +584,7 @@ impl Runner {
         }
         let next = self.classes.len() as u32;
         let Some(arrival) = self.arrivals.get_mut(place) else { return next };
-        if arrival.0 == self.turn {
+        if arrival.0 == self.turn && self.shuffled.is_none() {
             return arrival.1;
         }
         *arrival = (self.turn, next);

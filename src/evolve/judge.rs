@@ -1,7 +1,5 @@
 //! What was bred → what to go by, and how good that is on pages it has not seen.
 
-use std::sync::atomic::AtomicBool;
-
 use serde::{Deserialize, Serialize};
 
 use super::{Breeding, Effort, Journal, Parts, Runners, Settings, restored};
@@ -49,7 +47,6 @@ impl Verdict {
 /// Picks the champion; `None` before the first generation is over.
 pub fn judge(dataset: &Dataset, journal: &Journal) -> Option<Verdict> {
     let settings = &journal.settings;
-    let never = AtomicBool::new(false);
     let mut effort = Effort::default();
     let mut picks = Vec::new();
     for fold in 0..settings.folds {
@@ -66,7 +63,7 @@ pub fn judge(dataset: &Dataset, journal: &Journal) -> Option<Verdict> {
         let breeding = Breeding::new(dataset, settings, fold);
         if current.is_some() {
             let kept = restored(current, settings.kept).1;
-            candidates.extend(breeding.candidates(kept.best(), &never, &mut effort)?);
+            candidates.extend(breeding.candidates(kept.best(), &|| false, &mut effort)?);
         }
         for selection in Selection::ALL {
             let worth = |one: &super::Candidate| selection.worth(one.training, one.validation);
@@ -125,9 +122,8 @@ impl Breeding {
     }
 
     fn worth_of_all(&self, courses: &[super::Course], formulas: &[&Expression]) -> Vec<f64> {
-        let never = AtomicBool::new(false);
         let runners: &Runners = &self.runners;
-        runners.all(courses, formulas, self.fitness, &never, &mut Effort::default()).unwrap_or_default()
+        runners.all(courses, formulas, self.fitness, &|| false, &mut Effort::default()).unwrap_or_default()
     }
 
     /// The shortest form that orders pages alike. Rules may be off by rounding, so it is tried on the pages too.

@@ -18,7 +18,7 @@ mod variation;
 
 use std::collections::HashMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
@@ -151,6 +151,9 @@ pub struct Progress<'a> {
     pub best: &'a Expression,
 }
 
+/// Asked now and then: is it time to stop?
+pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
+
 /// It was asked to stop; the journal has all up to the last whole generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
@@ -188,7 +191,7 @@ fn fingerprint(dataset: &Dataset) -> u64 {
 pub fn evolve(
     dataset: &Dataset,
     journal: &mut Journal,
-    stop: &AtomicBool,
+    stop: Stop<'_>,
     told: &mut dyn FnMut(&Journal, &Progress<'_>),
 ) -> Result<(), Stopped> {
     let settings = journal.settings.clone();
@@ -213,7 +216,7 @@ fn breed(
     breeding: &mut Breeding,
     journal: &mut Journal,
     run: u32,
-    stop: &AtomicBool,
+    stop: Stop<'_>,
     told: &mut dyn FnMut(&Journal, &Progress<'_>),
 ) -> Result<(), Stopped> {
     let settings = journal.settings.clone();
@@ -358,7 +361,7 @@ impl Breeding {
     fn training(
         &mut self,
         formulas: &[Expression],
-        stop: &AtomicBool,
+        stop: Stop<'_>,
         effort: &mut Effort,
     ) -> Option<Vec<f64>> {
         let canonical: Vec<Expression> = formulas.par_iter().map(Expression::canonical).collect();
@@ -379,7 +382,7 @@ impl Breeding {
     fn candidates(
         &self,
         best: &[Individual],
-        stop: &AtomicBool,
+        stop: Stop<'_>,
         effort: &mut Effort,
     ) -> Option<Vec<Candidate>> {
         let formulas: Vec<&Expression> = best.iter().map(|individual| &individual.formula).collect();
@@ -418,14 +421,14 @@ impl Runners {
         courses: &[Course],
         formulas: &[&Expression],
         fitness: Fitness,
-        stop: &AtomicBool,
+        stop: Stop<'_>,
         effort: &mut Effort,
     ) -> Option<Vec<f64>> {
         let nodes = AtomicU64::new(0);
         let found: Option<Vec<f64>> = formulas
             .par_iter()
             .map(|formula| {
-                if stop.load(Ordering::Relaxed) {
+                if stop() {
                     return None;
                 }
                 let mut runners = self.take();

@@ -83,7 +83,7 @@ fn small() -> Settings {
 
 fn finished(dataset: &Dataset, settings: &Settings) -> Journal {
     let mut journal = Journal::new(dataset, settings.clone());
-    evolve(dataset, &mut journal, &AtomicBool::new(false), &mut |_, _| {}).expect("not stopped");
+    evolve(dataset, &mut journal, &|| false, &mut |_, _| {}).expect("not stopped");
     journal.effort = Effort::default();
     journal
 }
@@ -113,7 +113,7 @@ fn what_was_stopped_goes_on_as_if_it_had_not_been() {
         let mut journal = Journal::new(&dataset, small());
         let stop = AtomicBool::new(false);
         let mut heard = 0;
-        let result = evolve(&dataset, &mut journal, &stop, &mut |_, _| {
+        let result = evolve(&dataset, &mut journal, &|| stop.load(Ordering::Relaxed), &mut |_, _| {
             heard += 1;
             stop.store(heard == generations, Ordering::Relaxed);
         });
@@ -122,7 +122,7 @@ fn what_was_stopped_goes_on_as_if_it_had_not_been() {
         let text = serde_json::to_string(&journal).expect("a journal");
         let mut journal: Journal = serde_json::from_str(&text).expect("the same");
         assert_eq!(journal.fits(&dataset, &small()), Ok(()));
-        evolve(&dataset, &mut journal, &AtomicBool::new(false), &mut |_, _| {}).expect("not stopped");
+        evolve(&dataset, &mut journal, &|| false, &mut |_, _| {}).expect("not stopped");
         journal.effort = Effort::default();
         assert_eq!(journal, whole, "stopped after {generations}");
     }

@@ -114,6 +114,10 @@ impl Plot {
         if self.series.get(at).is_some_and(|series| series.grey) {
             return GREY;
         }
+        // The shades of a surface are of one colour.
+        if self.series.get(at).is_some_and(|series| series.shape == Shape::Cells) {
+            return COLOURS.first().copied().unwrap_or(GREY);
+        }
         let before = self.series.iter().take(at).filter(|series| !series.grey).count();
         COLOURS.get(before % COLOURS.len()).copied().unwrap_or(GREY)
     }
@@ -178,11 +182,12 @@ impl Plot {
                     let x = left + 11.0;
                     let _ = writeln!(svg, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.5" fill="{colour}"/>"#);
                 }
-                Shape::Bars => {
+                Shape::Bars | Shape::Cells => {
                     let top = y - 5.0;
+                    let dark = if series.shape == Shape::Bars { 0.6 } else { series.cells.2 };
                     let _ = writeln!(
                         svg,
-                        r#"<rect x="{left:.1}" y="{top:.1}" width="22" height="10" fill="{colour}" fill-opacity="0.6"/>"#
+                        r#"<rect x="{left:.1}" y="{top:.1}" width="22" height="10" fill="{colour}" fill-opacity="{dark}"/>"#
                     );
                 }
                 Shape::Line | Shape::Steps => {
@@ -358,6 +363,8 @@ pub struct Series {
     band: Vec<(f64, f64, f64)>,
     stroke: Stroke,
     grey: bool,
+    /// Of cells: how wide and high they are, and how dark, 0 to 1.
+    cells: (f64, f64, f64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -373,6 +380,7 @@ enum Shape {
     Points,
     Steps,
     Bars,
+    Cells,
 }
 
 impl Series {
@@ -397,7 +405,19 @@ impl Series {
 
     fn new(shape: Shape, name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let (name, points) = (name.into(), points.into_iter().collect());
-        Self { name, shape, points, band: Vec::new(), stroke: Stroke::Whole, grey: false }
+        let (band, stroke, grey, cells) = (Vec::new(), Stroke::Whole, false, (1.0, 1.0, 1.0));
+        Self { name, shape, points, band, stroke, grey, cells }
+    }
+
+    /// Rectangles of that width and height around the points, as dark as is said, 0 to 1: several such series make a surface.
+    pub fn cells(
+        name: impl Into<String>,
+        points: impl IntoIterator<Item = (f64, f64)>,
+        (width, height): (f64, f64),
+        dark: f64,
+    ) -> Self {
+        let cells = (width, height, dark.clamp(0.0, 1.0));
+        Self { cells, ..Self::new(Shape::Cells, name, points) }
     }
 
     /// Shaded from low to high, as (x, low, high): how sure the numbers are.
@@ -431,14 +451,19 @@ impl Series {
     }
 
     fn reach_across(&self) -> Vec<f64> {
-        let half = if self.shape == Shape::Bars { self.bar_width() / 2.0 } else { 0.0 };
+        let half = match self.shape {
+            Shape::Bars => self.bar_width() / 2.0,
+            Shape::Cells => self.cells.0 / 2.0,
+            _ => 0.0,
+        };
         let points = self.points.iter().flat_map(|(x, _)| [x - half, x + half]);
         points.chain(self.band.iter().map(|(x, ..)| *x)).collect()
     }
 
     fn reach_up(&self) -> Vec<f64> {
         let foot = (self.shape == Shape::Bars).then_some(0.0);
-        let points = self.points.iter().map(|(_, y)| *y);
+        let half = if self.shape == Shape::Cells { self.cells.1 / 2.0 } else { 0.0 };
+        let points = self.points.iter().flat_map(|(_, y)| [y - half, y + half]);
         points.chain(foot).chain(self.band.iter().flat_map(|(_, low, high)| [*low, *high])).collect()
     }
 
@@ -478,6 +503,21 @@ impl Series {
                     let _ = writeln!(
                         svg,
                         r#"<rect x="{left:.1}" y="{top:.1}" width="{wide:.1}" height="{high:.1}" fill="{colour}" fill-opacity="0.6"/>"#
+                    );
+                }
+            }
+            Shape::Cells => {
+                let (width, height, dark) = self.cells;
+                for (x, y) in &self.points {
+                    let corners = (
+                        frame.at(x - width / 2.0, y + height / 2.0),
+                        frame.at(x + width / 2.0, y - height / 2.0),
+                    );
+                    let (Some((left, top)), Some((right, bottom))) = corners else { continue };
+                    let (wide, high) = (right - left, bottom - top);
+                    let _ = writeln!(
+                        svg,
+                        r#"<rect x="{left:.1}" y="{top:.1}" width="{wide:.1}" height="{high:.1}" fill="{colour}" fill-opacity="{dark:.2}"/>"#
                     );
                 }
             }
