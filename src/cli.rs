@@ -7,6 +7,8 @@ use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use freshet::evolve::fitness::Fitness;
+use freshet::evolve::population::Selection;
 use freshet::policy::optimal_rate::Objective;
 
 const EXAMPLES: &str = "\
@@ -87,6 +89,18 @@ Examples:
   freshet simulate --synthetic pages=417048,cycles=57 --budget 5%      made-up pages of BRDC'12's size
   freshet simulate DATASET --policy longevity,age --plot out.svg         freshness cycle by cycle, as a picture";
 
+const EVOLVE_EXAMPLES: &str = "\
+Examples:
+  freshet evolve DATASET --out champion.toml                 the paper's protocol: 300 formulas, 50 generations, 5 runs, 5 folds
+  freshet evolve --store freshet.db --runs 2 --folds 2       from what your own crawl saw
+  freshet evolve DATASET --terminals all                     with estimates, ages and longevity to go by as well
+  freshet evolve DATASET --fitness freshness                 for copies that are up to date, not for changes found
+  freshet evolve --explain champion.toml                     which terminals matter; the score as a surface
+  freshet simulate DATASET --policy evolved:champion.toml,nad,age
+  freshet crawl --budget 1000 --policy evolved:champion.toml
+
+docs/evolve.md says what is bred how, and what came of it.";
+
 const COMPARE_EXAMPLES: &str = "\
 Examples:
   freshet compare old.html new.html                0.12: an eighth of all fragments differ
@@ -111,7 +125,7 @@ docs/reproduce.md shows what came out, and what had to be assumed.";
 /// A polite web crawler that learns how pages change.
 ///
 /// Gather: crawl, monitor. Look: status, pages, changes, diff, history, plan, why, check. Study: compare, estimate,
-/// rates, export, import, simulate, reproduce. Keep: store. Play: demo, web, score. Set up: config, completions.
+/// rates, export, import, simulate, evolve, reproduce. Keep: store. Play: demo, web, score. Set up: config, completions.
 #[derive(Debug, Parser)]
 #[command(name = "freshet", version, after_help = EXAMPLES, max_term_width = 110)]
 pub struct Cli {
@@ -215,6 +229,14 @@ pub enum Command {
     /// hold 19 times out of 20, over folds and page orders.
     #[command(after_help = SIMULATE_EXAMPLES)]
     Simulate(SimulateArgs),
+    /// Breed a score function from recorded histories, or the store's own: genetic programming (GP4C, Santos et al. 2013)
+    ///
+    /// Formulas over what is known of a page (n visits, X of which found a change, t cycles since the last, and others) are
+    /// crossed and mutated, each judged by a replay; the champion is a readable formula in a file, which runs live and in
+    /// the simulator as `--policy evolved:FILE`. The same seed gives the same formula on any number of cores. Ctrl-C keeps
+    /// the best so far; the same command goes on from there.
+    #[command(after_help = EVOLVE_EXAMPLES)]
+    Evolve(Box<EvolveArgs>),
     /// Run the experiments of a paper again, with the estimators that crawls use, and plot what comes out
     ///
     /// Prints tables, with notes on what the paper leaves open and where it slips; writes a plot (SVG) and its numbers
@@ -374,7 +396,8 @@ pub struct CrawlFlags {
     /// Cycles to run [default: 1]
     #[arg(long, value_name = "N", env = "FRESHET_CYCLES", help_heading = "Budget")]
     pub cycles: Option<u64>,
-    /// Which page is visited first; `--policy help` lists them [default: longevity]
+    /// Which page is visited first; `--policy help` lists them; also a formula, `expr:t * X / n`, or a file of
+    /// `freshet evolve`, `evolved:champion.toml` [default: longevity]
     #[arg(long, value_name = "NAME", env = "FRESHET_POLICY", help_heading = "Budget")]
     pub policy: Option<String>,
     /// What visits are to achieve, which picks the policy if none is named: staleness, freshness, changes [default: staleness]
@@ -655,8 +678,9 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "SPEC", conflicts_with = "dataset")]
     pub synthetic: Option<String>,
     /// Policies by name; `all`: every policy; `oracles`: those that know the future, and the bound that nobody can pass;
-    /// `azar-credit`, `proportional-credit`: crawl rates kept to by credit
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "all")]
+    /// `azar-credit`, `proportional-credit`: crawl rates kept to by credit; `expr:t * X / n`: a formula;
+    /// `evolved:champion.toml`: what `freshet evolve` bred
+    #[arg(long, value_name = "NAME,…", default_value = "all")]
     pub policy: Vec<String>,
     /// Of the pages, the share that a cycle visits: 5%, or several: 2%,5%,10%
     #[arg(long, value_name = "SHARE,…", value_delimiter = ',', default_value = "5%")]
@@ -688,6 +712,103 @@ pub struct SimulateArgs {
     /// Write a plot (SVG): of freshness, cycle by cycle; with several budgets, of staleness by what it costs
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct EvolveArgs {
+    /// A dataset, as `freshet import` makes it; without one, and with --store, the store's own history
+    pub dataset: Option<PathBuf>,
+    /// Made-up pages, as for `simulate`, with one moment a cycle
+    #[arg(long, value_name = "SPEC", conflicts_with = "dataset")]
+    pub synthetic: Option<String>,
+    /// Where the champion goes; a plot of the generations goes beside it (.svg), and what is needed to go on (.journal)
+    #[arg(long, value_name = "FILE", default_value = "champion.toml")]
+    pub out: PathBuf,
+    /// Formulas of a generation
+    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub population: u32,
+    /// Generations of a run
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub generations: u32,
+    /// Times that it is begun anew with other draws, in each fold
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub runs: u32,
+    /// Parts of the pages: each tests what was bred on the others; 1: nothing is tested
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub folds: u32,
+    /// What formulas are bred for
+    #[arg(long, value_enum, default_value_t = FitnessArg::Changerate)]
+    pub fitness: FitnessArg,
+    /// What formulas may go by; `all`: everything; `help` lists them
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "n,X,t")]
+    pub terminals: Vec<String>,
+    /// How the champion is picked of the best formulas, by what they are worth on the pages they were bred on and on others
+    #[arg(long, value_enum, default_value_t = SelectionArg::Avg)]
+    pub selection: SelectionArg,
+    /// The best of all generations of a run that are tried on other pages
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub kept: u32,
+    /// Of the pages, the share that a cycle visits
+    #[arg(long, value_name = "SHARE", default_value = "5%")]
+    pub budget: String,
+    /// Cycles in which a page is visited anyway, after its first copy
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub warm_up: u32,
+    /// Leave out groups with fewer pages, unless all are that small
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    pub least_pages: usize,
+    /// What everything is drawn from
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Replays at the same time [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Begin anew, even if an earlier run can be gone on with
+    #[arg(long)]
+    pub anew: bool,
+    /// Don't breed: say what the formula of this file goes by, on its own data or on DATASET
+    #[arg(long, value_name = "FILE")]
+    pub explain: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum FitnessArg {
+    /// Visits that found a change
+    Changerate,
+    /// The same, earlier visits of a cycle counting more
+    Ndcg,
+    /// Copies that are what the page says
+    Freshness,
+}
+
+impl From<FitnessArg> for Fitness {
+    fn from(argument: FitnessArg) -> Self {
+        match argument {
+            FitnessArg::Changerate => Self::ChangeRate,
+            FitnessArg::Ndcg => Self::Ndcg,
+            FitnessArg::Freshness => Self::Freshness,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SelectionArg {
+    /// The best on other pages
+    Best,
+    /// The best sum, less the standard deviation of the two
+    Sum,
+    /// The best mean, less the standard deviation
+    Avg,
+}
+
+impl From<SelectionArg> for Selection {
+    fn from(argument: SelectionArg) -> Self {
+        match argument {
+            SelectionArg::Best => Self::Best,
+            SelectionArg::Sum => Self::Sum,
+            SelectionArg::Avg => Self::Avg,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -868,7 +989,7 @@ pub struct DemoArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Policies to compare, on the same web with the same budget [default: longevity,uniform,nutch]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME,…")]
     pub policy: Vec<String>,
     /// Hosts of the web
     #[arg(long, value_name = "H")]

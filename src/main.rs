@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         Command::Estimate(arguments) => commands::estimate::run(&cli.global, &arguments, &talk),
         Command::Rates(arguments) => commands::rates::run(&cli.global, &arguments),
         Command::Simulate(arguments) => commands::simulate::run(&cli.global, &arguments, &talk),
+        Command::Evolve(arguments) => commands::evolve::run(&cli.global, &arguments, &talk),
         Command::Reproduce(arguments) => commands::reproduce::run(&cli.global, &arguments, &talk),
         Command::Export(arguments) => commands::export::run(&cli.global, &arguments, &talk),
         Command::Import(arguments) => commands::import::run(&cli.global, &arguments, &talk),

@@ -7,7 +7,7 @@ mod merge;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use regex::RegexSet;
@@ -21,6 +21,7 @@ use freshet::crawl::observe::{Observer, Reading, SiteReading};
 use freshet::crawl::weights::WeightBy;
 use freshet::estimate::online::{Damping, Step};
 use freshet::estimate::registry::EstimatorSettings;
+use freshet::evolve::champion::Champion;
 use freshet::extract::rules::TextRules;
 use freshet::fetch::limits::{AddressRange, AddressRules, Limits};
 use freshet::fetch::network::{NetworkSettings, SiteHeaders};
@@ -48,6 +49,15 @@ impl fmt::Display for Usage {
 }
 
 impl std::error::Error for Usage {}
+
+/// `evolved:FILE` as the formula that is in the file; any other policy is its own name. So a store remembers the formula
+/// that it ran by, whatever becomes of the file.
+pub fn with_formula(policy: &str) -> Result<String, Usage> {
+    let Some(path) = policy.strip_prefix(registry::EVOLVED) else { return Ok(policy.to_owned()) };
+    let champion = Champion::read(Path::new(path))
+        .map_err(|error| Usage(format!("policy `{policy}`: {error}; `freshet evolve` writes such files")))?;
+    Ok(format!("{}{}", registry::FORMULA, champion.formula))
+}
 
 fn usage<T>(message: impl Into<String>) -> Result<T, Usage> {
     Err(Usage(message.into()))
@@ -305,7 +315,8 @@ impl Settings {
         let estimator = estimator_settings(*sa_gamma, lln_alpha)?;
         let interval = Age::from_days(interval.as_secs_f64() / 86_400.0);
         let rules = RuleScale::Day(day);
-        registry::find(policy, &PolicySettings { estimator, rules, interval, longevity }).map_err(Usage)
+        let policy = with_formula(policy)?;
+        registry::find(&policy, &PolicySettings { estimator, rules, interval, longevity }).map_err(Usage)
     }
 
     fn weight(&self) -> Result<WeightBy, Usage> {

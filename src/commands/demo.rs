@@ -31,7 +31,7 @@ use freshet::unique::seeds;
 use super::talk::{Steps, Talk};
 use super::{crawl, when};
 use crate::cli::{CrawlFlags, DemoArgs, Global};
-use crate::settings::{Settings, Usage};
+use crate::settings::{Settings, Usage, with_formula};
 use account::Account;
 use place::Place;
 
@@ -129,7 +129,8 @@ const SHORTEST_DAY: Duration = Duration::from_millis(100);
 
 /// Those that were named; else the one that a crawl takes, and others to hold it against.
 fn policies(arguments: &DemoArgs) -> Result<Vec<String>, Usage> {
-    let mut names = arguments.policy.clone();
+    let named = arguments.policy.iter().flat_map(|list| registry::split_names(list));
+    let mut names = named.map(with_formula).collect::<Result<Vec<String>, Usage>>()?;
     if names.is_empty() {
         names.extend(CONTENDERS.map(str::to_owned));
     }

@@ -17,7 +17,8 @@ pub fn run() -> ExitCode {
     let known = estimators::all(&EstimatorSettings::default());
     let names: Vec<&str> = known.iter().map(|estimator| estimator.name()).collect();
     let text = format!(
-        "{}\nThe default is `{}`. ESTIMATOR, `{}` unless said, is one of {}.\n",
+        "{}\nThe default is `{}`. ESTIMATOR, `{}` unless said, is one of {}.\n\
+         `expr:t * X / n` visits first where the formula is highest, `evolved:FILE` by a formula that `freshet evolve` bred.\n",
         table.render(),
         registry::DEFAULT,
         estimators::DEFAULT,

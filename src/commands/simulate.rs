@@ -1,36 +1,33 @@
 //! `freshet simulate`: policies replayed over recorded histories, side by side.
 
 use std::io::Write as _;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Context as _;
 use serde_json::json;
 
-use freshet::dataset::{Dataset, Group, History, RecordedPage};
+use freshet::dataset::Dataset;
 use freshet::policy::registry;
 use freshet::report::plot::{Axis, Plot, Series};
 use freshet::report::{Align, Table, number, span};
 use freshet::simulate::compare::{self, BOUND, Interval, Plan, Row};
 use freshet::simulate::oracle::Oracle;
-use freshet::simulate::synthetic::Spec;
 use freshet::simulate::{Measuring, Ties};
-use freshet::store::Store;
-use freshet::store::sqlite::SqliteStore;
 
+use super::recorded;
 use super::talk::Talk;
 use crate::cli::{Global, SimulateArgs};
-use crate::settings::Usage;
+use crate::settings::{Usage, with_formula};
 
 pub fn run(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let mut plan = plan(arguments)?;
     if let Some(spec) = &arguments.synthetic {
-        plan.every = synthetic(spec)?.moments;
+        plan.every = recorded::synthetic(spec)?.moments;
     }
     let started = Instant::now();
-    let dataset = dataset(global, arguments, talk)?;
+    let dataset = recorded::load(global, arguments.dataset.as_deref(), arguments.synthetic.as_deref(), talk)?;
     let pages: usize = dataset.groups.iter().map(|group| group.pages.len()).sum();
     talk.say(&format!(
         "{}: {} pages, loaded in {}",
@@ -67,20 +64,20 @@ pub fn run(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> anyhow::Re
 
 fn plan(arguments: &SimulateArgs) -> Result<Plan, Usage> {
     let mut policies: Vec<String> = Vec::new();
-    for name in &arguments.policy {
-        match name.as_str() {
+    for name in arguments.policy.iter().flat_map(|list| registry::split_names(list)) {
+        match name {
             "all" => policies.extend(registry::ALL.iter().map(|row| row.name.to_owned())),
             "oracles" => {
                 policies.extend(Oracle::ALL.map(|oracle| oracle.name().to_owned()));
                 policies.push(BOUND.to_owned());
             }
-            name => policies.push(name.to_owned()),
+            name => policies.push(with_formula(name)?),
         }
     }
     for name in &policies {
         compare::check(name).map_err(Usage)?;
     }
-    let budgets = arguments.budget.iter().map(|text| share(text)).collect::<Result<_, _>>()?;
+    let budgets = arguments.budget.iter().map(|text| recorded::share(text)).collect::<Result<_, _>>()?;
     Ok(Plan {
         policies,
         budgets,
@@ -96,83 +93,6 @@ fn plan(arguments: &SimulateArgs) -> Result<Plan, Usage> {
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         least_pages: arguments.least_pages,
     })
-}
-
-/// `5%` or `0.05`
-fn share(text: &str) -> Result<f64, Usage> {
-    let parsed = match text.trim().strip_suffix('%') {
-        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
-        None => text.trim().parse::<f64>(),
-    };
-    let share = parsed.ok().filter(|share| *share > 0.0 && *share <= 1.0);
-    share.ok_or_else(|| Usage(format!("--budget is `{text}`; write a share of the pages: 5%, or 0.05")))
-}
-
-fn synthetic(spec: &str) -> Result<Spec, Usage> {
-    spec.parse().map_err(|error| Usage(format!("--synthetic: {error}")))
-}
-
-fn dataset(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> anyhow::Result<Dataset> {
-    if let Some(spec) = &arguments.synthetic {
-        return Ok(synthetic(spec)?.dataset());
-    }
-    if let Some(path) = &arguments.dataset {
-        return Ok(Dataset::load(path)?);
-    }
-    let Some(path) = &global.store else {
-        return Err(Usage(
-            "there is nothing to replay; name a dataset, --synthetic SPEC, or the store whose own history it shall be with \
-             --store PATH"
-                .to_owned(),
-        )
-        .into());
-    };
-    let dataset = backtest(path)?;
-    talk.say(
-        "this is what your own visits saw: a change counts for the cycle whose visit found it, and in cycles without a visit \
-         a page is taken not to have changed. Policies that would have looked where nobody did can't be credited for it",
-    );
-    Ok(dataset)
-}
-
-/// The store's own history: a cycle is one of its own.
-fn backtest(path: &Path) -> anyhow::Result<Dataset> {
-    let mut store = SqliteStore::open_to_look(path)?;
-    let mut cycles = store.cycles(usize::MAX >> 1)?;
-    cycles.reverse();
-    let starts: Vec<i64> = cycles.iter().map(|cycle| cycle.started_at.millis()).collect();
-    let (Some(first), Some(last)) = (cycles.first(), cycles.last()) else {
-        anyhow::bail!("`{}` has no cycle yet; `freshet crawl` makes some", path.display());
-    };
-    let span =
-        last.started_at.since(first.started_at).seconds() / (cycles.len().saturating_sub(1)).max(1) as f64;
-    let cycle_of = |millis: i64| starts.partition_point(|start| *start <= millis).saturating_sub(1) as u32;
-    let mut pages = Vec::new();
-    store.each_history(1, &mut |page| {
-        let Some(earliest) = page.lessons.first() else { return };
-        let first_seen = earliest.at.millis() - (earliest.interval.seconds() * 1000.0) as i64;
-        let born = cycle_of(first_seen);
-        let mut bits = vec![0_u64; cycles.len().div_ceil(64)];
-        for lesson in page.lessons.iter().filter(|lesson| lesson.changed) {
-            let Some(bit) = cycle_of(lesson.at.millis()).checked_sub(born + 1) else { continue };
-            if let Some(word) = bits.get_mut(bit as usize / 64) {
-                *word |= 1 << (bit % 64);
-            }
-        }
-        let history = History::Bits(bits);
-        pages.push(RecordedPage { url: page.url, site: String::new(), weight: 1.0, born, history });
-    })?;
-    if pages.is_empty() {
-        anyhow::bail!("no page of `{}` was visited twice; `freshet crawl` once more", path.display());
-    }
-    let group = Group {
-        name: "store".to_owned(),
-        start: first.started_at,
-        step: Duration::try_from_secs_f64(span.max(1.0)).unwrap_or(Duration::from_secs(86_400)),
-        cycles: cycles.len() as u32,
-        pages,
-    };
-    Ok(Dataset { name: path.display().to_string(), groups: vec![group] })
 }
 
 fn as_json(row: &Row) -> serde_json::Value {

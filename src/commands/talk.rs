@@ -90,7 +90,7 @@ impl Talk {
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        Steps { talk: self.clone(), bar }
+        Steps { talk: self.clone(), bar, last_line: Instant::now() }
     }
 }
 
@@ -98,6 +98,7 @@ impl Talk {
 pub struct Steps {
     talk: Talk,
     bar: Option<ProgressBar>,
+    last_line: Instant,
 }
 
 impl Steps {
@@ -116,6 +117,21 @@ impl Steps {
                 bar.set_message(said.first().cloned().unwrap_or_default());
             }
             None => said.iter().for_each(|line| self.talk.say(line)),
+        }
+    }
+
+    /// One of very many steps is done, so many by now: a line every few seconds where there is no terminal.
+    pub fn count(&mut self, done: u64, said: &str) {
+        match &self.bar {
+            Some(bar) => {
+                bar.set_position(done);
+                bar.set_message(said.to_owned());
+            }
+            None if self.last_line.elapsed() >= LINE_EVERY => {
+                self.last_line = Instant::now();
+                self.talk.say(said);
+            }
+            None => {}
         }
     }
 

@@ -63,7 +63,9 @@ pub fn explain(dataset: &Dataset, formula: &Expression, settings: &Settings) -> 
         all.push((course, Runner::new(&own, days(group))));
     }
     let count = all.len().max(1) as f64;
-    let worth = all.iter_mut().map(|(course, runner)| runner.run(course, formula, settings.fitness)).sum::<f64>() / count;
+    let worth =
+        all.iter_mut().map(|(course, runner)| runner.run(course, formula, settings.fitness)).sum::<f64>()
+            / count;
     let mut terminals: Vec<Importance> = own
         .iter()
         .map(|terminal| {
@@ -100,7 +102,8 @@ fn surface(formula: &Expression, terminals: &[Importance], seen: &mut Columns) -
     let mut by_matter = terminals.iter().map(|importance| importance.terminal);
     let first = by_matter.next().unwrap_or(Terminal::Waiting);
     let second = by_matter.next();
-    let second = second.unwrap_or(if first == Terminal::Waiting { Terminal::Changes } else { Terminal::Waiting });
+    let second =
+        second.unwrap_or(if first == Terminal::Waiting { Terminal::Changes } else { Terminal::Waiting });
     // Time goes from left to right.
     let (across, up) = if second == Terminal::Waiting { (second, first) } else { (first, second) };
     let mut at = |terminal: Terminal, share: f64| {
@@ -160,14 +163,17 @@ mod tests {
         let dataset = "pages=400,cycles=30".parse::<Spec>().expect("a spec").dataset();
         let formula = "t * X + n * 0.000001".parse().expect("a formula");
         let explained = explain(&dataset, &formula, &Settings::default());
-        let of = |terminal| explained.terminals.iter().find(|one| one.terminal == terminal).expect("there").loss;
+        let of =
+            |terminal| explained.terminals.iter().find(|one| one.terminal == terminal).expect("there").loss;
         assert!(of(Terminal::Changes) > 0.1, "{explained:?}");
         assert!(of(Terminal::Changes) > of(Terminal::Visits) + 0.05);
         assert_eq!(explained.terminals.first().map(|first| first.terminal), Some(Terminal::Changes));
         assert_eq!((explained.surface.across, explained.surface.up), (Terminal::Waiting, Terminal::Changes));
         let cells = &explained.surface.cells;
         assert_eq!(cells.len(), CELLS * CELLS);
-        assert!(cells.first().is_some_and(|cell| cell.2 < 0.1) && cells.last().is_some_and(|cell| cell.2 > 0.99));
+        assert!(
+            cells.first().is_some_and(|cell| cell.2 < 0.1) && cells.last().is_some_and(|cell| cell.2 > 0.99)
+        );
     }
 
     #[test]

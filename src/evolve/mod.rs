@@ -358,12 +358,7 @@ impl Breeding {
     }
 
     /// What formulas are worth on the pages they are bred on; `None` if it was stopped.
-    fn training(
-        &mut self,
-        formulas: &[Expression],
-        stop: Stop<'_>,
-        effort: &mut Effort,
-    ) -> Option<Vec<f64>> {
+    fn training(&mut self, formulas: &[Expression], stop: Stop<'_>, effort: &mut Effort) -> Option<Vec<f64>> {
         let canonical: Vec<Expression> = formulas.par_iter().map(Expression::canonical).collect();
         let keys: Vec<u128> = canonical.iter().map(cache_key).collect();
         let mut new: Vec<(u128, &Expression)> = Vec::new();
@@ -379,12 +374,7 @@ impl Breeding {
         Some(keys.iter().map(|key| self.known.get(key).copied().unwrap_or(0.0)).collect())
     }
 
-    fn candidates(
-        &self,
-        best: &[Individual],
-        stop: Stop<'_>,
-        effort: &mut Effort,
-    ) -> Option<Vec<Candidate>> {
+    fn candidates(&self, best: &[Individual], stop: Stop<'_>, effort: &mut Effort) -> Option<Vec<Candidate>> {
         let formulas: Vec<&Expression> = best.iter().map(|individual| &individual.formula).collect();
         let validated = self.runners.all(&self.parts.validation, &formulas, self.fitness, stop, effort)?;
         let candidate = |(individual, validation): (&Individual, f64)| Candidate {

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use anyhow::Context as _;
 use tempfile::TempDir;
 
@@ -76,12 +78,21 @@ impl Drop for Place {
 /// `demo.db` → `demo-age.db`
 fn beside(path: &Path, policy: &str) -> PathBuf {
     let mut name = path.file_stem().unwrap_or_default().to_owned();
-    name.push(format!("-{policy}"));
+    name.push(format!("-{}", file_name(policy)));
     if let Some(ending) = path.extension() {
         name.push(".");
         name.push(ending);
     }
     path.with_file_name(name)
+}
+
+/// A formula has signs that names of files can't have: its hash tells it from others.
+fn file_name(policy: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | ':' | '*');
+    if policy.chars().all(is_plain) {
+        return policy.to_owned();
+    }
+    format!("formula-{:08x}", xxh3_64(policy.as_bytes()) >> 32)
 }
 
 #[cfg(test)]

@@ -1,0 +1,441 @@
+//! `freshet evolve`: a score function, bred from recorded histories.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use freshet::dataset::Dataset;
+use freshet::evolve::champion::{Champion, Tested};
+use freshet::evolve::explain::{Explained, Surface, explain};
+use freshet::evolve::fitness::Fitness;
+use freshet::evolve::{self, Generation, Journal, Progress, Settings};
+use freshet::policy::expression::Terminal;
+use freshet::report::plot::{Axis, Plot, Series};
+use freshet::report::{Align, Table, number, span};
+
+use super::talk::Talk;
+use super::{crawl, recorded};
+use crate::cli::{EvolveArgs, Global};
+use crate::settings::Usage;
+
+pub fn run(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+    if arguments.terminals.iter().any(|name| name == "help") {
+        return list_terminals();
+    }
+    if let Some(path) = &arguments.explain {
+        return explained(global, arguments, path, talk);
+    }
+    let settings = settings(arguments)?;
+    let dataset = load(global, arguments, talk)?;
+    let too_short = dataset.groups.iter().find(|group| group.cycles <= settings.warm_up + 1);
+    if let Some(group) = too_short {
+        return Err(Usage(format!(
+            "{}: `{}` has {} cycles; the first copy and {} cycles of warm-up leave none to learn from",
+            dataset.name, group.name, group.cycles, settings.warm_up
+        ))
+        .into());
+    }
+    let signal = listen(talk);
+    let journal_path = with_ending(&arguments.out, "journal");
+    let journal = taken_up(arguments, &journal_path, &dataset, &settings, talk)?;
+    // Before the work, which takes a while.
+    save(&journal_path, &journal)?;
+    let threads = arguments.threads.map_or(0, |threads| threads as usize);
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().context("threads can't be started")?;
+    let data = data_name(global, arguments);
+    let (journal, champion) = pool.install(|| bred(&dataset, journal, &journal_path, &signal, talk, data))?;
+    let Some(champion) = champion else {
+        talk.say("stopped before the first generation was over: there is nothing to show yet");
+        return Ok(ExitCode::from(signal.load(Ordering::SeqCst)));
+    };
+    write(&arguments.out, champion.text().context("the champion can't be written")?.as_bytes())?;
+    let plot = with_ending(&arguments.out, "svg");
+    write(&plot, history(&journal).as_bytes())?;
+    if champion.finished {
+        std::fs::remove_file(&journal_path)
+            .with_context(|| format!("`{}` can't be removed", journal_path.display()))?;
+    } else {
+        talk.say(&format!(
+            "stopped: the best so far is written, and the same command goes on from `{}`",
+            journal_path.display()
+        ));
+    }
+    let text = if global.json {
+        json!({ "champion": champion, "file": arguments.out, "plot": plot }).to_string() + "\n"
+    } else {
+        as_text(&champion, &arguments.out, &plot)
+    };
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(ExitCode::from(if champion.finished { 0 } else { signal.load(Ordering::SeqCst) }))
+}
+
+fn settings(arguments: &EvolveArgs) -> Result<Settings, Usage> {
+    let mut terminals: Vec<Terminal> = Vec::new();
+    for name in arguments.terminals.iter().map(|name| name.trim()) {
+        match name {
+            "all" => terminals.extend(Terminal::ALL),
+            name => terminals
+                .push(Terminal::from_name(name).map_err(|said| Usage(format!("--terminals: {said}")))?),
+        }
+    }
+    terminals.sort_unstable();
+    terminals.dedup();
+    Ok(Settings {
+        population: arguments.population as usize,
+        generations: arguments.generations,
+        runs: arguments.runs,
+        folds: arguments.folds,
+        fitness: arguments.fitness.into(),
+        terminals,
+        selection: arguments.selection.into(),
+        budget: recorded::share(&arguments.budget)?,
+        warm_up: arguments.warm_up,
+        kept: arguments.kept as usize,
+        least_pages: arguments.least_pages,
+        seed: arguments.seed,
+    })
+}
+
+fn load(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyhow::Result<Dataset> {
+    if let Some(spec) = &arguments.synthetic
+        && recorded::synthetic(spec)?.moments > 1
+    {
+        return Err(Usage(
+            "--synthetic: `evolve` takes pages with one moment a cycle; leave `moments` out".to_owned(),
+        )
+        .into());
+    }
+    recorded::load(global, arguments.dataset.as_deref(), arguments.synthetic.as_deref(), talk)
+}
+
+/// What data a champion was bred on, so that it can be found again.
+fn data_name(global: &Global, arguments: &EvolveArgs) -> String {
+    match (&arguments.dataset, &arguments.synthetic, &global.store) {
+        (Some(path), _, _) => path.display().to_string(),
+        (_, Some(spec), _) => format!("{SYNTHETIC}{spec}"),
+        (_, _, Some(path)) => format!("{STORE}{}", path.display()),
+        _ => String::new(),
+    }
+}
+
+const SYNTHETIC: &str = "synthetic:";
+const STORE: &str = "store:";
+
+/// A journal that can be gone on with, or a new one.
+fn taken_up(
+    arguments: &EvolveArgs,
+    path: &Path,
+    dataset: &Dataset,
+    settings: &Settings,
+    talk: &Talk,
+) -> anyhow::Result<Journal> {
+    let new = || Journal::new(dataset, settings.clone());
+    if arguments.anew || !path.exists() {
+        return Ok(new());
+    }
+    let hint = "`--anew` begins anew and replaces it, another --out leaves it alone";
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("`{}` can't be read", path.display()))?;
+    let journal: Journal = serde_json::from_str(&text).map_err(|error| {
+        Usage(format!("`{}` is no journal of `freshet evolve` ({error}); {hint}", path.display()))
+    })?;
+    journal.fits(dataset, settings).map_err(|said| {
+        Usage(format!("`{}` is of a run that can't be gone on with: {said}; {hint}", path.display()))
+    })?;
+    let generations = journal.finished.iter().map(|run| run.history.len()).sum::<usize>()
+        + journal.current.as_ref().map_or(0, |current| current.history.len());
+    if generations > 0 {
+        talk.say(&format!("going on after {} generations", number(generations as u64)));
+    }
+    Ok(journal)
+}
+
+/// How often the journal is written on the way.
+const SAVE_EVERY: Duration = Duration::from_secs(10);
+
+/// Breeds, and judges what came of it.
+fn bred(
+    dataset: &Dataset,
+    mut journal: Journal,
+    path: &Path,
+    signal: &Arc<AtomicU8>,
+    talk: &Talk,
+    data: String,
+) -> anyhow::Result<(Journal, Option<Champion>)> {
+    let Settings { folds, runs, generations, fitness, .. } = journal.settings;
+    let pages: usize = dataset.groups.iter().map(|group| group.pages.len()).sum();
+    talk.say(&format!("{}: {} pages", dataset.name, number(pages as u64)));
+    let mut steps = talk.steps(u64::from(folds * runs) * u64::from(generations));
+    let (started, before) = (Instant::now(), journal.effort.seconds);
+    let mut saved = Instant::now();
+    let mut failed = None;
+    let mut told = |journal: &Journal, progress: &Progress<'_>| {
+        let done = (progress.fold * runs + progress.run) * generations + progress.generation + 1;
+        steps.count(u64::from(done), &line(journal, progress));
+        if saved.elapsed() >= SAVE_EVERY {
+            saved = Instant::now();
+            let mut journal = journal.clone();
+            journal.effort.seconds = before + started.elapsed().as_secs_f64();
+            failed = save(path, &journal).err();
+        }
+    };
+    let stop = || signal.load(Ordering::Relaxed) != 0;
+    // Told through the journal: what was stopped has fewer runs.
+    let _ = evolve::evolve(dataset, &mut journal, &stop, &mut told);
+    steps.finish();
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    journal.effort.seconds = before + started.elapsed().as_secs_f64();
+    save(path, &journal)?;
+    talk.say(&format!("judging the best formulas by {}", fitness.name()));
+    let champion = evolve::judge(dataset, &journal).map(|verdict| Champion::new(data, &journal, &verdict));
+    Ok((journal, champion))
+}
+
+fn line(journal: &Journal, progress: &Progress<'_>) -> String {
+    let Settings { folds, runs, generations, fitness, .. } = journal.settings;
+    let Generation { best, mean, .. } = progress.figures;
+    format!(
+        "fold {}/{folds} run {}/{runs} generation {}/{generations}: {} best {best:.4} mean {mean:.4}  {}",
+        progress.fold + 1,
+        progress.run + 1,
+        progress.generation + 1,
+        fitness.name(),
+        shortened(&progress.best.simplified().to_string())
+    )
+}
+
+/// As much of a formula as a line has room for.
+fn shortened(formula: &str) -> String {
+    const MOST: usize = 48;
+    if formula.chars().count() <= MOST {
+        return formula.to_owned();
+    }
+    formula.chars().take(MOST - 1).chain(['…']).collect()
+}
+
+/// The first signal ends the generation at hand, the second everything.
+fn listen(talk: &Talk) -> Arc<AtomicU8> {
+    let signal = Arc::new(AtomicU8::new(0));
+    let (given, talk) = (Arc::clone(&signal), talk.clone());
+    std::thread::spawn(move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        let (stop, _) = tokio::sync::watch::channel(false);
+        runtime.block_on(crawl::listen(
+            stop,
+            given,
+            talk,
+            "stopping: judging what was bred so far (once more: at once)",
+        ));
+    });
+    signal
+}
+
+/// `champion.toml` → `champion.svg`
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    path.with_extension(ending)
+}
+
+fn save(path: &Path, journal: &Journal) -> anyhow::Result<()> {
+    write(path, &serde_json::to_vec(journal)?)
+}
+
+/// Whole or not at all.
+fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let failed = || format!("`{}` can't be written", path.display());
+    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(failed)?;
+    file.write_all(bytes).with_context(failed)?;
+    file.persist(path).with_context(failed)?;
+    Ok(())
+}
+
+fn as_text(champion: &Champion, out: &Path, plot: &Path) -> String {
+    let mut text = format!("champion: {}\n", champion.formula);
+    if champion.equivalent != champion.formula {
+        text += &format!("shortened from: {}\n", champion.equivalent);
+    }
+    let (scores, fitness) = (&champion.scores, champion.settings.fitness.name());
+    text += &format!(
+        "{fitness}: training {:.4}, validation {:.4}{}, all pages {:.4}\n",
+        scores.training,
+        scores.validation,
+        scores.test.map_or(String::new(), |test| format!(", test {test:.4}")),
+        scores.all
+    );
+    if !scores.tests.is_empty() {
+        let mut table = Table::new(&[
+            ("selection", Align::Left),
+            (&format!("{fitness} on pages not seen"), Align::Right),
+            ("folds", Align::Right),
+        ]);
+        for Tested { selection, mean, off, folds } in &scores.tests {
+            let off = if *folds > 1 { format!(" ±{off:.4}") } else { String::new() };
+            table.row([selection.name().to_owned(), format!("{mean:.4}{off}"), folds.to_string()]);
+        }
+        text += &table.render();
+    }
+    let effort = &champion.effort;
+    text += &format!(
+        "{} formulas, {} of them replayed, {:.2e} node evaluations, {} ({:.2e} a second)\n",
+        number(effort.formulas),
+        number(effort.replays),
+        effort.node_evaluations as f64,
+        span(Duration::from_secs_f64(effort.seconds)),
+        effort.node_evaluations as f64 / effort.seconds.max(1e-9)
+    );
+    text + &format!(
+        "written: {} and {}\ntry: freshet simulate {} --policy evolved:{},nad,age --budget {}%\n",
+        out.display(),
+        plot.display(),
+        example(champion),
+        out.display(),
+        champion.settings.budget * 100.0
+    )
+}
+
+fn example(champion: &Champion) -> String {
+    match (champion.data.strip_prefix(SYNTHETIC), champion.data.strip_prefix(STORE)) {
+        (Some(spec), _) => format!("--synthetic {spec}"),
+        (_, Some(path)) => format!("--store {path}"),
+        _ => champion.data.clone(),
+    }
+}
+
+/// The best and the mean, generation by generation, over all runs.
+fn history(journal: &Journal) -> String {
+    let Settings { fitness, .. } = journal.settings;
+    let runs: Vec<&[Generation]> = journal
+        .finished
+        .iter()
+        .map(|run| run.history.as_slice())
+        .chain(journal.current.iter().map(|current| current.history.as_slice()))
+        .collect();
+    let longest = runs.iter().map(|run| run.len()).max().unwrap_or(0);
+    let title = format!("{} by generation, {} runs", fitness.name(), runs.len());
+    let curve = |name: &str, of: fn(&Generation) -> f64| {
+        let at = |generation: usize| runs.iter().filter_map(move |run| run.get(generation)).map(of);
+        let mean = (0..longest).map(|generation| {
+            let count = at(generation).count().max(1) as f64;
+            ((generation + 1) as f64, at(generation).sum::<f64>() / count)
+        });
+        let band = (0..longest).map(|generation| {
+            let (low, high) =
+                (at(generation).fold(f64::INFINITY, f64::min), at(generation).fold(0.0, f64::max));
+            ((generation + 1) as f64, low, high)
+        });
+        Series::line(name, mean).band(band)
+    };
+    Plot::new(title, Axis::linear("generation"), Axis::linear(fitness.name()))
+        .with(curve("best so far", |generation| generation.best))
+        .with(curve("mean of all", |generation| generation.mean))
+        .svg()
+}
+
+fn list_terminals() -> anyhow::Result<ExitCode> {
+    let mut table = Table::new(&[("terminal", Align::Left), ("what it is of a page", Align::Left)]);
+    for terminal in Terminal::ALL {
+        table.row([terminal.name(), terminal.about()]);
+    }
+    let text = table.render() + "\nSantos et al. 2013 have n, X and t.\n";
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn explained(global: &Global, arguments: &EvolveArgs, path: &Path, talk: &Talk) -> anyhow::Result<ExitCode> {
+    let champion = Champion::read(path).map_err(|error| Usage(format!("--explain: {error}")))?;
+    let formula = champion.expression().map_err(Usage)?;
+    let named = arguments.dataset.is_some() || arguments.synthetic.is_some() || global.store.is_some();
+    let dataset = if named { load(global, arguments, talk)? } else { own_data(&champion, talk)? };
+    let found = explain(&dataset, &formula, &champion.settings);
+    let plot = path.with_extension("surface.svg");
+    write(&plot, surface(&found.surface, &champion.formula).as_bytes())?;
+    let text = if global.json {
+        let terminals: Vec<_> = found
+            .terminals
+            .iter()
+            .map(|one| json!({ "terminal": one.terminal.name(), "loss": one.loss, "off": one.off }))
+            .collect();
+        json!({
+            "formula": champion.formula,
+            "fitness": champion.settings.fitness.name(),
+            "worth": found.worth,
+            "pages": found.pages,
+            "terminals": terminals,
+            "plot": plot,
+        })
+        .to_string()
+            + "\n"
+    } else {
+        explanation(&found, &champion.formula, champion.settings.fitness, &plot)
+    };
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the champion was bred on.
+fn own_data(champion: &Champion, talk: &Talk) -> anyhow::Result<Dataset> {
+    let data = champion.data.as_str();
+    let hint = "name the data to explain it by: a dataset, --synthetic SPEC or --store PATH";
+    if let Some(spec) = data.strip_prefix(SYNTHETIC) {
+        return Ok(recorded::synthetic(spec)?.dataset());
+    }
+    if let Some(path) = data.strip_prefix(STORE) {
+        return recorded::backtest(Path::new(path)).with_context(|| hint);
+    }
+    if data.is_empty() {
+        return Err(Usage(format!("the file does not say what the formula was bred on; {hint}")).into());
+    }
+    talk.say(&format!("by {data}, which it was bred on"));
+    Dataset::load(Path::new(data)).with_context(|| hint)
+}
+
+fn explanation(found: &Explained, formula: &str, fitness: Fitness, plot: &Path) -> String {
+    let mut text = format!(
+        "{formula}\n{} {:.4} on {} pages; what it loses if a terminal's values change hands between pages:\n",
+        fitness.name(),
+        found.worth,
+        number(found.pages as u64)
+    );
+    let mut table =
+        Table::new(&[("terminal", Align::Left), ("loss", Align::Right), ("what it is", Align::Left)]);
+    for one in &found.terminals {
+        table.row([
+            one.terminal.name().to_owned(),
+            format!("{:.4} ±{:.4}", one.loss, one.off),
+            one.terminal.about().to_owned(),
+        ]);
+    }
+    text += &table.render();
+    text + &format!("written: {}\n", plot.display())
+}
+
+/// The score by the two terminals that matter most, in ten shades: the darkest tenth is visited first.
+fn surface(surface: &Surface, formula: &str) -> String {
+    const SHADES: usize = 10;
+    let others: Vec<String> =
+        surface.others.iter().map(|(terminal, value)| format!("{} = {value:.3}", terminal.name())).collect();
+    let with = if others.is_empty() { String::new() } else { format!(" at {}", others.join(", ")) };
+    let label = |terminal: Terminal| Axis::linear(format!("{}: {}", terminal.name(), terminal.about()));
+    let mut plot =
+        Plot::new(format!("{}{with}", shortened(formula)), label(surface.across), label(surface.up));
+    for shade in (0..SHADES).rev() {
+        let is_own = |rank: f64| ((rank * SHADES as f64) as usize).min(SHADES - 1) == shade;
+        let cells = surface.cells.iter().filter(|cell| is_own(cell.2)).map(|(x, y, _)| (*x, *y));
+        let name = match shade {
+            0 => "visited last".to_owned(),
+            9 => "visited first".to_owned(),
+            _ => " ".to_owned(),
+        };
+        plot = plot.with(Series::cells(name, cells, surface.cell, 0.05 + 0.95 * shade as f64 / 9.0));
+    }
+    plot.svg()
+}
