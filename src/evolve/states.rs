@@ -4,6 +4,9 @@
 //! terminal looks at. States and the steps between them are kept from one formula to the next.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::compact::{push, push_float};
 use crate::estimate::Seen;
@@ -14,7 +17,7 @@ use crate::policy::traces::{Traces, Wanted};
 use crate::time::{Age, Timestamp};
 
 /// More states than this are forgotten before the next formula: memory has an end.
-const MOST_STATES: usize = 1 << 20;
+const MOST_STATES: usize = 1 << 19;
 
 /// A visit, as far as it teaches.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,8 +39,32 @@ pub struct States {
     rows: Vec<Row>,
     /// What terminals that don't depend on the waiting time are in each state.
     values: Vec<Vec<f64>>,
-    known: HashMap<Vec<u8>, u32>,
-    steps: HashMap<(u32, u32, u64), u32>,
+    /// States by a hash of all that makes them, and steps by one of where from and of the visit: wide enough that no two
+    /// are alike.
+    known: HashMap<u128, u32, Hashed>,
+    steps: HashMap<u128, u32, Hashed>,
+    /// Room for what is hashed.
+    bytes: Vec<u8>,
+}
+
+/// For keys that are hashes already.
+type Hashed = BuildHasherDefault<AsIs>;
+
+#[derive(Debug, Default)]
+struct AsIs(u64);
+
+impl Hasher for AsIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64(bytes);
+    }
+
+    fn write_u128(&mut self, key: u128) {
+        self.0 = key as u64;
+    }
 }
 
 /// What makes states differ.
@@ -73,8 +100,9 @@ impl States {
             looks_at,
             rows: Vec::new(),
             values: vec![Vec::new(); Terminal::ALL.len()],
-            known: HashMap::new(),
-            steps: HashMap::new(),
+            known: HashMap::default(),
+            steps: HashMap::default(),
+            bytes: Vec::new(),
         };
         states.forget();
         states
@@ -111,7 +139,9 @@ impl States {
         let moved = if self.looks_at.moved { visit.moved } else { f64::from(u8::from(visit.changed)) };
         // Divergences are never negative, so the sign is free to say whether there was a change.
         let moved_bits = moved.to_bits() | u64::from(visit.changed) << 63;
-        let key = (state, gap, moved_bits);
+        let key = xxh3_128(
+            &(u128::from(moved_bits) << 64 | u128::from(gap) << 32 | u128::from(state)).to_le_bytes(),
+        );
         if let Some(next) = self.steps.get(&key) {
             return *next;
         }
@@ -136,16 +166,15 @@ impl States {
     }
 
     fn place(&mut self, row: Row) -> u32 {
-        let mut key = Vec::with_capacity(16);
-        push(&mut key, u64::from(row.visits));
-        push(&mut key, u64::from(row.changes));
-        push(&mut key, u64::from(row.span));
-        push_float(&mut key, row.weight);
+        let bytes = &mut self.bytes;
+        bytes.clear();
+        [row.visits, row.changes, row.span].iter().for_each(|count| push(bytes, u64::from(*count)));
+        push_float(bytes, row.weight);
         if !self.wanted.is_nothing() {
-            row.traces.push_bytes(&mut key);
+            row.traces.push_bytes(bytes);
         }
         let next = self.rows.len() as u32;
-        let place = *self.known.entry(key).or_insert(next);
+        let place = *self.known.entry(xxh3_128(bytes)).or_insert(next);
         if place == next {
             let facts = row.facts(self.cycle_days);
             for terminal in &self.terminals {

@@ -62,7 +62,7 @@ pub struct Traces {
     rate: Option<Gamma>,
     /// Divergences from visit to visit, summed.
     moved: f64,
-    replaced: Option<Replaced>,
+    replaced: Option<Box<Replaced>>,
     curve: Option<Box<Fitted>>,
 }
 
@@ -117,8 +117,9 @@ impl Traces {
 
     /// Days that a fragment stays, in the mean.
     pub fn lifetime_days(&self) -> f64 {
-        let replaced = self.replaced.unwrap_or_default();
-        (replaced.days + HARDLY_WATCHED.1) / (replaced.pages + HARDLY_WATCHED.0)
+        let (pages, days) =
+            self.replaced.as_ref().map_or((0.0, 0.0), |replaced| (replaced.pages, replaced.days));
+        (days + HARDLY_WATCHED.1) / (pages + HARDLY_WATCHED.0)
     }
 
     pub fn behaviour(&self) -> f64 {
@@ -154,7 +155,7 @@ impl Traces {
             traces.rate = Some(Gamma { shape: take_float(rest)?, days: take_float(rest)? });
         }
         if flags & 2 != 0 {
-            traces.replaced = Some(Replaced::take_bytes(rest)?);
+            traces.replaced = Some(Box::new(Replaced::take_bytes(rest)?));
         }
         if flags & 1 != 0 {
             traces.curve = Some(Box::new(Fitted::take_bytes(rest)?));
