@@ -1,26 +1,21 @@
 //! Utility from a fitted curve: the curve-fitting policy of Olston & Pandey 2008 (§4.2), as printed.
 //!
 //! Every visit adds a point to each change profile of the page: how far it is from a base version that is so old. A churn
-//! or scroll curve is fitted to them, and the score is w·U(t). Pages with fewer than three points go by the curve of their
-//! folder, or of all pages. No page is believed to be bounded for good: the score is at least w·t/ρ, which is the risk
+//! or scroll curve is fitted to them, and the score is w·U(t). Pages with fewer than three points go by the curve of the
+//! narrowest group that has one: pages of their name, folder, host or depth, or all. No page is believed to be bounded for good: the score is at least w·t/ρ, which is the risk
 //! bound of §4.5, φ ≤ ρT/w, as a ranking. Where a threshold T is given, a page that was refreshed n times waits no longer
 //! than l·n (the learning phase of §4.2).
 
-use std::collections::{BTreeMap, HashMap};
-
 use super::content::{Content, POINTS_TO_SEE_A_CURVE};
+use super::group_curves::{Gathering, GroupCurves};
 use super::newcomers::{self, Newcomers};
 use super::registry::LongevitySettings;
 use super::{Learnt, Lesson, LooksAt, PageState, Policy, Reason, Score, Survey};
 use crate::estimate::Seen;
 use crate::longevity::curve::Curve;
-use crate::longevity::fit::Fit;
-use crate::longevity::samples::{Sample, combined};
 use crate::page::{Depth, HostId};
 use crate::time::Timestamp;
 
-/// Ages that differ by less, as a share, are one in what all pages of a folder show together.
-const SAME_AGE: f64 = 0.25;
 /// Before anything is known: a tenth of a page a day.
 const UNKNOWN: Curve = Curve::Churn { height: 1.0, rate: 0.1 };
 
@@ -28,20 +23,19 @@ const UNKNOWN: Curve = Curve::Churn { height: 1.0, rate: 0.1 };
 pub struct LongevityFit {
     settings: LongevitySettings,
     newcomers: Newcomers,
-    general: Curve,
-    sections: HashMap<u32, Curve>,
+    groups: GroupCurves,
 }
 
 impl LongevityFit {
     pub fn new(settings: LongevitySettings) -> Self {
-        Self { settings, newcomers: Newcomers::default(), general: UNKNOWN, sections: HashMap::new() }
+        Self { settings, newcomers: Newcomers::default(), groups: GroupCurves::default() }
     }
 
     /// What is known of how the page moves away from a copy.
     fn curve(&self, page: &PageState) -> Curve {
         match &page.learnt.content {
             Content::Fitted(fitted) if fitted.points() >= POINTS_TO_SEE_A_CURVE => fitted.curve,
-            _ => self.sections.get(&page.kin.section).copied().unwrap_or(self.general),
+            _ => self.groups.of(page).unwrap_or(UNKNOWN),
         }
     }
 
@@ -84,30 +78,13 @@ impl Policy for LongevityFit {
 
     fn survey(&mut self, survey: &mut Survey<'_>) {
         self.newcomers.look(survey);
-        // In the same order in each run: sums are rounded alike.
-        let mut all: BTreeMap<u32, Vec<Sample>> = BTreeMap::new();
+        let mut gathering = Gathering::default();
         (survey.pages)(&mut |page, count| {
             if let Content::Fitted(fitted) = &page.learnt.content {
-                let own = all.entry(page.kin.section).or_default();
-                let counted = |sample: &Sample| Sample { weight: sample.weight * count as f64, ..*sample };
-                own.extend(fitted.samples.iter().map(counted));
-                if own.len() > MOST_SAMPLES {
-                    *own = combined(std::mem::take(own), SAME_AGE);
-                }
+                gathering.add(page, &fitted.samples, count);
             }
         });
-        let curve = |samples: Vec<Sample>| {
-            let samples = combined(samples, SAME_AGE);
-            let points: f64 = samples.iter().map(|sample| sample.weight).sum();
-            let fit = Fit::of(&samples).filter(|_| points >= POINTS_TO_SEE_A_CURVE)?;
-            // What never moved in anyone's sight may move all the same.
-            Some(fit.worth()).filter(|curve| *curve != Curve::Static)
-        };
-        let everything: Vec<Sample> =
-            all.values().flat_map(|samples| combined(samples.iter().copied(), SAME_AGE)).collect();
-        self.general = curve(everything).unwrap_or(UNKNOWN);
-        self.sections =
-            all.into_iter().filter_map(|(section, samples)| Some((section, curve(samples)?))).collect();
+        self.groups = gathering.finish();
     }
 
     fn score(&self, page: &PageState, now: Timestamp) -> Score {
@@ -129,5 +106,53 @@ impl Policy for LongevityFit {
     }
 }
 
-/// Samples of a folder that are gathered before those of an age are averaged.
-const MOST_SAMPLES: usize = 4096;
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::super::content::Fitted;
+    use super::*;
+    use crate::estimate::tests::close;
+    use crate::longevity::samples::Sample;
+    use crate::page::{Kin, PageId};
+    use crate::time::Age;
+
+    const DAY: i64 = 86_400;
+
+    /// A page that was visited on day 0, and of which this was seen after so many days.
+    fn page(host: i64, name: u32, seen: &[(f64, f64)]) -> PageState {
+        let start = Timestamp::from_seconds(0);
+        let mut page = PageState::found(PageId(1), HostId(host), 1, 1.0, start);
+        page.kin = Kin { site: host as u32, section: name, name };
+        (page.last_visit, page.seen_at) = (Some(start), Some(start));
+        let samples = seen.iter().map(|(days, divergence)| Sample::new(*days, *divergence)).collect();
+        page.learnt.content = Content::Fitted(Box::new(Fitted { samples, ..Fitted::default() }));
+        page
+    }
+
+    #[test]
+    fn with_fewer_than_three_points_a_page_is_taken_to_move_as_its_host_does() {
+        // Half of what is left goes each day.
+        let seen = [(1.0, 0.5), (2.0, 0.75), (4.0, 0.9375)];
+        let pages = [page(1, 10, &seen), page(2, 20, &[(1.0, 0.0), (2.0, 0.0), (4.0, 0.0)])];
+        let mut policy = LongevityFit::new(LongevitySettings::default());
+        let three_days_on = Timestamp::from_seconds(3 * DAY);
+        let expected = |policy: &LongevityFit, page: &PageState| {
+            policy.reason(page, three_days_on).divergence.expect("a curve")
+        };
+        let newcomer = page(1, 11, &[(1.0, 0.0), (1.0, 0.0)]);
+        assert!(close(expected(&policy, &newcomer), 1.0 - (-0.3_f64).exp(), 1e-9), "nothing is known yet");
+        policy.survey(&mut Survey {
+            now: Timestamp::from_seconds(0),
+            cycle: 1,
+            cycle_length: Age::from_days(1.0),
+            visits_a_day: None,
+            hosts: &HashMap::new(),
+            pages: &mut |look| pages.iter().for_each(|page| look(page, 1)),
+        });
+        assert!(close(expected(&policy, &newcomer), 0.875, 1e-3), "{}", expected(&policy, &newcomer));
+        // By its third point it goes by itself.
+        let grown = page(1, 11, &[(1.0, 0.0), (2.0, 0.0), (4.0, 0.0)]);
+        assert_eq!(expected(&policy, &grown), 0.0);
+    }
+}

@@ -14,6 +14,7 @@ mod crawl_rate;
 pub mod expression;
 mod fixed;
 pub mod formula;
+mod group_curves;
 mod heritrix;
 pub mod importance;
 mod interval_rule;
