@@ -24,12 +24,18 @@ pub struct Spec {
     pub moments: u32,
     /// Of the pages that change, those that scroll; the others churn. `None`: pages have no fragments, and change as a whole.
     pub scroll: Option<f64>,
-    /// Of all pages, those that also have a small part that is replaced several times a day: adverts, clocks, counters.
-    /// Only where pages have fragments.
+    /// Of the pages that are not quiet, those that also have a small part that is replaced several times a day: adverts,
+    /// clocks, counters. Only where pages have fragments.
     pub adverts: f64,
+    /// How large that part is, as a share of the page.
+    pub advert_part: f64,
+    /// Of a page's text that changes, at most so much does; of others a half, a quarter or an eighth of that.
+    pub moving: f64,
+    /// Of the pages, so many have neither: they never change at all.
+    pub quiet: f64,
     /// Fragments of a page.
     pub fragments: usize,
-    /// Of the pages, so many never change, their adverts aside.
+    /// Of the other pages, so many never change, their adverts aside.
     pub static_share: f64,
     /// Changes a day of the page in the middle of the others, whose rates are log-normal.
     pub median_rate: f64,
@@ -47,6 +53,9 @@ impl Default for Spec {
             moments,
             scroll,
             adverts: 0.0,
+            advert_part: ADVERT_PART,
+            moving: 1.0,
+            quiet: 0.0,
             fragments: FRAGMENTS,
             static_share: 0.5,
             median_rate: 0.1,
@@ -84,6 +93,9 @@ impl FromStr for Spec {
                 "moments" => spec.moments = number(1.0, 1000.0, "a number from 1 to 1000")? as u32,
                 "scroll" => spec.scroll = Some(number(0.0, 1.0, "a share from 0 to 1")?),
                 "adverts" => spec.adverts = number(0.0, 1.0, "a share from 0 to 1")?,
+                "advert-part" => spec.advert_part = number(0.0, 0.5, "a share from 0 to 0.5")?,
+                "moving" => spec.moving = number(0.0, 1.0, "a share from 0 to 1")?,
+                "quiet" => spec.quiet = number(0.0, 1.0, "a share from 0 to 1")?,
                 "fragments" => {
                     spec.fragments = number(48.0, 100_000.0, "a number from 48 to 100000")? as usize;
                 }
@@ -93,8 +105,8 @@ impl FromStr for Spec {
                 "seed" => spec.seed = value.parse().map_err(|_| wrong("a whole number"))?,
                 _ => {
                     return Err(format!(
-                        "there is no `{name}`; there is `pages`, `cycles`, `moments`, `static`, `scroll`, `adverts`, `fragments`, \
-                         `median`, `spread`, `seed`"
+                        "there is no `{name}`; there is `pages`, `cycles`, `moments`, `static`, `scroll`, `adverts`, `advert-part`, \
+                         `moving`, `quiet`, `fragments`, `median`, `spread`, `seed`"
                     ));
                 }
             }
@@ -121,13 +133,15 @@ impl Spec {
     fn page(&self, random: &mut Pcg64) -> RecordedPage {
         let moments = self.moments_in_all();
         let mut changes = Vec::new();
-        if random.random::<f64>() >= self.static_share {
+        // Nothing is drawn where no page is quiet: pages of a spec stay what they were.
+        let is_quiet = self.quiet > 0.0 && random.random::<f64>() < self.quiet;
+        if !is_quiet && random.random::<f64>() >= self.static_share {
             let rate = self.median_rate * (self.spread * normal(random)).exp();
             changes = self.changes(rate, random);
         }
         let history = match self.scroll {
             None => bits(&changes, moments),
-            Some(share) => self.texts(changes, random.random::<f64>() < share, random),
+            Some(share) => self.texts(changes, random.random::<f64>() < share, is_quiet, random),
         };
         RecordedPage { url: String::new(), site: String::new(), weight: 1.0, born: 0, history }
     }
@@ -144,11 +158,12 @@ impl Spec {
     }
 
     /// What the page says after each change. What changes is wholly new, or its oldest item is gone and a new one there.
-    fn texts(&self, changes: Vec<u32>, scrolls: bool, random: &mut Pcg64) -> History {
-        let share = CHANGING.get(random.random_range(0..CHANGING.len())).copied().unwrap_or(1.0);
+    fn texts(&self, changes: Vec<u32>, scrolls: bool, is_quiet: bool, random: &mut Pcg64) -> History {
+        let share =
+            self.moving * CHANGING.get(random.random_range(0..CHANGING.len())).copied().unwrap_or(1.0);
         let mut held: Vec<u64> = (0..self.fragments).map(|_| random.random()).collect();
-        let has_adverts = self.adverts > 0.0 && random.random::<f64>() < self.adverts;
-        let adverts = if has_adverts { self.fragments / ADVERT_PART } else { 0 };
+        let has_adverts = self.adverts > 0.0 && !is_quiet && random.random::<f64>() < self.adverts;
+        let adverts = if has_adverts { (self.fragments as f64 * self.advert_part) as usize } else { 0 };
         let text = self.fragments - adverts;
         let changing = (text as f64 * share) as usize;
         let at_once = if scrolls { changing / ITEMS } else { changing };
@@ -208,12 +223,13 @@ fn bits(changes: &[u32], moments: u32) -> History {
 
 /// Fragments of a page, unless the spec says otherwise.
 const FRAGMENTS: usize = 48;
-/// Of a page that changes, so much does.
+/// Of a page that changes, so much does, as shares of the most.
 const CHANGING: [f64; 4] = [0.125, 0.25, 0.5, 1.0];
 /// Items of a page that scrolls.
 const ITEMS: usize = 6;
-/// Adverts are the last sixteenth of a page, and are replaced so often a day in the middle, with this spread.
-const ADVERT_PART: usize = 16;
+/// Adverts are the last sixteenth of a page unless the spec says otherwise, and are replaced so often a day in the middle, with
+/// this spread.
+const ADVERT_PART: f64 = 1.0 / 16.0;
 const ADVERT_RATE: f64 = 3.0;
 const ADVERT_SPREAD: f64 = 0.8;
 
@@ -248,6 +264,14 @@ mod tests {
             History::Bits(bits) => bits.iter().map(|word| word.count_ones()).sum::<u32>(),
             History::Texts { .. } => 0,
         };
+        let quiet =
+            Spec { quiet: 1.0, adverts: 1.0, scroll: Some(0.5), static_share: 0.0, ..Spec::default() };
+        let still =
+            |page: &RecordedPage| matches!(&page.history, History::Texts { texts, .. } if texts.len() == 1);
+        assert!(
+            quiet.dataset().groups[0].pages.iter().all(still),
+            "no text of theirs changes, and no advert"
+        );
         let all = Spec { pages: 400, ..Spec::default() }.dataset();
         assert_eq!(all, Spec { pages: 400, ..Spec::default() }.dataset(), "the same for the same spec");
         let quiet = all.groups[0].pages.iter().filter(|page| changes(page) == 0).count();

@@ -82,5 +82,6 @@ fn longevity_saves_refreshes_where_adverts_hide_slow_text() {
     assert!((share("CGM") - 1.0).abs() < 1e-9);
     assert!(share("FS-S") < share("HS-S"), "{} {}", share("FS-S"), share("HS-S"));
     assert!(share("FS-S") < share("Uniform"), "{} {}", share("FS-S"), share("Uniform"));
-    assert!(share("longevity-curve") < 1.0, "{}", share("longevity-curve"));
+    let [bound, none] = ["longevity-curve", "longevity-curve, no ρ"].map(share);
+    assert!(none < 1.0 && none < bound, "{none} {bound}");
 }

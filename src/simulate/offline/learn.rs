@@ -5,6 +5,7 @@ use super::{Apart, Refresher, Settings, is_past};
 use crate::change::VersionId;
 use crate::change::profile::Profiles;
 use crate::estimate::Seen;
+use crate::estimate::bias_reduced::ratio;
 use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
 use crate::longevity::bound::{MOST_POINTS, Rule};
 use crate::longevity::curve::Curve;
@@ -83,6 +84,33 @@ impl Learns for Cgm {
         self.intervals.add(page.days(moment) - page.days(last), Seen::from(changed));
         // Pages that change 1/T times a day or faster have no period: they are left alone.
         let curve = Curve::churn(1.0, self.intervals.most_likely());
+        curve.refresh_period(self.threshold).unwrap_or(f64::INFINITY)
+    }
+}
+
+/// The same with the bias-reduced estimate (Cho & Garcia-Molina 2003), by the mean of the intervals. A page that was never seen
+/// to change has rate 0, and is left alone.
+pub(super) struct CgmBiasReduced {
+    threshold: f64,
+    visits: f64,
+    changes: f64,
+}
+
+impl CgmBiasReduced {
+    pub fn new(threshold: f64) -> Self {
+        Self { threshold, visits: 0.0, changes: 0.0 }
+    }
+}
+
+impl Learns for CgmBiasReduced {
+    fn learn(&mut self, page: &WatchedPage, last: usize, moment: usize, _most_days: f64) -> f64 {
+        if moment == last {
+            return f64::INFINITY;
+        }
+        self.visits += 1.0;
+        self.changes += f64::from(u8::from(page.text(last) != page.text(moment)));
+        let mean_days = page.days(moment) / self.visits;
+        let curve = Curve::churn(1.0, ratio(self.visits, self.changes) / mean_days);
         curve.refresh_period(self.threshold).unwrap_or(f64::INFINITY)
     }
 }

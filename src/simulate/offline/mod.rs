@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::Measuring;
 use crate::longevity::curve::Curve;
 use crate::longevity::since::Since;
-use learn::{Bound, Cgm, Fitting, Learner};
+use learn::{Bound, Cgm, CgmBiasReduced, Fitting, Learner};
 use page::WatchedPage;
 
 /// Who decides when a page is refreshed.
@@ -35,6 +35,8 @@ pub enum Method {
     HolisticDynamic,
     /// Cho & Garcia-Molina: the rate is estimated from what refreshes found, the period is the holistic one.
     Cgm,
+    /// The same with their estimator for visits at even distances, which has less bias.
+    CgmBiasReduced,
     /// A curve is fitted to what refreshes found (§4.2).
     LongevityCurve(Measuring),
     /// Bounds on the utility, by what refreshes found (§4.3).
@@ -43,7 +45,7 @@ pub enum Method {
 
 impl Method {
     /// Every method, those that learn last.
-    pub const fn all(measuring: Measuring) -> [Self; 8] {
+    pub const fn all(measuring: Measuring) -> [Self; 9] {
         [
             Self::Uniform,
             Self::FragmentStatic,
@@ -51,6 +53,7 @@ impl Method {
             Self::HolisticStatic,
             Self::HolisticDynamic,
             Self::Cgm,
+            Self::CgmBiasReduced,
             Self::LongevityCurve(measuring),
             Self::LongevityBound(measuring),
         ]
@@ -65,6 +68,7 @@ impl Method {
             Self::HolisticStatic => "HS-S",
             Self::HolisticDynamic => "HS-D",
             Self::Cgm => "CGM",
+            Self::CgmBiasReduced => "CGM, bias-reduced",
             Self::LongevityCurve(_) => "longevity-curve",
             Self::LongevityBound(_) => "longevity-bound",
         }
@@ -90,11 +94,13 @@ pub struct Settings {
     /// Whether l binds after the warm-up, too. In the long run it binds no more: sooner or later n is large enough. In a
     /// time that ends, it would have CGM go on refreshing the pages that it means to leave alone.
     pub keeps_learning: bool,
+    /// Pages may be refreshed at one in so many moments; 0 is taken for 1.
+    pub every: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { learning_days: 1.0, risk: 10.0, warm_up: 1.0 / 3.0, keeps_learning: false }
+        Self { learning_days: 1.0, risk: 10.0, warm_up: 1.0 / 3.0, keeps_learning: false, every: 1 }
     }
 }
 
@@ -191,7 +197,7 @@ pub fn watch(page: &WatchedPage, job: Job, settings: &Settings) -> Outcome {
     let (mut held, mut now) = (page.text(0), Apart::default());
     for moment in 0..last {
         let spent = if moment < warm { &mut outcome.warm_up } else { &mut outcome.steady };
-        if moment > 0 && refresher.is_due(page.days(moment), now) {
+        if moment > 0 && moment % settings.every.max(1) == 0 && refresher.is_due(page.days(moment), now) {
             refresher.refreshed(page, moment);
             spent.refreshes += 1.0;
             (held, now) = (page.text(moment), Apart::default());
@@ -223,6 +229,9 @@ fn refresher(page: &WatchedPage, job: Job, settings: &Settings) -> Box<dyn Refre
             Box::new(Realised { threshold, holistic, since: Since::default() })
         }
         Method::Cgm => Box::new(Learner::new(Cgm::new(threshold), page, f64::INFINITY, settings)),
+        Method::CgmBiasReduced => {
+            Box::new(Learner::new(CgmBiasReduced::new(threshold), page, f64::INFINITY, settings))
+        }
         Method::LongevityCurve(measuring) => {
             let most = settings.risk * threshold;
             Box::new(Learner::new(Fitting::new(threshold, measuring), page, most, settings))

@@ -26,7 +26,8 @@ fn all(threshold: f64) -> Vec<Job> {
     Method::all(Measuring::default()).map(|method| Job { method, threshold }).to_vec()
 }
 
-const NO_WARM_UP: Settings = Settings { learning_days: 1.0, risk: 10.0, warm_up: 0.0, keeps_learning: true };
+const NO_WARM_UP: Settings =
+    Settings { learning_days: 1.0, risk: 10.0, warm_up: 0.0, keeps_learning: true, every: 1 };
 
 #[test]
 fn what_was_done_since_the_last_refresh_decides() {
@@ -49,6 +50,9 @@ fn what_was_done_since_the_last_refresh_decides() {
     assert_eq!((even.refreshes, even.staleness()), (3.0, 0.5 / 8.0));
     // A period of a day and a half is kept in the mean: on 2, 3, 5 and 6.
     assert_eq!(run(Method::Uniform, 1.5).refreshes, 4.0);
+    // Where one can come every third day only, on 3 and 6.
+    let third = Settings { every: 3, ..NO_WARM_UP };
+    assert_eq!(watch(&page, Job { method: Method::Uniform, threshold: 1.0 }, &third).steady.refreshes, 2.0);
 }
 
 #[test]
@@ -73,8 +77,10 @@ fn a_page_that_never_changes_is_refreshed_by_those_alone_that_don_t_know() {
     for job in all(1.0) {
         let outcome = watch(&page, job, &NO_WARM_UP).steady;
         assert_eq!((outcome.staleness(), outcome.holistic_staleness()), (0.0, 0.0));
-        let knows =
-            !matches!(job.method, Method::Cgm | Method::LongevityCurve(_) | Method::LongevityBound(_));
+        let knows = !matches!(
+            job.method,
+            Method::Cgm | Method::CgmBiasReduced | Method::LongevityCurve(_) | Method::LongevityBound(_)
+        );
         assert_eq!(outcome.refreshes == 0.0, knows, "{job:?}");
         // After 1, 2, 3, … days, and at most 10: on 1, 3, 6, 10, 15, 21, 28, 36, 45 and 55. Without a learning phase
         // every ten days.
