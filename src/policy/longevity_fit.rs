@@ -2,9 +2,9 @@
 //!
 //! Every visit adds a point to each change profile of the page: how far it is from a base version that is so old. A churn
 //! or scroll curve is fitted to them, and the score is w·U(t). Pages with fewer than three points go by the curve of the
-//! narrowest group that has one: pages of their name, folder, host or depth, or all. No page is believed to be bounded for good: the score is at least w·t/ρ, which is the risk
-//! bound of §4.5, φ ≤ ρT/w, as a ranking. Where a threshold T is given, a page that was refreshed n times waits no longer
-//! than l·n (the learning phase of §4.2).
+//! narrowest group that has one: pages of their name, folder, host or depth, or all. No page is believed to be bounded for
+//! good: the score is at least w·t/ρ, which is the risk bound of §4.5, φ ≤ ρT/w, as a ranking. Where a threshold T is given,
+//! a page that was refreshed n times waits no longer than l·n (the learning phase of §4.2).
 
 use super::content::{Content, POINTS_TO_SEE_A_CURVE};
 use super::group_curves::{Gathering, GroupCurves};
