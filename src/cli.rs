@@ -119,6 +119,7 @@ Examples:
   freshet reproduce grimes-ford --json                every number of every curve, for programs
   freshet reproduce longevity                         on made-up pages, in a minute or two
   freshet reproduce longevity data/replay.ds          on recorded ones, as `freshet import` makes them
+  freshet reproduce gp4c                              formulas bred on 10,000 made-up pages, in ten minutes or so
 
 docs/reproduce.md shows what came out, and what had to be assumed.";
 
@@ -817,12 +818,12 @@ pub struct ReproduceArgs {
     /// Whose experiments
     #[arg(value_enum)]
     pub paper: Paper,
-    /// Recorded pages instead of made-up ones, as `freshet import` makes them; `longevity` only
+    /// Recorded pages instead of made-up ones, as `freshet import` makes them; `longevity` and `gp4c` only
     pub dataset: Option<PathBuf>,
     /// Where plots and numbers go; files of the same names are replaced
     #[arg(long, value_name = "DIR", default_value = "reproduce")]
     pub out: PathBuf,
-    /// Times that a page's life is drawn; `longevity` draws a third as many pages
+    /// Times that a page's life is drawn; `longevity` draws half as many pages, `gp4c` ten times as many
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub runs: u32,
     /// What everything is drawn from
@@ -838,6 +839,8 @@ pub enum Paper {
     GrimesFord,
     /// How long fragments live, and policies that go by it, against those that count changes (Olston & Pandey 2008)
     Longevity,
+    /// Score functions that are bred, against their baselines and ours (Santos et al. 2013)
+    Gp4c,
 }
 
 #[derive(Debug, Args)]

@@ -12,7 +12,7 @@ use freshet::dataset::Dataset;
 use freshet::report::plot::{Axis, Plot, Series};
 use freshet::report::{Align, Table, rate};
 use freshet::reproduce::{
-    Curve, Effort, Figure, Kind, Numbers, Reproduced, Scale, avrachenkov, grimes_ford, longevity,
+    Curve, Effort, Figure, Kind, Numbers, Reproduced, Scale, avrachenkov, gp4c, grimes_ford, longevity,
 };
 
 use super::talk::Talk;
@@ -21,11 +21,15 @@ use crate::cli::{Global, Paper, ReproduceArgs};
 pub fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     if let (Some(dataset), Paper::Avrachenkov | Paper::GrimesFord) = (&arguments.dataset, arguments.paper) {
         bail!(
-            "`{}` is a dataset: the experiments of this paper are on made-up pages only; leave it out, or take `longevity`",
+            "`{}` is a dataset: the experiments of this paper are on made-up pages only; leave it out, or take `longevity` or `gp4c`",
             dataset.display()
         );
     }
-    let dataset = arguments.dataset.as_deref().map(recorded).transpose()?;
+    let dataset = match (&arguments.dataset, arguments.paper) {
+        (Some(path), Paper::Longevity) => Some(recorded(path)?),
+        (Some(path), _) => Some(Dataset::load(path)?),
+        (None, _) => None,
+    };
     let effort = Effort { runs: arguments.runs, seed: arguments.seed };
     // Before the work, which takes a while.
     fs::create_dir_all(&arguments.out)
@@ -34,6 +38,7 @@ pub fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> anyhow::R
     let (name, found) = match arguments.paper {
         Paper::Avrachenkov => ("avrachenkov", avrachenkov::run(effort, &mut told)),
         Paper::GrimesFord => ("grimes-ford", grimes_ford::run(effort, &mut told)),
+        Paper::Gp4c => ("gp4c", gp4c::run(effort, dataset.as_ref(), &mut told)),
         Paper::Longevity => ("longevity", longevity::run(effort, dataset.as_ref(), &mut told)),
     };
     let files = write_files(&arguments.out, name, &found)?;

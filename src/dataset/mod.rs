@@ -88,6 +88,14 @@ pub enum History {
     Texts { from: Vec<(u32, u32)>, texts: Vec<Arc<[u64]>> },
 }
 
+impl Dataset {
+    /// Is it known of any page how far it moved?
+    pub fn has_texts(&self) -> bool {
+        let is_text = |page: &RecordedPage| matches!(page.history, History::Texts { .. });
+        self.groups.iter().any(|group| group.pages.iter().any(is_text))
+    }
+}
+
 impl History {
     /// Changes that were recorded.
     pub fn changes(&self) -> u64 {

@@ -7,6 +7,7 @@
 //! when) is prepared once.
 
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 use rand::SeedableRng as _;
 use rand::seq::SliceRandom as _;
@@ -18,7 +19,7 @@ use crate::policy::Score;
 use crate::policy::expression::{Columns, Expression, Scratch, Terminal};
 use crate::simulate::Terms;
 use crate::simulate::metric::discount;
-use crate::simulate::truth::Truth;
+use crate::simulate::truth::{Truth, apart};
 
 /// What formulas are bred for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -53,7 +54,6 @@ pub struct Course {
     changes: Changes,
     /// In order of their cycles.
     entries: Vec<Entry>,
-    /// How far texts are apart, where that matters: by page, text and text.
     apart: Apart,
 }
 
@@ -76,7 +76,34 @@ enum Changes {
     Texts(Vec<u32>),
 }
 
-type Apart = HashMap<(u32, u32, u32), f64>;
+/// How far texts of a page are apart, where that matters; worked out when it is first asked for, by whoever asks.
+#[derive(Debug, Default)]
+struct Apart {
+    texts: Vec<Vec<Arc<[u64]>>>,
+    /// Several, so that those who ask at the same time seldom wait.
+    known: Vec<Mutex<HashMap<(u32, u32, u32), f64>>>,
+}
+
+const SHELVES: usize = 64;
+
+impl Apart {
+    fn new(truth: &Truth) -> Self {
+        let texts = (0..truth.pages() as u32).map(|page| truth.fragments(page).to_vec()).collect();
+        Self { texts, known: (0..SHELVES).map(|_| Mutex::default()).collect() }
+    }
+
+    /// Of two texts that are not the same; wholly, if nothing is known of them.
+    fn of(&self, page: u32, one: u32, other: u32) -> f64 {
+        let texts = self.texts.get(page as usize).map_or(&[][..], Vec::as_slice);
+        let (Some(a), Some(b)) = (texts.get(one as usize), texts.get(other as usize)) else { return 1.0 };
+        let key = (page, one.min(other), one.max(other));
+        let work_out = || f64::from(apart(a, b));
+        match self.known.get(page as usize % SHELVES).map(Mutex::lock) {
+            Some(Ok(mut known)) => *known.entry(key).or_insert_with(work_out),
+            _ => work_out(),
+        }
+    }
+}
 
 /// What is done with a copy in the time that it is held: cycles in which it is what the page says, and others.
 #[derive(Clone, Copy)]
@@ -105,27 +132,10 @@ impl Course {
             let texts = |page| (0..truth.cycles).map(move |cycle| truth.text(page, cycle));
             Changes::Texts((0..pages).flat_map(texts).collect())
         };
-        let mut course =
-            Self { terms, cycles: truth.cycles, changes, entries: Vec::new(), apart: Apart::new() };
-        if moves {
-            course.measure(truth);
-        }
+        let apart = if moves { Apart::new(truth) } else { Apart::default() };
+        let mut course = Self { terms, cycles: truth.cycles, changes, entries: Vec::new(), apart };
         course.warm_up(truth);
         course
-    }
-
-    /// How far any two texts of a page are apart that one visit may follow on the other.
-    fn measure(&mut self, truth: &Truth) {
-        for page in 0..truth.pages() as u32 {
-            let mut texts: Vec<u32> = truth.steps(page).iter().map(|step| step.text).collect();
-            texts.sort_unstable();
-            texts.dedup();
-            for (place, one) in texts.iter().enumerate() {
-                for other in texts.iter().skip(place + 1) {
-                    self.apart.insert((page, *one, *other), truth.divergence(page, *one, *other));
-                }
-            }
-        }
     }
 
     fn warm_up(&mut self, truth: &Truth) {
@@ -176,8 +186,7 @@ impl Course {
             Changes::Texts(_) => {
                 let (held, live) = (self.text(page, last), self.text(page, now));
                 let changed = held != live;
-                let apart = self.apart.get(&(page, held.min(live), held.max(live))).copied();
-                let moved = if changed { apart.unwrap_or(1.0) } else { 0.0 };
+                let moved = if changed { self.apart.of(page, held, live) } else { 0.0 };
                 Visit { gap, changed, moved }
             }
         }

@@ -338,7 +338,8 @@ impl Parts {
     }
 }
 
-fn terms(settings: &Settings, group: &crate::dataset::Group) -> Terms {
+/// How formulas are replayed.
+pub fn terms(settings: &Settings, group: &crate::dataset::Group) -> Terms {
     Terms {
         budget: settings.budget,
         warm_up: settings.warm_up,

@@ -7,6 +7,7 @@
 //! Nothing is drawn, printed or written here: that is the command's.
 
 pub mod avrachenkov;
+pub mod gp4c;
 pub mod grimes_ford;
 pub mod longevity;
 

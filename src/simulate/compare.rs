@@ -207,28 +207,33 @@ fn run(job: &Job<'_>, plan: &Plan) -> Vec<CycleFigures> {
         measuring: plan.measuring,
     };
     let name = plan.policies.get(job.policy).map_or("age", String::as_str);
+    replayed(name, group, &truth, &terms)
+}
+
+/// A policy, an oracle or shares by credit, by name, on pages of a group.
+pub fn replayed(name: &str, group: &Group, truth: &Truth, terms: &Terms) -> Vec<CycleFigures> {
     if name == BOUND {
-        return vec![CycleFigures::of_staleness(bound(&truth, &terms).staleness)];
+        return vec![CycleFigures::of_staleness(bound(truth, terms).staleness)];
     }
     if let Some(oracle) = Oracle::from_name(name) {
-        return replay(&truth, &mut ByOracle::new(oracle, &truth, terms), &terms);
+        return replay(truth, &mut ByOracle::new(oracle, truth, *terms), terms);
     }
     // Rules of other crawlers know no budget: they start from the interval that would spend it evenly.
-    let cycle = group.step.as_secs_f64() / 86_400.0 * f64::from(plan.every);
-    let rules = RuleScale::Start { first: cycle / budget, least: cycle };
+    let cycle = group.step.as_secs_f64() / 86_400.0 * f64::from(terms.every);
+    let rules = RuleScale::Start { first: cycle / terms.budget, least: cycle };
     let longevity = LongevitySettings { cycle_days: cycle, ..LongevitySettings::default() };
     let settings = PolicySettings {
         rules,
-        interval: Age::from_days(cycle / budget),
+        interval: Age::from_days(cycle / terms.budget),
         longevity,
         ..PolicySettings::default()
     };
     let shares = Shares::from_name(name);
     match registry::find(if shares.is_some() { "change-rate" } else { name }, &settings) {
         Ok(policy) if let Some(shares) = shares => {
-            replay(&truth, &mut ByCredit::new(shares, policy, &truth, terms), &terms)
+            replay(truth, &mut ByCredit::new(shares, policy, truth, *terms), terms)
         }
-        Ok(policy) => replay(&truth, &mut ByPolicy::new(policy, &truth, terms), &terms),
+        Ok(policy) => replay(truth, &mut ByPolicy::new(policy, truth, *terms), terms),
         // Checked before.
         Err(_) => Vec::new(),
     }

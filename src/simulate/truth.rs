@@ -129,7 +129,7 @@ impl Truth {
         let key = (page, one.min(other), one.max(other));
         let known = self.divergences.borrow().get(&key).copied();
         f64::from(known.unwrap_or_else(|| {
-            let apart = of_sorted(a, b).get() as f32;
+            let apart = apart(a, b);
             self.divergences.borrow_mut().insert(key, apart);
             apart
         }))
@@ -144,8 +144,18 @@ impl Truth {
         }
     }
 
+    /// The fragments of each text of a page, where they are known.
+    pub fn fragments(&self, page: u32) -> &[Arc<[u64]>] {
+        self.texts.get(page as usize).map_or(&[], Vec::as_slice)
+    }
+
     /// Are fragments known?
     pub fn has_fragments(&self) -> bool {
         self.texts.iter().any(|texts| !texts.is_empty())
     }
+}
+
+/// How far two texts are apart, as precisely as it is kept.
+pub fn apart(one: &[u64], other: &[u64]) -> f32 {
+    of_sorted(one, other).get() as f32
 }
