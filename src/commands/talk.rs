@@ -90,7 +90,7 @@ impl Talk {
             bar.enable_steady_tick(Duration::from_millis(200));
             bar
         });
-        Steps { talk: self.clone(), bar, last_line: Instant::now() }
+        Steps { talk: self.clone(), bar, last_line: None }
     }
 }
 
@@ -98,7 +98,7 @@ impl Talk {
 pub struct Steps {
     talk: Talk,
     bar: Option<ProgressBar>,
-    last_line: Instant,
+    last_line: Option<Instant>,
 }
 
 impl Steps {
@@ -127,8 +127,8 @@ impl Steps {
                 bar.set_position(done);
                 bar.set_message(said.to_owned());
             }
-            None if self.last_line.elapsed() >= LINE_EVERY => {
-                self.last_line = Instant::now();
+            None if self.last_line.is_none_or(|last| last.elapsed() >= LINE_EVERY) => {
+                self.last_line = Some(Instant::now());
                 self.talk.say(said);
             }
             None => {}

@@ -2,12 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::population::Selection;
 use super::{Breeding, Effort, Journal, Parts, Runners, Settings, restored};
 use crate::dataset::Dataset;
 use crate::policy::expression::{Expression, Symbol};
 use crate::simulate::compare::spread;
-
-use super::population::Selection;
 
 /// What a selection picked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

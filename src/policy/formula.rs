@@ -83,3 +83,127 @@ impl Policy for Formula {
         Score::new(self.expression.value(|terminal| self.fact(terminal, page, now)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::page::PageId;
+    use crate::policy::score;
+
+    fn formula(text: &str) -> Formula {
+        Formula::new(format!("expr:{text}"), text.parse().expect("a formula"))
+    }
+
+    /// A page that was found two days before its first copy, and visited daily from then on.
+    fn page(policy: &Formula, visits: &[(bool, f64)]) -> PageState {
+        let at = |day: usize| Timestamp::from_seconds(86_400 * (day as i64 + 2));
+        let found = Timestamp::from_seconds(0);
+        let mut page = PageState::found(PageId(1), HostId(1), 3, 2.5, found);
+        (page.last_visit, page.seen_at) = (Some(at(visits.len())), Some(at(visits.len())));
+        for (day, (changed, moved)) in visits.iter().enumerate() {
+            let lesson = Lesson {
+                divergence: Some(*moved),
+                ..Lesson::of_bit(at(day + 1), Age::from_days(1.0), *changed)
+            };
+            page.learnt.take(&lesson, page.host, page.depth, policy);
+        }
+        page
+    }
+
+    fn of(text: &str, visits: &[(bool, f64)], days_later: i64) -> f64 {
+        let policy = formula(text);
+        let page = page(&policy, visits);
+        let now = Timestamp::from_seconds(86_400 * (visits.len() as i64 + 2 + days_later));
+        score(&policy, &page, now).value()
+    }
+
+    #[test]
+    fn facts_are_those_of_the_page() {
+        let visits = [(true, 0.5), (false, 0.0), (true, 0.1), (true, 0.3)];
+        for (text, value) in [
+            ("n", 4.0),
+            ("X", 3.0),
+            ("t", 2.0),
+            ("nad", 0.75),
+            ("sad", 1.0),
+            // (1·1 + 2·0 + 3·1 + 4·1) / 10, and (1·1 + 2·0 + 4·1 + 8·1) / 15.
+            ("aad", 0.8),
+            ("gad", 13.0 / 15.0),
+            ("cg", (4.5_f64 / 1.5).ln()),
+            ("age", 8.0),
+            ("depth", 3.0),
+            ("weight", 2.5),
+            ("divergence", 0.9 / 4.0),
+            ("signals", 0.0),
+        ] {
+            assert!((of(text, &visits, 2) - value).abs() < 1e-9, "{text}: {}", of(text, &visits, 2));
+        }
+        assert!(of("gamma", &visits, 2) > of("gamma", &[(false, 0.0); 4], 2));
+        assert!(of("longevity", &visits, 2) < of("longevity", &[(false, 0.0); 4], 2));
+        assert_eq!(of("behaviour", &[(false, 0.0); 4], 2), 0.0);
+        assert!(of("behaviour", &[(true, 0.4); 4], 2) > 0.0);
+    }
+
+    #[test]
+    fn time_is_counted_in_cycles() {
+        let mut policy = formula("t");
+        let page = page(&policy, &[(true, 1.0)]);
+        let hosts = std::collections::HashMap::new();
+        policy.survey(&mut Survey {
+            now: Timestamp::from_seconds(0),
+            cycle: 1,
+            cycle_length: Age::from_days(0.5),
+            visits_a_day: None,
+            hosts: &hosts,
+            pages: &mut |_| {},
+        });
+        let now = Timestamp::from_seconds(86_400 * 6);
+        assert_eq!(policy.score(&page, now).value(), 6.0);
+    }
+
+    #[test]
+    fn a_page_nobody_has_seen_comes_first_and_failures_count_below_nothing_too() {
+        let policy = formula("0 - 1000000000000 * t");
+        let mut seen = page(&policy, &[(true, 1.0)]);
+        let now = Timestamp::from_seconds(86_400 * 9);
+        let new = PageState::found(PageId(2), HostId(1), 200, 1.0, now);
+        let most = formula("10 ^ 12");
+        assert!(score(&most, &new, now) > score(&most, &seen, now));
+        let before = score(&policy, &seen, now);
+        seen.failures = 2;
+        assert!(score(&policy, &seen, now) < before);
+    }
+
+    #[test]
+    fn only_what_is_asked_for_is_remembered() {
+        let visits = [(true, 0.5), (false, 0.0)];
+        assert_eq!(page(&formula("t * X / n + cg"), &visits).learnt.content, Content::Nothing);
+        assert_eq!(formula("t * X").memory_kind(), formula("X - nad").memory_kind());
+        assert_ne!(formula("aad").memory_kind(), formula("gamma").memory_kind());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_remembered_survives_being_stored(
+            visits in prop::collection::vec((any::<bool>(), 0.0..1.0f64), 0..20)
+        ) {
+            let policy = formula("sad + aad + gad + gamma + divergence + longevity + behaviour");
+            let page = page(&policy, &visits);
+            prop_assert_eq!(Learnt::from_bytes(&page.learnt.to_bytes()), Some(page.learnt.clone()));
+        }
+
+        #[test]
+        fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
+            let mut with_kind = vec![0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4];
+            with_kind.extend(bytes);
+            if let Some(learnt) = Learnt::from_bytes(&with_kind) {
+                let policy = formula("gamma + longevity + aad + divergence + behaviour");
+                let mut page = page(&policy, &[]);
+                page.learnt = learnt;
+                prop_assert!(score(&policy, &page, Timestamp::from_seconds(86_400 * 30)).value().is_finite());
+            }
+        }
+    }
+}

@@ -16,6 +16,7 @@ mod changes_told;
 mod checked_and_compared;
 mod command_line;
 mod datasets;
+mod evolved;
 mod first_crawl;
 mod hard_pages;
 mod how_a_page_moved;
