@@ -1,6 +1,7 @@
 //! `freshet evolve`: a score function, bred from recorded histories.
 
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -252,7 +253,10 @@ fn save(path: &Path, journal: &Journal) -> anyhow::Result<()> {
 fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let failed = || format!("`{}` can't be written", path.display());
-    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(failed)?;
+    let mut builder = tempfile::Builder::new();
+    // As any file that somebody makes: less what the umask takes away.
+    let builder = builder.prefix(".freshet-").permissions(std::fs::Permissions::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder).with_context(failed)?;
     file.write_all(bytes).with_context(failed)?;
     file.persist(path).with_context(failed)?;
     Ok(())
@@ -421,12 +425,8 @@ fn explanation(found: &Explained, formula: &str, fitness: Fitness, plot: &Path) 
 /// The score by the two terminals that matter most, in ten shades: the darkest tenth is visited first.
 fn surface(surface: &Surface, formula: &str) -> String {
     const SHADES: usize = 10;
-    let others: Vec<String> =
-        surface.others.iter().map(|(terminal, value)| format!("{} = {value:.3}", terminal.name())).collect();
-    let with = if others.is_empty() { String::new() } else { format!(" at {}", others.join(", ")) };
     let label = |terminal: Terminal| Axis::linear(format!("{}: {}", terminal.name(), terminal.about()));
-    let mut plot =
-        Plot::new(format!("{}{with}", shortened(formula)), label(surface.across), label(surface.up));
+    let mut plot = Plot::new(shortened(formula), label(surface.across), label(surface.up));
     for shade in (0..SHADES).rev() {
         let is_own = |rank: f64| ((rank * SHADES as f64) as usize).min(SHADES - 1) == shade;
         let cells = surface.cells.iter().filter(|cell| is_own(cell.2)).map(|(x, y, _)| (*x, *y));

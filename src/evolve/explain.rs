@@ -36,7 +36,7 @@ pub struct Importance {
     pub off: f64,
 }
 
-/// The formula over the two terminals that matter most, others being as they are of the page in the middle.
+/// The formula over the two terminals that matter most, others being as they are of the page that is nearest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surface {
     pub across: Terminal,
@@ -45,8 +45,6 @@ pub struct Surface {
     pub cell: (f64, f64),
     /// The middle of each cell, and its place in the order of all, 0 for the lowest score and 1 for the highest.
     pub cells: Vec<(f64, f64, f64)>,
-    /// What the others are.
-    pub others: Vec<(Terminal, f64)>,
 }
 
 /// Replays the formula on the pages of a dataset, with one terminal after the other telling nothing.
@@ -86,11 +84,11 @@ pub fn explain(dataset: &Dataset, formula: &Expression, settings: &Settings) -> 
     let mut seen = Columns::default();
     for (course, runner) in &mut all {
         let columns = runner.values_at_the_end(course, formula);
-        for terminal in &own {
-            seen.of_mut(*terminal).extend_from_slice(columns.of(*terminal));
+        for terminal in Terminal::ALL {
+            seen.of_mut(terminal).extend_from_slice(columns.of(terminal));
         }
     }
-    let surface = surface(formula, &terminals, &mut seen);
+    let surface = surface(formula, &terminals, &seen);
     Explained { worth, pages, terminals, surface }
 }
 
@@ -98,7 +96,7 @@ fn days(group: &Group) -> f64 {
     group.step.as_secs_f64() / 86_400.0
 }
 
-fn surface(formula: &Expression, terminals: &[Importance], seen: &mut Columns) -> Surface {
+fn surface(formula: &Expression, terminals: &[Importance], seen: &Columns) -> Surface {
     let mut by_matter = terminals.iter().map(|importance| importance.terminal);
     let first = by_matter.next().unwrap_or(Terminal::Waiting);
     let second = by_matter.next();
@@ -106,38 +104,44 @@ fn surface(formula: &Expression, terminals: &[Importance], seen: &mut Columns) -
         second.unwrap_or(if first == Terminal::Waiting { Terminal::Changes } else { Terminal::Waiting });
     // Time goes from left to right.
     let (across, up) = if second == Terminal::Waiting { (second, first) } else { (first, second) };
-    let mut at = |terminal: Terminal, share: f64| {
-        let values = seen.of_mut(terminal);
-        values.sort_by(f64::total_cmp);
-        let place = (values.len().saturating_sub(1) as f64 * share) as usize;
-        values.get(place).copied().unwrap_or(0.0)
-    };
-    let others: Vec<(Terminal, f64)> = terminals
-        .iter()
-        .map(|importance| importance.terminal)
-        .filter(|terminal| ![across, up].contains(terminal))
-        .map(|terminal| (terminal, at(terminal, 0.5)))
-        .collect();
-    let mut span = |terminal| {
-        let (low, high) = (at(terminal, 0.01), at(terminal, 0.99));
-        if high > low { (low, high) } else { (low, low + 1.0) }
-    };
-    let ((left, right), (bottom, top)) = (span(across), span(up));
-    let cell = ((right - left) / CELLS as f64, (top - bottom) / CELLS as f64);
-    let middle = |from: f64, size: f64, place: usize| from + size * (place as f64 + 0.5);
+    let (horizontal, vertical) = (Span::of(seen.of(across)), Span::of(seen.of(up)));
     let mut cells: Vec<(f64, f64, f64)> = Vec::new();
     for row in 0..CELLS {
         for column in 0..CELLS {
-            let (x, y) = (middle(left, cell.0, column), middle(bottom, cell.1, row));
+            let (x, y) = (horizontal.middle(column), vertical.middle(row));
+            let distance = |(a, b): (&f64, &f64)| ((a - x) / horizontal.cell).hypot((b - y) / vertical.cell);
+            let pages = seen.of(across).iter().zip(seen.of(up)).map(distance).enumerate();
+            let nearest = pages.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(page, _)| page);
             let value = formula.value(|terminal| match terminal {
                 terminal if terminal == across => x,
                 terminal if terminal == up => y,
-                other => others.iter().find(|(known, _)| *known == other).map_or(0.0, |(_, value)| *value),
+                other => seen.of(other).get(nearest).copied().unwrap_or(0.0),
             });
             cells.push((x, y, value));
         }
     }
-    Surface { across, up, cell, cells: by_rank(cells), others }
+    Surface { across, up, cell: (horizontal.cell, vertical.cell), cells: by_rank(cells) }
+}
+
+/// Between what values most pages are.
+struct Span {
+    from: f64,
+    cell: f64,
+}
+
+impl Span {
+    fn of(values: &[f64]) -> Self {
+        let mut values = values.to_vec();
+        values.sort_by(f64::total_cmp);
+        let at = |share: f64| values.get((values.len().saturating_sub(1) as f64 * share) as usize).copied();
+        let (low, high) = (at(0.01).unwrap_or(0.0), at(0.99).unwrap_or(0.0));
+        let width = if high > low { high - low } else { 1.0 };
+        Self { from: low, cell: width / CELLS as f64 }
+    }
+
+    fn middle(&self, cell: usize) -> f64 {
+        self.from + self.cell * (cell as f64 + 0.5)
+    }
 }
 
 /// Values may be of any size: what counts is their order. Equal ones have the same place, that of the one in their middle.

@@ -163,7 +163,7 @@ fn what_is_wrong_is_told_before_anything_is_done() {
     let simulate = |policy: &str| freshet.run(&[&["simulate", "--policy", policy], &PAGES[..]].concat());
     refused(
         &simulate("expr:t * (X + "),
-        &["column 10", "the formula ends where a number, a name or `(` was expected"],
+        &["column 9", "the formula ends where a number, a name or `(` was expected"],
     );
     refused(&simulate("expr:t * wibble"), &["column 5", "there is no `wibble`", "`gamma`"]);
     refused(&simulate("expr:"), &["column 1"]);
