@@ -158,10 +158,16 @@ pub(super) fn in_words(reason: &Reason, age: Age) -> String {
     if let Some(interval) = reason.interval_days {
         parts.push(format!("due after {}", span_of(Age::from_days(interval))));
     }
+    parts.extend(facts(reason));
     if reason.drawn {
         parts.push("drawn".to_owned());
     }
     parts.join(", ")
+}
+
+/// What a formula looks at: `X = 3`
+pub(super) fn facts(reason: &Reason) -> impl Iterator<Item = String> + '_ {
+    reason.facts.iter().map(|(name, value)| format!("{name} = {}", rate(*value)))
 }
 
 /// `every 3 d 2 h`

@@ -16,7 +16,7 @@ use freshet::store::{KnownHost, PageRow};
 use freshet::time::{Age, Timestamp};
 
 use super::held;
-use super::plan::{every, looking, span_of};
+use super::plan::{every, facts, looking, span_of};
 use crate::cli::{Global, WhyArgs};
 use crate::settings::Settings;
 
@@ -260,6 +260,9 @@ fn by_policy(about: &About, policy: &str, now: Timestamp) -> String {
             "the rule visits it every {}, so it is due {when}",
             span_of(Age::from_days(interval))
         ));
+    }
+    if !reason.facts.is_empty() {
+        parts.push(facts(reason).collect::<Vec<_>>().join(", "));
     }
     if parts.is_empty() {
         parts.push(format!("it counts that the page was left alone for {}", span_of(state.age(now))));

@@ -4,7 +4,7 @@ use super::content::Content;
 use super::expression::terminal::Facts;
 use super::expression::{Expression, Terminal};
 use super::traces::{Traces, Wanted};
-use super::{Learnt, Lesson, LooksAt, PageState, Policy, Score, Survey};
+use super::{Learnt, Lesson, LooksAt, PageState, Policy, Reason, Score, Survey};
 use crate::estimate::Seen;
 use crate::page::{Depth, HostId};
 use crate::time::{Age, Timestamp};
@@ -81,6 +81,11 @@ impl Policy for Formula {
 
     fn score(&self, page: &PageState, now: Timestamp) -> Score {
         Score::new(self.expression.value(|terminal| self.fact(terminal, page, now)))
+    }
+
+    fn reason(&self, page: &PageState, now: Timestamp) -> Reason {
+        let fact = |terminal: Terminal| (terminal.name(), self.fact(terminal, page, now));
+        Reason { facts: self.expression.terminals().into_iter().map(fact).collect(), ..Reason::default() }
     }
 }
 

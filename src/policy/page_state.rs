@@ -1,5 +1,7 @@
 //! All that a policy may see of a page: its observations, folded.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::change::profile::Measured;
@@ -204,7 +206,7 @@ impl Dates {
 }
 
 /// What a page's score goes by, as far as the policy asks: what is none of its business is left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Reason {
     /// How often the page is taken to change.
     pub estimate: Option<Estimate>,
@@ -222,6 +224,9 @@ pub struct Reason {
     pub visits_a_day: Option<f64>,
     /// How long it is left alone, by a rule.
     pub interval_days: Option<f64>,
+    /// The facts that a formula looks at, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub facts: BTreeMap<&'static str, f64>,
     /// It was drawn.
     pub drawn: bool,
 }

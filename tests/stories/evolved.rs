@@ -223,7 +223,7 @@ fn a_formula_decides_which_pages_a_crawl_visits_and_is_bred_from_what_it_saw() {
     let plan = done(freshet.run(&["plan", "--policy", "evolved:champion.toml", "--budget", "8"]));
     assert!(plan.stdout.contains(&formula), "{}", plan.output());
     let why = done(freshet.run(&["why", &site.url("/3"), "--policy", "expr:gamma * t + aad + longevity"]));
-    assert!(why.stdout.contains("expr:gamma * t"), "{}", why.output());
+    assert!(why.stdout.contains("expr:gamma * t") && why.stdout.contains("longevity = "), "{}", why.output());
     // With the formula's own memory, made again from the log.
     done(freshet.run(&[
         "store",
