@@ -269,8 +269,7 @@ pub struct Runner {
     /// Where pages go that are in a state after their visit: a class, valid in the turn that is named.
     arrivals: Vec<(u64, u32)>,
     turn: u64,
-    /// Scores by state and waiting time, if there are few states; what is not worked out yet is not a number.
-    memo: Vec<f64>,
+    scores: Scores,
     columns: Columns,
     scratch: Scratch,
     asked: Vec<(u32, u32, u32)>,
@@ -283,8 +282,48 @@ pub struct Runner {
     pub node_evaluations: u64,
 }
 
+/// Scores of a formula by state and waiting time, as far as they are worked out; only where that is not too much.
+#[derive(Debug, Default)]
+struct Scores {
+    values: Vec<f64>,
+    /// The formula that a value is of, by its number.
+    of: Vec<u32>,
+    formula: u32,
+}
+
 /// Scores are remembered where there are no more states times cycles.
-const MOST_REMEMBERED: usize = 1 << 19;
+const MOST_REMEMBERED: usize = 1 << 22;
+
+impl Scores {
+    /// Another formula comes.
+    fn forget(&mut self) {
+        self.formula = self.formula.wrapping_add(1);
+        if self.formula == 0 {
+            self.of.fill(0);
+            self.formula = 1;
+        }
+    }
+
+    fn make_room(&mut self, places: usize) {
+        if places <= MOST_REMEMBERED && self.values.len() < places {
+            // More than is asked for, as states come one by one.
+            let room = (places + places / 2).min(MOST_REMEMBERED);
+            self.values.resize(room, 0.0);
+            self.of.resize(room, 0);
+        }
+    }
+
+    fn get(&self, place: usize) -> Option<f64> {
+        let is_own = self.of.get(place) == Some(&self.formula);
+        if is_own { self.values.get(place).copied() } else { None }
+    }
+
+    fn set(&mut self, place: usize, value: f64) {
+        if let (Some(known), Some(of)) = (self.values.get_mut(place), self.of.get_mut(place)) {
+            (*known, *of) = (value, self.formula);
+        }
+    }
+}
 
 /// What came of a replay.
 #[derive(Clone, Debug, Default)]
@@ -307,7 +346,7 @@ impl Runner {
             spare: Vec::new(),
             arrivals: Vec::new(),
             turn: 0,
-            memo: Vec::new(),
+            scores: Scores::default(),
             columns: Columns::default(),
             scratch: Scratch::default(),
             asked: Vec::new(),
@@ -344,7 +383,7 @@ impl Runner {
     /// How good the formula is, over all cycles.
     pub fn run(&mut self, course: &Course, formula: &Expression, fitness: Fitness) -> f64 {
         self.states.tidy();
-        self.memo.clear();
+        self.scores.forget();
         let terminals = formula.terminals();
         let mut tally = Tally::default();
         if fitness == Fitness::Ndcg {
@@ -404,20 +443,17 @@ impl Runner {
     fn rank(&mut self, formula: &Expression, terminals: &[Terminal], now: u32, cycles: u32) {
         self.ranked.clear();
         self.asked.clear();
-        let remembered = self.states.count() * cycles as usize;
-        let remembers = remembered <= MOST_REMEMBERED && self.shuffled.is_none();
-        if remembers && self.memo.len() < remembered {
-            self.memo.resize(remembered, f64::NAN);
-        }
+        let remembers = self.shuffled.is_none();
+        self.scores.make_room(self.states.count() * cycles as usize);
         for (class, place) in self.classes.iter().zip(0_u32..) {
             let waiting = now - class.last;
             let at = class.state as usize * cycles as usize + waiting as usize;
-            let known = if remembers { self.memo.get(at).copied().unwrap_or(f64::NAN) } else { f64::NAN };
-            if known.is_nan() {
+            let known = self.scores.get(at).filter(|_| remembers);
+            if known.is_none() {
                 self.asked.push((place, class.state, waiting));
             }
             self.ranked.push(Ranked {
-                key: key(Score::new(known), class.last),
+                key: key(Score::new(known.unwrap_or(0.0)), class.last),
                 size: class.size() as u32,
                 class: place,
             });
@@ -444,8 +480,8 @@ impl Runner {
                 ranked.key = key(Score::new(*value), class.last);
             }
             let at = *state as usize * cycles as usize + *waiting as usize;
-            if let Some(known) = self.memo.get_mut(at).filter(|_| remembers) {
-                *known = *value;
+            if remembers {
+                self.scores.set(at, *value);
             }
         }
     }
