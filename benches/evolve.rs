@@ -5,7 +5,8 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use freshet::evolve::fitness::{Course, Fitness, Runner};
+use freshet::evolve::course::Course;
+use freshet::evolve::fitness::{Fitness, Runner};
 use freshet::evolve::{Settings, terms};
 use freshet::policy::expression::{Columns, Expression, Scratch, Terminal};
 use freshet::simulate::synthetic::Spec;
@@ -17,7 +18,7 @@ fn formula(text: &str) -> Expression {
 
 /// Symbols of a formula, evaluated in many states at once.
 fn nodes(criterion: &mut Criterion) {
-    let states = 4096;
+    let states = 4096_u32;
     let mut columns = Columns::default();
     for terminal in Terminal::PAPERS {
         columns.of_mut(terminal).extend((0..states).map(|at| f64::from(at % 57)));

@@ -1,6 +1,7 @@
 //! What a formula goes by: which terminals matter, and where it is high.
 
-use super::fitness::{Course, Runner};
+use super::course::Course;
+use super::fitness::Runner;
 use super::{Settings, terms};
 use crate::dataset::{Dataset, Group};
 use crate::policy::expression::{Columns, Expression, Terminal};

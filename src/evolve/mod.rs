@@ -9,6 +9,7 @@
 //! generation draws anew from its own number.
 
 pub mod champion;
+pub mod course;
 pub mod explain;
 pub mod fitness;
 mod judge;
@@ -32,7 +33,8 @@ use crate::policy::traces::Wanted;
 use crate::simulate::compare::{fold, groups};
 use crate::simulate::truth::Truth;
 use crate::simulate::{Measuring, Terms, Ties};
-use fitness::{Course, Fitness, Runner};
+use course::Course;
+use fitness::{Fitness, Runner};
 pub use judge::{Pick, Verdict, judge};
 use population::{Individual, Kept, Selection, next_generation};
 use variation::Alphabet;

@@ -36,7 +36,7 @@ impl Formula {
             changes: page.learnt.state.changes,
             waiting: page.copy_age(now).days() / cycle_days,
             age: now.since(page.found_at).days() / cycle_days,
-            depth: u32::from(page.depth),
+            depth: page.depth,
             weight: page.weight,
             signals: page.learnt.dates.trust.kept,
             cycle_days,
