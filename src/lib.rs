@@ -18,6 +18,8 @@ pub mod time;
 
 pub mod compact;
 
+pub mod hashed;
+
 pub mod page;
 
 pub mod fetch;

@@ -3,13 +3,11 @@
 //! A state is what visits taught of a page, folded as the live policy folds it ([`Traces::add`]), and nothing that no
 //! terminal looks at. States and the steps between them are kept from one formula to the next.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::compact::{push, push_float};
 use crate::estimate::Seen;
+use crate::hashed::ByHash;
 use crate::policy::Lesson;
 use crate::policy::expression::terminal::Facts;
 use crate::policy::expression::{Terminal, settled};
@@ -41,30 +39,10 @@ pub struct States {
     values: Vec<Vec<f64>>,
     /// States by a hash of all that makes them, and steps by one of where from and of the visit: wide enough that no two
     /// are alike.
-    known: HashMap<u128, u32, Hashed>,
-    steps: HashMap<u128, u32, Hashed>,
+    known: ByHash<u128, u32>,
+    steps: ByHash<u128, u32>,
     /// Room for what is hashed.
     bytes: Vec<u8>,
-}
-
-/// For keys that are hashes already.
-type Hashed = BuildHasherDefault<AsIs>;
-
-#[derive(Debug, Default)]
-struct AsIs(u64);
-
-impl Hasher for AsIs {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = xxh3_64(bytes);
-    }
-
-    fn write_u128(&mut self, key: u128) {
-        self.0 = key as u64;
-    }
 }
 
 /// What makes states differ.
@@ -100,8 +78,8 @@ impl States {
             looks_at,
             rows: Vec::new(),
             values: vec![Vec::new(); Terminal::ALL.len()],
-            known: HashMap::default(),
-            steps: HashMap::default(),
+            known: ByHash::default(),
+            steps: ByHash::default(),
             bytes: Vec::new(),
         };
         states.forget();

@@ -6,11 +6,11 @@
 //! the same page is not there; memory is bounded by the limit, and what is beyond it is counted.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 
 use super::html::Scanner;
 use super::names::{Attribute, Element};
+use crate::hashed::ByHash;
 
 /// A link of a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,14 +28,14 @@ pub struct Links {
     dropped: usize,
     limit: usize,
     /// Hash of an address → its place in `kept`. The hash is keyed, so a page cannot be made to collide.
-    places: HashMap<u64, usize, BuildHasherDefault<AlreadyHashed>>,
+    places: ByHash<u64, usize>,
     keys: RandomState,
 }
 
 impl Links {
     /// None yet, and never more than `limit`.
     pub fn new(limit: usize) -> Self {
-        Self { kept: Vec::new(), dropped: 0, limit, places: HashMap::default(), keys: RandomState::new() }
+        Self { kept: Vec::new(), dropped: 0, limit, places: ByHash::default(), keys: RandomState::new() }
     }
 
     /// Adds the link of the start tag that `scanner` is at, if it is one.
@@ -119,26 +119,6 @@ fn is_page_link(rel: &str, scanner: &Scanner<'_>) -> bool {
         ["", "text/html", "application/xhtml+xml"].iter().any(|page| essence.eq_ignore_ascii_case(page))
     });
     is_page && has_token(rel, &["alternate"]) && scanner.has_any(&[Attribute::Hreflang])
-}
-
-/// The keys of the map are hashes; hashing them again would only cost time.
-#[derive(Clone, Copy, Default, Debug)]
-struct AlreadyHashed(u64);
-
-impl Hasher for AlreadyHashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
 }
 
 #[cfg(test)]

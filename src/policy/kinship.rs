@@ -7,10 +7,8 @@
 //! all along; going by all pages alike, which makes of utility what `age` is, is one of the choices. Siblings are
 //! believed, host by host, only if they would have predicted better.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
 use super::content::{Recent, Replaced};
+use crate::hashed::ByHash;
 use crate::page::Kin;
 use crate::time::{Age, Timestamp};
 
@@ -106,26 +104,7 @@ struct Row {
 }
 
 /// Where a kind is found, by its hash.
-type Places = HashMap<u32, u32, BuildHasherDefault<AsIs>>;
-
-/// What is a hash already needs no other.
-#[derive(Debug, Default)]
-struct AsIs(u64);
-
-impl Hasher for AsIs {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
-    }
-
-    /// Maps take a few of the highest bits, and a number of the lowest.
-    fn write_u32(&mut self, key: u32) {
-        self.0 = u64::from(key) | u64::from(key) << 32;
-    }
-}
+type Places = ByHash<u32, u32>;
 
 /// All kinds of a collection.
 #[derive(Debug)]
