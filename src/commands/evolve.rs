@@ -205,11 +205,11 @@ fn line(journal: &Journal, progress: &Progress<'_>) -> String {
     let Settings { folds, runs, generations, fitness, .. } = journal.settings;
     let Generation { best, mean, .. } = progress.figures;
     format!(
-        "fold {}/{folds} run {}/{runs} generation {}/{generations}: {} best {best:.4} mean {mean:.4}  {}",
-        progress.fold + 1,
-        progress.run + 1,
-        progress.generation + 1,
+        "{} best {best:.4} mean {mean:.4}, generation {}/{generations} run {}/{runs} fold {}/{folds}  {}",
         fitness.name(),
+        progress.generation + 1,
+        progress.run + 1,
+        progress.fold + 1,
         shortened(&progress.best.simplified().to_string())
     )
 }
