@@ -69,7 +69,7 @@ impl States {
         let wanted = Wanted::of(terminals);
         let has = |terminal| terminals.contains(&terminal);
         let age = has(Terminal::Age);
-        let gaps = age || has(Terminal::Gamma) || wanted.divergence();
+        let gaps = age || has(Terminal::Gamma) || has(Terminal::Quiet) || wanted.divergence();
         let looks_at = LooksAt { gaps, moved: wanted.divergence(), age, weight: has(Terminal::Weight) };
         let mut states = Self {
             terminals: terminals.to_vec(),
@@ -170,7 +170,7 @@ impl States {
         let waits = f64::from(waiting);
         match terminal {
             Terminal::Waiting => waits,
-            Terminal::Age => self.of_state(terminal, state) + waits,
+            Terminal::Age | Terminal::Quiet => self.of_state(terminal, state) + waits,
             _ => self.of_state(terminal, state),
         }
     }

@@ -138,6 +138,7 @@ mod tests {
             ("gad", 13.0 / 15.0),
             ("cg", (4.5_f64 / 1.5).ln()),
             ("age", 8.0),
+            ("quiet", 2.0),
             ("depth", 3.0),
             ("weight", 2.5),
             ("divergence", 0.9 / 4.0),
@@ -145,6 +146,7 @@ mod tests {
         ] {
             assert!((of(text, &visits, 2) - value).abs() < 1e-9, "{text}: {}", of(text, &visits, 2));
         }
+        assert_eq!(of("quiet", &[(true, 0.5), (false, 0.0), (false, 0.0)], 2), 4.0);
         assert!(of("gamma", &visits, 2) > of("gamma", &[(false, 0.0); 4], 2));
         assert!(of("longevity", &visits, 2) < of("longevity", &[(false, 0.0); 4], 2));
         assert_eq!(of("behaviour", &[(false, 0.0); 4], 2), 0.0);
@@ -194,7 +196,7 @@ mod tests {
         fn what_is_remembered_survives_being_stored(
             visits in prop::collection::vec((any::<bool>(), 0.0..1.0f64), 0..20)
         ) {
-            let policy = formula("sad + aad + gad + gamma + divergence + longevity + behaviour");
+            let policy = formula("sad + aad + gad + gamma + quiet + divergence + longevity + behaviour");
             let page = page(&policy, &visits);
             prop_assert_eq!(Learnt::from_bytes(&page.learnt.to_bytes()), Some(page.learnt.clone()));
         }

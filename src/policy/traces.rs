@@ -19,6 +19,7 @@ const RATE: u8 = 2;
 const MOVED: u8 = 4;
 const REPLACED: u8 = 8;
 const CURVE: u8 = 16;
+const QUIET: u8 = 32;
 
 impl Wanted {
     /// By its terminals.
@@ -29,6 +30,7 @@ impl Wanted {
             Terminal::Divergence => MOVED,
             Terminal::Longevity => REPLACED,
             Terminal::Behaviour => CURVE,
+            Terminal::Quiet => QUIET,
             _ => 0,
         };
         Self(terminals.iter().map(bit).fold(0, |all, bit| all | bit))
@@ -62,6 +64,8 @@ pub struct Traces {
     rate: Option<Gamma>,
     /// Divergences from visit to visit, summed.
     moved: f64,
+    /// From the last visit that found a change to the last one.
+    quiet_days: f64,
     replaced: Option<Box<Replaced>>,
     curve: Option<Box<Fitted>>,
 }
@@ -86,6 +90,9 @@ impl Traces {
         }
         if wanted.has(MOVED) {
             self.moved += lesson.moved();
+        }
+        if wanted.has(QUIET) {
+            self.quiet_days = if seen.changed() { 0.0 } else { self.quiet_days + days };
         }
         if wanted.has(REPLACED) {
             self.replaced.get_or_insert_default().add(lesson.moved(), days);
@@ -115,6 +122,10 @@ impl Traces {
         self.moved
     }
 
+    pub fn quiet_days(&self) -> f64 {
+        self.quiet_days
+    }
+
     /// Days that a fragment stays, in the mean.
     pub fn lifetime_days(&self) -> f64 {
         let (pages, days) =
@@ -132,7 +143,7 @@ impl Traces {
 
     pub fn push_bytes(&self, bytes: &mut Vec<u8>) {
         self.shares.iter().for_each(|share| push_float(bytes, *share));
-        push_float(bytes, self.moved);
+        [self.moved, self.quiet_days].iter().for_each(|number| push_float(bytes, *number));
         let has = [self.rate.is_some(), self.replaced.is_some(), self.curve.is_some()];
         bytes.push(has.iter().fold(0, |flags, has| flags << 1 | u8::from(*has)));
         if let Some(Gamma { shape, days }) = self.rate {
@@ -148,9 +159,9 @@ impl Traces {
 
     pub(super) fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
         let mut float = || take_float(rest);
-        let (shares, moved) = ([float()?, float()?, float()?], float()?);
+        let (shares, moved, quiet_days) = ([float()?, float()?, float()?], float()?, float()?);
         let flags = take_byte(rest)?;
-        let mut traces = Self { shares, moved, ..Self::default() };
+        let mut traces = Self { shares, moved, quiet_days, ..Self::default() };
         if flags & 4 != 0 {
             traces.rate = Some(Gamma { shape: take_float(rest)?, days: take_float(rest)? });
         }

@@ -343,6 +343,7 @@ fn more_terminals(dataset: &Dataset) -> Vec<Terminal> {
         Terminal::Aad,
         Terminal::Gad,
         Terminal::Gamma,
+        Terminal::Quiet,
     ];
     if dataset.has_texts() {
         all.extend([Terminal::Divergence, Terminal::Longevity]);

@@ -25,6 +25,8 @@ pub enum Terminal {
     Gad,
     /// The mean of the Gamma distribution over its rate.
     Gamma,
+    /// Cycles since a visit last found a change; since the first copy, if none did.
+    Quiet,
     /// Cycles since it was found.
     Age,
     Depth,
@@ -40,7 +42,7 @@ pub enum Terminal {
 }
 
 impl Terminal {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Visits,
         Self::Changes,
         Self::Waiting,
@@ -50,6 +52,7 @@ impl Terminal {
         Self::Aad,
         Self::Gad,
         Self::Gamma,
+        Self::Quiet,
         Self::Age,
         Self::Depth,
         Self::Weight,
@@ -74,6 +77,7 @@ impl Terminal {
             Self::Aad => "aad",
             Self::Gad => "gad",
             Self::Gamma => "gamma",
+            Self::Quiet => "quiet",
             Self::Age => "age",
             Self::Depth => "depth",
             Self::Weight => "weight",
@@ -96,6 +100,7 @@ impl Terminal {
             Self::Aad => "the share, later visits counting more",
             Self::Gad => "the share, each visit counting twice as much as the one before",
             Self::Gamma => "changes a cycle, by irregular intervals and a prior",
+            Self::Quiet => "cycles since a visit last found a change",
             Self::Age => "cycles since the page was found",
             Self::Depth => "links from a seed",
             Self::Weight => "its importance",
@@ -142,6 +147,7 @@ impl Terminal {
             Self::Aad => facts.traces.share(Weights::Linear),
             Self::Gad => facts.traces.share(Weights::Doubling),
             Self::Gamma => facts.traces.rate() * facts.cycle_days,
+            Self::Quiet => facts.traces.quiet_days() / facts.cycle_days + facts.waiting,
             Self::Age => facts.age,
             Self::Depth => f64::from(facts.depth),
             Self::Weight => facts.weight,
