@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Curve, Effort, Experiment, Figure, Numbers, Point, Reproduced, Scale};
+use super::{Curve, Effort, Experiment, Figure, Kind, Numbers, Point, Reproduced, Scale};
 use crate::dataset::{Dataset, Group};
 use crate::evolve::fitness::Fitness;
 use crate::evolve::population::Selection;
@@ -254,6 +254,10 @@ fn cycle_by_cycle(
         Curve::measured(name, points.collect())
     };
     let mut curves: Vec<Curve> = BASELINES.iter().map(|(name, _)| curve(name)).collect();
+    // Chance is what the others are held against, and there are no more than seven colours.
+    if let Some(chance) = curves.first_mut() {
+        chance.kind = Kind::Reference;
+    }
     curves.push(curve(&gp(Selection::default())));
     let title = match groups.get(largest) {
         Some(group) if groups.len() > 1 => format!("Fig. 1: ChangeRate cycle by cycle, {}", group.name),
