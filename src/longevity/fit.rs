@@ -452,8 +452,9 @@ mod tests {
                     let turnover = LEAST_TURN / points.most_days * 10_f64.powf(f64::from(i) * 0.025);
                     if turnover * points.least_days <= MOST_TURNS {
                         let error = points.best_height(tried.items, turnover).1;
-                        // Nearly straight lines are not told apart: that costs less than 1e-7.
-                        prop_assert!(fit.error <= error * (1.0 + 2.0 * TIE.0) + 1e-7, "{fit:?}: {turnover} {error}");
+                        // Nearly straight lines are not told apart, and where the height reaches 1 the least is at a
+                        // corner that the search stops beside: that costs less than 1e-6.
+                        prop_assert!(fit.error <= error * (1.0 + 2.0 * TIE.0) + 1e-6, "{fit:?}: {turnover} {error}");
                     }
                 }
             }
