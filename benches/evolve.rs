@@ -6,7 +6,8 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use freshet::evolve::course::Course;
-use freshet::evolve::fitness::{Fitness, Runner};
+use freshet::evolve::fitness::Fitness;
+use freshet::evolve::runner::Runner;
 use freshet::evolve::{Settings, terms};
 use freshet::policy::expression::{Columns, Expression, Scratch, Terminal};
 use freshet::simulate::synthetic::Spec;

@@ -1,7 +1,7 @@
 //! What a formula goes by: which terminals matter, and where it is high.
 
 use super::course::Course;
-use super::fitness::Runner;
+use super::runner::Runner;
 use super::{Settings, terms};
 use crate::dataset::{Dataset, Group};
 use crate::policy::expression::{Columns, Expression, Terminal};

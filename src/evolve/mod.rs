@@ -14,6 +14,7 @@ pub mod explain;
 pub mod fitness;
 mod judge;
 pub mod population;
+pub mod runner;
 mod states;
 mod variation;
 
@@ -34,9 +35,10 @@ use crate::simulate::compare::{fold, groups};
 use crate::simulate::truth::Truth;
 use crate::simulate::{Measuring, Terms, Ties};
 use course::Course;
-use fitness::{Fitness, Runner};
+use fitness::Fitness;
 pub use judge::{Pick, Verdict, judge};
 use population::{Individual, Kept, Selection, next_generation};
+use runner::Runner;
 use variation::Alphabet;
 
 /// How formulas are bred.
