@@ -56,6 +56,9 @@ pub struct Tested {
     pub folds: usize,
 }
 
+/// Longer warm-ups are nobody's.
+const MOST_WARM_UP: u32 = 1000;
+
 /// Why a file is no champion.
 #[derive(Debug)]
 pub struct ChampionError {
@@ -102,6 +105,13 @@ impl Champion {
         let champion: Self = toml::from_str(&text)
             .map_err(|error| wrong(format!("this is no file of `freshet evolve`: {error}")))?;
         champion.expression().map_err(wrong)?;
+        let Settings { budget, warm_up, .. } = champion.settings;
+        if !(budget > 0.0 && budget <= 1.0) || warm_up > MOST_WARM_UP {
+            return Err(wrong(format!(
+                "`settings` has a budget of `{budget}` and a warm-up of `{warm_up}`; they are a share above 0 up to 1, and at \
+                 most {MOST_WARM_UP} cycles"
+            )));
+        }
         Ok(champion)
     }
 

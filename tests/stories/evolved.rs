@@ -153,6 +153,9 @@ fn what_a_formula_goes_by_is_explained() {
         freshet.json(&["evolve", "--explain", "champion.toml", "--synthetic", "pages=60,cycles=9", "--json"]);
     assert_eq!(of["pages"], 60);
     assert_eq!(of["formula"].as_str(), Some(formula(&champion(&freshet, "champion.toml"))));
+    let endless = file(&freshet, "champion.toml").replace("warm_up = 2", "warm_up = 4294967295");
+    freshet.write("endless.toml", &endless);
+    refused(&freshet.run(&["evolve", "--explain", "endless.toml"]), &["4294967295", "1000"]);
     let terminals = done(freshet.run(&["evolve", "--terminals", "help"]));
     assert!(["n ", "gamma", "longevity", "signals"].iter().all(|name| terminals.stdout.contains(name)));
 }
@@ -167,6 +170,8 @@ fn what_is_wrong_is_told_before_anything_is_done() {
     );
     refused(&simulate("expr:t * wibble"), &["column 5", "there is no `wibble`", "`gamma`"]);
     refused(&simulate("expr:"), &["column 1"]);
+    let warm_up = ["simulate", "--warm-up", "4294967295"];
+    refused(&freshet.run(&[&warm_up, &PAGES[..]].concat()), &["--warm-up"]);
     refused(&simulate("evolved:nowhere.toml"), &["nowhere.toml", "freshet evolve"]);
     freshet.write("junk.toml", "formula = 3");
     refused(&simulate("evolved:junk.toml"), &["junk.toml", "no file of `freshet evolve`"]);
