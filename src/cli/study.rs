@@ -80,7 +80,8 @@ pub struct SimulateArgs {
     /// of the page in the middle of the others, and the spread of their logarithms; `scroll=0.33` gives pages fragments, of
     /// which a third of the changing pages' scroll and the others' churn; `adverts=0.5` gives half of all pages a small part
     /// that changes several times a day (`advert-part`), `quiet=0.4` pages without either, `moving=0.4` texts of which so much
-    /// changes at most, `fragments=192` larger pages
+    /// changes at most, `fragments=192` larger pages; `rest=0.5` lets pages rest for half of their time, after spells of 30
+    /// days in the mean (`spell=30`)
     #[arg(long, value_name = "SPEC", conflicts_with = "dataset")]
     pub synthetic: Option<String>,
     /// Policies by name; `all`: every policy; `oracles`: those that know the future, and the bound that nobody can pass;

@@ -2,7 +2,7 @@
 //!
 //! Changes come at random, at so many moments a cycle that the truth is as good as continuous. With a share of scrolling pages
 //! pages have fragments: a change of a churning page replaces a part of them, one of a scrolling page pushes its oldest item out
-//! (Olston & Pandey 2008, §3.3).
+//! (Olston & Pandey 2008, §3.3). Pages keep their rates, unless the spec lets them rest.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -41,6 +41,10 @@ pub struct Spec {
     pub median_rate: f64,
     /// The standard deviation of the rates' logarithms.
     pub spread: f64,
+    /// Pages rest for so much of their time, and change the more often in between; 0: they keep their rate for ever.
+    pub rest: f64,
+    /// How long they change between two rests, in days, in the mean.
+    pub spell: f64,
     pub seed: u64,
 }
 
@@ -60,6 +64,8 @@ impl Default for Spec {
             static_share: 0.5,
             median_rate: 0.1,
             spread: 1.5,
+            rest: 0.0,
+            spell: 30.0,
             seed: 1,
         }
     }
@@ -102,11 +108,13 @@ impl FromStr for Spec {
                 "static" => spec.static_share = number(0.0, 1.0, "a share from 0 to 1")?,
                 "median" => spec.median_rate = number(1e-9, 1e6, "a number of changes a day above 0")?,
                 "spread" => spec.spread = number(0.0, 20.0, "a number from 0 to 20")?,
+                "rest" => spec.rest = number(0.0, 0.99, "a share from 0 to 0.99")?,
+                "spell" => spec.spell = number(1e-3, 1e6, "a number of days above 0")?,
                 "seed" => spec.seed = value.parse().map_err(|_| wrong("a whole number"))?,
                 _ => {
                     return Err(format!(
                         "there is no `{name}`; there is `pages`, `cycles`, `moments`, `static`, `scroll`, `adverts`, `advert-part`, \
-                         `moving`, `quiet`, `fragments`, `median`, `spread`, `seed`"
+                         `moving`, `quiet`, `fragments`, `median`, `spread`, `rest`, `spell`, `seed`"
                     ));
                 }
             }
@@ -137,7 +145,7 @@ impl Spec {
         let is_quiet = self.quiet > 0.0 && random.random::<f64>() < self.quiet;
         if !is_quiet && random.random::<f64>() >= self.static_share {
             let rate = self.median_rate * (self.spread * normal(random)).exp();
-            changes = self.changes(rate, random);
+            changes = if self.rest > 0.0 { self.spells(rate, random) } else { self.changes(rate, random) };
         }
         let history = match self.scroll {
             None => bits(&changes, moments),
@@ -155,6 +163,25 @@ impl Spec {
     fn changes(&self, rate: f64, random: &mut Pcg64) -> Vec<u32> {
         let chance = -(-rate / f64::from(self.moments)).exp_m1();
         (1..=self.moments_in_all()).filter(|_| random.random::<f64>() < chance).collect()
+    }
+
+    /// The same for a page that rests now and then: as many changes, in spells. How long spells and rests last is memoryless.
+    fn spells(&self, rate: f64, random: &mut Pcg64) -> Vec<u32> {
+        let awake = 1.0 - self.rest;
+        let chance = |a_day: f64| -(-a_day / f64::from(self.moments)).exp_m1();
+        let (change, tire) = (chance(rate / awake), chance(1.0 / self.spell));
+        let wake = chance(awake / (self.rest * self.spell));
+        let mut rests = random.random::<f64>() < self.rest;
+        let mut changes = Vec::new();
+        for moment in 1..=self.moments_in_all() {
+            if random.random::<f64>() < if rests { wake } else { tire } {
+                rests = !rests;
+            }
+            if !rests && random.random::<f64>() < change {
+                changes.push(moment);
+            }
+        }
+        changes
     }
 
     /// What the page says after each change. What changes is wholly new, or its oldest item is gone and a new one there.
@@ -276,5 +303,32 @@ mod tests {
         assert_eq!(all, Spec { pages: 400, ..Spec::default() }.dataset(), "the same for the same spec");
         let quiet = all.groups[0].pages.iter().filter(|page| changes(page) == 0).count();
         assert!((180..260).contains(&quiet), "{quiet}");
+    }
+
+    #[test]
+    fn pages_that_rest_change_in_spells() {
+        let steady =
+            Spec { static_share: 0.0, median_rate: 0.2, spread: 0.0, cycles: 400, ..Spec::default() };
+        let restless = Spec { rest: 0.75, spell: 10.0, ..steady };
+        // Changes on two days in a row, against what chance would give; changes in all.
+        let in_a_row = |spec: Spec| {
+            let (mut pairs, mut all) = (0.0, 0.0);
+            for page in &spec.dataset().groups[0].pages {
+                let History::Bits(bits) = &page.history else { panic!("fragments") };
+                let changed: Vec<bool> = (0..399).map(|day| bits[day / 64] >> (day % 64) & 1 == 1).collect();
+                pairs += changed.windows(2).filter(|days| days[0] && days[1]).count() as f64;
+                all += changed.iter().filter(|changed| **changed).count() as f64;
+            }
+            let days = 399.0 * spec.pages as f64;
+            (pairs / all / (all / days), all / days)
+        };
+        let ((alone, rate), (in_spells, rate_in_spells)) = (in_a_row(steady), in_a_row(restless));
+        assert!((0.95..1.05).contains(&alone), "{alone}");
+        assert!((3.4..3.8).contains(&in_spells), "{in_spells}");
+        // Two changes of a day are one, the more so the closer they lie: 0.25 · (1 − e^−0.8) is less than 1 − e^−0.2.
+        assert!(
+            (rate - 0.181).abs() < 0.005 && (rate_in_spells - 0.138).abs() < 0.01,
+            "{rate} {rate_in_spells}"
+        );
     }
 }

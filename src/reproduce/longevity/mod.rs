@@ -70,6 +70,7 @@ fn made_up(effort: Effort) -> Spec {
         median_rate: 0.1,
         spread: 1.2,
         seed: effort.seed,
+        ..Spec::default()
     }
 }
 
