@@ -33,17 +33,10 @@ pub fn run(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyhow::Resu
         return explained(global, arguments, path, talk);
     }
     let settings = settings(arguments)?;
+    let (journal_path, plot) = beside(&arguments.out)?;
     let dataset = load(global, arguments, talk)?;
-    let too_short = dataset.groups.iter().find(|group| group.cycles <= settings.warm_up + 1);
-    if let Some(group) = too_short {
-        return Err(Usage(format!(
-            "{}: `{}` has {} cycles; the first copy and {} cycles of warm-up leave none to learn from",
-            dataset.name, group.name, group.cycles, settings.warm_up
-        ))
-        .into());
-    }
+    evolve::check(&dataset, &settings).map_err(|said| Usage(format!("{}: {said}", dataset.name)))?;
     let signal = listen(talk);
-    let journal_path = with_ending(&arguments.out, "journal");
     let journal = taken_up(arguments, &journal_path, &dataset, &settings, talk)?;
     // Before the work, which takes a while.
     save(&journal_path, &journal)?;
@@ -53,11 +46,11 @@ pub fn run(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyhow::Resu
     let data = data_name(global, arguments);
     let (journal, champion) = pool.install(|| bred(&dataset, journal, &journal_path, &signal, talk, data))?;
     let Some(champion) = champion else {
+        anyhow::ensure!(signal.load(Ordering::SeqCst) != 0, "no formula could be judged");
         talk.say("stopped before the first generation was over: there is nothing to show yet");
         return Ok(ExitCode::from(signal.load(Ordering::SeqCst)));
     };
     write(&arguments.out, champion.text().context("the champion can't be written")?.as_bytes())?;
-    let plot = with_ending(&arguments.out, "svg");
     write(&plot, history(&journal).as_bytes())?;
     if champion.finished {
         std::fs::remove_file(&journal_path)
@@ -105,15 +98,19 @@ fn settings(arguments: &EvolveArgs) -> Result<Settings, Usage> {
 }
 
 fn load(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyhow::Result<Dataset> {
-    if let Some(spec) = &arguments.synthetic
-        && recorded::synthetic(spec)?.moments > 1
-    {
-        return Err(Usage(
-            "--synthetic: `evolve` takes pages with one moment a cycle; leave `moments` out".to_owned(),
-        )
-        .into());
+    if let Some(spec) = &arguments.synthetic {
+        return Ok(made_up(spec)?);
     }
-    recorded::load(global, arguments.dataset.as_deref(), arguments.synthetic.as_deref(), talk)
+    recorded::load(global, arguments.dataset.as_deref(), None, talk)
+}
+
+fn made_up(spec: &str) -> Result<Dataset, Usage> {
+    let spec = recorded::synthetic(spec)?;
+    if spec.moments > 1 {
+        let wrong = "--synthetic: `evolve` takes pages with one moment a cycle; leave `moments` out";
+        return Err(Usage(wrong.to_owned()));
+    }
+    Ok(spec.dataset())
 }
 
 /// What data a champion was bred on, so that it can be found again.
@@ -142,9 +139,8 @@ fn taken_up(
         return Ok(new());
     }
     let hint = "`--anew` begins anew and replaces it, another --out leaves it alone";
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("`{}` can't be read", path.display()))?;
-    let journal: Journal = serde_json::from_str(&text).map_err(|error| {
+    let text = std::fs::read(path).with_context(|| format!("`{}` can't be read", path.display()))?;
+    let journal: Journal = serde_json::from_slice(&text).map_err(|error| {
         Usage(format!("`{}` is no journal of `freshet evolve` ({error}); {hint}", path.display()))
     })?;
     journal.fits(dataset, settings).map_err(|said| {
@@ -176,7 +172,7 @@ fn bred(
     let mut steps = talk.steps(u64::from(folds * runs) * u64::from(generations));
     let (started, before) = (Instant::now(), journal.effort.seconds);
     let mut saved = Instant::now();
-    let mut failed = None;
+    let mut is_told = false;
     let mut told = |journal: &Journal, progress: &Progress<'_>| {
         let done = (progress.fold * runs + progress.run) * generations + progress.generation + 1;
         steps.count(u64::from(done), &line(journal, progress));
@@ -184,18 +180,22 @@ fn bred(
             saved = Instant::now();
             let mut journal = journal.clone();
             journal.effort.seconds = before + started.elapsed().as_secs_f64();
-            failed = save(path, &journal).err();
+            if let Err(error) = save(path, &journal)
+                && !std::mem::replace(&mut is_told, true)
+            {
+                talk.say(&format!("{error:#}; breeding goes on, but could not be gone on with after a stop"));
+            }
         }
     };
     let stop = || signal.load(Ordering::Relaxed) != 0;
     // Told through the journal: what was stopped has fewer runs.
     let _ = evolve::evolve(dataset, &mut journal, &stop, &mut told);
     steps.finish();
-    if let Some(error) = failed {
-        return Err(error);
-    }
     journal.effort.seconds = before + started.elapsed().as_secs_f64();
-    save(path, &journal)?;
+    // The champion is written all the same.
+    if let Err(error) = save(path, &journal) {
+        talk.say(&format!("{error:#}; what was bred since it was last written can't be gone on with"));
+    }
     talk.say(&format!("judging the best formulas by {}", fitness.name()));
     let champion = evolve::judge(dataset, &journal).map(|verdict| Champion::new(data, &journal, &verdict));
     Ok((journal, champion))
@@ -240,9 +240,19 @@ fn listen(talk: &Talk) -> Arc<AtomicU8> {
     signal
 }
 
-/// `champion.toml` → `champion.svg`
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
-    path.with_extension(ending)
+/// `champion.toml` → `champion.journal` and `champion.svg`
+fn beside(out: &Path) -> Result<(PathBuf, PathBuf), Usage> {
+    let (journal, plot) = (out.with_extension("journal"), out.with_extension("svg"));
+    let wrong = |why: &str| {
+        Usage(format!("--out is `{}`, {why}; write the champion to a file like champion.toml", out.display()))
+    };
+    if out.is_dir() || out.file_name().is_none() {
+        return Err(wrong("a folder"));
+    }
+    if out == journal || out == plot {
+        return Err(wrong("where the journal or the plot goes"));
+    }
+    Ok((journal, plot))
 }
 
 fn save(path: &Path, journal: &Journal) -> anyhow::Result<()> {
@@ -293,7 +303,7 @@ fn as_text(champion: &Champion, out: &Path, plot: &Path) -> String {
         number(effort.formulas),
         number(effort.replays),
         effort.node_evaluations as f64,
-        span(Duration::from_secs_f64(effort.seconds)),
+        span(Duration::try_from_secs_f64(effort.seconds).unwrap_or_default()),
         effort.node_evaluations as f64 / effort.seconds.max(1e-9)
     );
     text + &format!(
@@ -359,7 +369,12 @@ fn explained(global: &Global, arguments: &EvolveArgs, path: &Path, talk: &Talk) 
     let formula = champion.expression().map_err(Usage)?;
     let named = arguments.dataset.is_some() || arguments.synthetic.is_some() || global.store.is_some();
     let dataset = if named { load(global, arguments, talk)? } else { own_data(&champion, talk)? };
-    let found = explain(&dataset, &formula, &champion.settings);
+    let found = explain(&dataset, &formula, &champion.settings).ok_or_else(|| {
+        Usage(format!(
+            "{}: no page has a cycle left after its first copy and {} cycles of warm-up",
+            dataset.name, champion.settings.warm_up
+        ))
+    })?;
     let plot = path.with_extension("surface.svg");
     write(&plot, surface(&found.surface, &champion.formula).as_bytes())?;
     let text = if global.json {
@@ -390,7 +405,7 @@ fn own_data(champion: &Champion, talk: &Talk) -> anyhow::Result<Dataset> {
     let data = champion.data.as_str();
     let hint = "name the data to explain it by: a dataset, --synthetic SPEC or --store PATH";
     if let Some(spec) = data.strip_prefix(SYNTHETIC) {
-        return Ok(recorded::synthetic(spec)?.dataset());
+        return Ok(made_up(spec)?);
     }
     if let Some(path) = data.strip_prefix(STORE) {
         return recorded::backtest(Path::new(path)).with_context(|| hint);

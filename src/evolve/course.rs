@@ -50,6 +50,8 @@ struct Apart {
 type Shelf = HashMap<(u32, u32, u32), f64>;
 
 const SHELVES: usize = 64;
+/// When a shelf is full it is emptied: memory has an end.
+const MOST_ON_A_SHELF: usize = 1 << 16;
 
 impl Apart {
     fn new(truth: &Truth) -> Self {
@@ -64,7 +66,12 @@ impl Apart {
         let key = (page, one.min(other), one.max(other));
         let work_out = || f64::from(apart(a, b));
         match self.known.get(page as usize % SHELVES).map(Mutex::lock) {
-            Some(Ok(mut known)) => *known.entry(key).or_insert_with(work_out),
+            Some(Ok(mut known)) => {
+                if known.len() >= MOST_ON_A_SHELF {
+                    known.clear();
+                }
+                *known.entry(key).or_insert_with(work_out)
+            }
             _ => work_out(),
         }
     }
@@ -80,6 +87,11 @@ pub(super) struct Held {
 }
 
 impl Course {
+    /// Is there no page that competes?
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Of the pages of a group, in this order. `moves`: whether it matters how far they move.
     pub fn new(truth: &Truth, terms: Terms, moves: bool) -> Self {
         let pages = truth.pages() as u32;
@@ -108,7 +120,7 @@ impl Course {
         let mut entries: HashMap<Key, Entry> = HashMap::new();
         for page in 0..truth.pages() as u32 {
             let born = truth.born.get(page as usize).copied().unwrap_or(0);
-            if born + self.terms.warm_up + 1 >= self.cycles {
+            if !competes(born, self.terms.warm_up, self.cycles) {
                 continue;
             }
             let weight = truth.weights.get(page as usize).copied().unwrap_or(1.0);
@@ -177,6 +189,11 @@ impl Course {
             }
         }
     }
+}
+
+/// Is there a cycle left for a page, after its first copy and the warm-up?
+pub(super) fn competes(born: u32, warm_up: u32, cycles: u32) -> bool {
+    u64::from(born) + u64::from(warm_up) + 1 < u64::from(cycles)
 }
 
 /// The bits of the cycles after one, up to another.

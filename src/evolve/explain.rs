@@ -48,8 +48,9 @@ pub struct Surface {
     pub cells: Vec<(f64, f64, f64)>,
 }
 
-/// Replays the formula on the pages of a dataset, with one terminal after the other telling nothing.
-pub fn explain(dataset: &Dataset, formula: &Expression, settings: &Settings) -> Explained {
+/// Replays the formula on the pages of a dataset, with one terminal after the other telling nothing. `None` if there are no pages
+/// that compete.
+pub fn explain(dataset: &Dataset, formula: &Expression, settings: &Settings) -> Option<Explained> {
     let own = formula.terminals();
     let moves = Wanted::of(&own).divergence();
     let mut all = Vec::new();
@@ -57,11 +58,16 @@ pub fn explain(dataset: &Dataset, formula: &Expression, settings: &Settings) -> 
     for group in groups(dataset, settings.least_pages) {
         let parts = group.pages.len().div_ceil(MOST_PAGES) as u32;
         let some = fold(group.pages.len(), parts, 0).0;
-        pages += some.len();
         let course = Course::new(&Truth::of(group, &some), terms(settings, group), moves);
-        all.push((course, Runner::new(&own, days(group))));
+        if !course.is_empty() {
+            pages += some.len();
+            all.push((course, Runner::new(&own, days(group))));
+        }
     }
-    let count = all.len().max(1) as f64;
+    if all.is_empty() {
+        return None;
+    }
+    let count = all.len() as f64;
     let worth =
         all.iter_mut().map(|(course, runner)| runner.run(course, formula, settings.fitness)).sum::<f64>()
             / count;
@@ -90,7 +96,7 @@ pub fn explain(dataset: &Dataset, formula: &Expression, settings: &Settings) -> 
         }
     }
     let surface = surface(formula, &terminals, &seen);
-    Explained { worth, pages, terminals, surface }
+    Some(Explained { worth, pages, terminals, surface })
 }
 
 fn days(group: &Group) -> f64 {
@@ -167,7 +173,7 @@ mod tests {
     fn what_a_formula_goes_by_matters_and_the_rest_does_not() {
         let dataset = "pages=400,cycles=30".parse::<Spec>().expect("a spec").dataset();
         let formula = "t * X + n * 0.000001".parse().expect("a formula");
-        let explained = explain(&dataset, &formula, &Settings::default());
+        let explained = explain(&dataset, &formula, &Settings::default()).expect("pages");
         let of =
             |terminal| explained.terminals.iter().find(|one| one.terminal == terminal).expect("there").loss;
         assert!(of(Terminal::Changes) > 0.1, "{explained:?}");
@@ -184,8 +190,10 @@ mod tests {
     #[test]
     fn a_formula_without_terminals_is_flat() {
         let dataset = "pages=50,cycles=10".parse::<Spec>().expect("a spec").dataset();
-        let explained = explain(&dataset, &"1".parse().expect("a formula"), &Settings::default());
+        let flat = "1".parse().expect("a formula");
+        let explained = explain(&dataset, &flat, &Settings::default()).expect("pages");
         assert!(explained.terminals.is_empty());
         assert!(explained.surface.cells.iter().all(|cell| (cell.2 - 0.5).abs() < 1e-9));
+        assert_eq!(explain(&dataset, &flat, &Settings { warm_up: 9, ..Settings::default() }), None);
     }
 }

@@ -69,8 +69,7 @@ pub fn judge(dataset: &Dataset, journal: &Journal) -> Option<Verdict> {
             // The first of equals, so that runs don't matter.
             let best = candidates.iter().rev().max_by(|a, b| worth(a).total_cmp(&worth(b)))?;
             let formula: Expression = best.formula.parse().ok()?;
-            let test =
-                (!breeding.parts.test.is_empty()).then(|| breeding.worth(&breeding.parts.test, &formula));
+            let test = breeding.test(&formula);
             picks.push(Pick {
                 selection,
                 fold,
@@ -102,12 +101,12 @@ fn champion(dataset: &Dataset, settings: &Settings, picks: Vec<Pick>) -> Option<
     let equivalent = breeding.equivalent(&bred);
     let formula = breeding.shortened(&equivalent);
     let worth = |courses| breeding.worth(courses, &formula);
-    let Parts { training, validation, test } = &breeding.parts;
+    let Parts { training, validation, .. } = &breeding.parts;
     let champion = Pick {
         formula: bred.to_string(),
         training: worth(training),
         validation: worth(validation),
-        test: (!test.is_empty()).then(|| worth(test)),
+        test: breeding.test(&formula),
         ..pick.clone()
     };
     let on_all = on_all(&formula);
@@ -115,6 +114,12 @@ fn champion(dataset: &Dataset, settings: &Settings, picks: Vec<Pick>) -> Option<
 }
 
 impl Breeding {
+    /// What it is worth on the fold's own pages, if there are any that compete.
+    fn test(&self, formula: &Expression) -> Option<f64> {
+        let test = &self.parts.test;
+        test.iter().any(|course| !course.is_empty()).then(|| self.worth(test, formula))
+    }
+
     fn worth(&self, courses: &[super::Course], formula: &Expression) -> f64 {
         let all = self.worth_of_all(courses, &[formula]);
         all.first().copied().unwrap_or(0.0)

@@ -18,7 +18,7 @@ pub mod runner;
 mod states;
 mod variation;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -26,9 +26,9 @@ use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Group, History};
 use crate::policy::expression::{Expression, Terminal};
 use crate::policy::traces::Wanted;
 use crate::simulate::compare::{fold, groups};
@@ -176,18 +176,130 @@ impl Journal {
         if self.settings != *settings {
             return Err("it was run with other settings".to_owned());
         }
+        self.is_whole().map_err(|what| format!("it is damaged: {what}"))
+    }
+
+    /// It comes from a file, which may be anything.
+    fn is_whole(&self) -> Result<(), String> {
+        let Settings { folds, runs, population, generations, .. } = self.settings;
+        let mut seen = HashSet::new();
+        let mut is_one = |fold: u32, run: u32, history: &[Generation]| {
+            if fold >= folds || run >= runs || !seen.insert((fold, run)) {
+                return Err(format!("there is no place for run {run} of fold {fold}"));
+            }
+            if history.is_empty() || history.len() > generations as usize {
+                return Err(format!("a run has {} generations", history.len()));
+            }
+            Ok(())
+        };
+        let mut formulas: Vec<&str> = Vec::new();
+        for Run { fold, run, candidates, history } in &self.finished {
+            is_one(*fold, *run, history)?;
+            if candidates.is_empty() {
+                return Err("a run came to nothing".to_owned());
+            }
+            formulas.extend(candidates.iter().map(|one| one.formula.as_str()));
+        }
+        if let Some(Current { fold, run, population: all, kept, history }) = &self.current {
+            is_one(*fold, *run, history)?;
+            if all.len() != population || kept.is_empty() {
+                return Err(format!("{} formulas are bred, and {} kept", all.len(), kept.len()));
+            }
+            formulas.extend(all.iter().chain(kept).map(|(formula, _)| formula.as_str()));
+        }
+        for formula in formulas {
+            let read: Result<Expression, _> = formula.parse();
+            read.map_err(|error| format!("a formula, {error}"))?;
+        }
+        if !(0.0..1e12).contains(&self.effort.seconds) {
+            return Err(format!("it took {} seconds", self.effort.seconds));
+        }
         Ok(())
     }
 }
 
-/// Another for other pages or cycles.
+/// Another for other pages, cycles or changes.
 fn fingerprint(dataset: &Dataset) -> u64 {
-    let mut text = String::new();
-    for group in &dataset.groups {
-        let changes: u64 = group.pages.iter().map(|page| page.history.changes()).sum();
-        text += &format!("{} {} {} {changes}\n", group.name, group.cycles, group.pages.len());
+    let mut hash = Xxh3::new();
+    // Each text with its end, each list with its length: no two datasets run into the same bytes.
+    let text = |hash: &mut Xxh3, text: &str| {
+        hash.update(text.as_bytes());
+        hash.update(&[0xff]);
+    };
+    let numbers = |hash: &mut Xxh3, numbers: &[u64]| {
+        hash.update(&(numbers.len() as u64).to_le_bytes());
+        numbers.iter().for_each(|number| hash.update(&number.to_le_bytes()));
+    };
+    for Group { name, start, step, cycles, pages } in &dataset.groups {
+        text(&mut hash, name);
+        let (start, step) = (start.millis() as u64, step.as_nanos() as u64);
+        numbers(&mut hash, &[start, step, u64::from(*cycles), pages.len() as u64]);
+        for page in pages {
+            text(&mut hash, &page.url);
+            numbers(&mut hash, &[page.weight.to_bits(), u64::from(page.born)]);
+            match &page.history {
+                History::Bits(words) => numbers(&mut hash, words),
+                History::Texts { from, texts } => {
+                    let from: Vec<u64> =
+                        from.iter().map(|(cycle, text)| u64::from(*cycle) << 32 | u64::from(*text)).collect();
+                    numbers(&mut hash, &from);
+                    texts.iter().for_each(|text| numbers(&mut hash, text));
+                }
+            }
+        }
     }
-    xxh3_64(text.as_bytes())
+    hash.digest()
+}
+
+/// Are there pages to breed on, and others to validate by, in every fold? If not, what is missing.
+pub fn check(dataset: &Dataset, settings: &Settings) -> Result<(), String> {
+    let groups = groups(dataset, settings.least_pages);
+    for number in 0..settings.folds {
+        let (mut training, mut validation) = (false, false);
+        for group in &groups {
+            let competes = |at: &u32| {
+                let page = group.pages.get(*at as usize);
+                page.is_some_and(|page| course::competes(page.born, settings.warm_up, group.cycles))
+            };
+            let split = Split::new(group, settings, number);
+            training |= split.training.iter().any(competes);
+            validation |= split.validation.iter().any(competes);
+        }
+        if !training || !validation {
+            return Err(format!(
+                "there are too few pages to learn from: in fold {} of {} none is left to {}; a page needs {} cycles, its first \
+                 copy and the warm-up among them",
+                number + 1,
+                settings.folds,
+                if training { "validate by" } else { "breed on" },
+                u64::from(settings.warm_up) + 2
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Pages of a group by what they are for, by their numbers.
+struct Split {
+    training: Vec<u32>,
+    validation: Vec<u32>,
+    test: Vec<u32>,
+}
+
+impl Split {
+    fn new(group: &Group, settings: &Settings, number: u32) -> Self {
+        let (test, others) = if settings.folds > 1 {
+            fold(group.pages.len(), settings.folds, number)
+        } else {
+            (Vec::new(), fold(group.pages.len(), 1, 0).0)
+        };
+        let half = |from: usize| {
+            let mut pages: Vec<u32> = others.iter().skip(from).step_by(2).copied().collect();
+            pages.sort_unstable();
+            pages
+        };
+        Self { training: half(0), validation: half(1), test }
+    }
 }
 
 /// Breeds until all runs are over, or until it is told to stop. `told` hears of every generation; the journal is right
@@ -260,6 +372,7 @@ fn breed(
         }
     }
     let Some(candidates) = breeding.candidates(kept.best(), stop, &mut journal.effort) else {
+        journal.current = Some(noted(fold, run, &population, &kept, &history));
         return Err(Stopped);
     };
     journal.finished.push(Run { fold, run, candidates, history });
@@ -320,30 +433,19 @@ impl Parts {
         let mut parts = Self { training: Vec::new(), validation: Vec::new(), test: Vec::new() };
         let moves = Wanted::of(&settings.terminals).divergence();
         for group in groups(dataset, settings.least_pages) {
-            let (test, others) = if settings.folds > 1 {
-                fold(group.pages.len(), settings.folds, number)
-            } else {
-                (Vec::new(), fold(group.pages.len(), 1, 0).0)
-            };
-            let half = |from: usize| {
-                let mut pages: Vec<u32> = others.iter().skip(from).step_by(2).copied().collect();
-                pages.sort_unstable();
-                pages
-            };
+            let Split { training, validation, test } = Split::new(group, settings, number);
             let terms = terms(settings, group);
             let course = |pages: &[u32]| Course::new(&Truth::of(group, pages), terms, moves);
-            parts.training.push(course(&half(0)));
-            parts.validation.push(course(&half(1)));
-            if settings.folds > 1 {
-                parts.test.push(course(&test));
-            }
+            parts.training.push(course(&training));
+            parts.validation.push(course(&validation));
+            parts.test.push(course(&test));
         }
         parts
     }
 }
 
 /// How formulas are replayed.
-pub fn terms(settings: &Settings, group: &crate::dataset::Group) -> Terms {
+pub fn terms(settings: &Settings, group: &Group) -> Terms {
     Terms {
         budget: settings.budget,
         warm_up: settings.warm_up,
@@ -365,16 +467,13 @@ impl Breeding {
     /// What formulas are worth on the pages they are bred on; `None` if it was stopped.
     fn training(&mut self, formulas: &[Expression], stop: Stop<'_>, effort: &mut Effort) -> Option<Vec<f64>> {
         let canonical: Vec<Expression> = formulas.par_iter().map(Expression::canonical).collect();
-        let keys: Vec<u128> = canonical.iter().map(cache_key).collect();
-        let mut new: Vec<(u128, &Expression)> = Vec::new();
-        for (key, formula) in keys.iter().zip(&canonical) {
-            if !self.known.contains_key(key) && !new.iter().any(|(other, _)| other == key) {
-                new.push((*key, formula));
-            }
-        }
+        let keys: Vec<u128> = canonical.iter().map(key).collect();
+        let mut seen = HashSet::new();
+        let is_new = |(key, _): &(&u128, &Expression)| !self.known.contains_key(*key) && seen.insert(**key);
+        let new: Vec<(&u128, &Expression)> = keys.iter().zip(&canonical).filter(is_new).collect();
         let only: Vec<&Expression> = new.iter().map(|(_, formula)| *formula).collect();
         let found = self.runners.all(&self.parts.training, &only, self.fitness, stop, effort)?;
-        self.known.extend(new.iter().map(|(key, _)| *key).zip(found));
+        self.known.extend(new.iter().map(|(key, _)| **key).zip(found));
         effort.formulas += formulas.len() as u64;
         Some(keys.iter().map(|key| self.known.get(key).copied().unwrap_or(0.0)).collect())
     }
@@ -391,7 +490,8 @@ impl Breeding {
     }
 }
 
-fn cache_key(formula: &Expression) -> u128 {
+/// The same for the same formula, and for no other.
+fn key(formula: &Expression) -> u128 {
     let bytes: Vec<u8> = formula.codes().flat_map(u64::to_le_bytes).collect();
     xxh3_128(&bytes)
 }
@@ -405,12 +505,12 @@ struct Runners {
 
 impl Runners {
     fn new(dataset: &Dataset, settings: &Settings) -> Self {
-        let days = |group: &&crate::dataset::Group| group.step.as_secs_f64() / 86_400.0;
+        let days = |group: &&Group| group.step.as_secs_f64() / 86_400.0;
         let cycle_days = groups(dataset, settings.least_pages).iter().map(days).collect();
         Self { terminals: settings.terminals.clone(), cycle_days, idle: Mutex::default() }
     }
 
-    /// What these formulas are worth, in the mean of all courses.
+    /// What these formulas are worth, in the mean of all courses on which pages compete.
     fn all(
         &self,
         courses: &[Course],
@@ -420,6 +520,7 @@ impl Runners {
         effort: &mut Effort,
     ) -> Option<Vec<f64>> {
         let nodes = AtomicU64::new(0);
+        let count = courses.iter().filter(|course| !course.is_empty()).count().max(1) as f64;
         let found: Option<Vec<f64>> = formulas
             .par_iter()
             .map(|formula| {
@@ -428,14 +529,14 @@ impl Runners {
                 }
                 let mut runners = self.take();
                 let before: u64 = runners.iter().map(|runner| runner.node_evaluations).sum();
-                let each = courses.iter().zip(&mut runners);
+                let each = courses.iter().zip(&mut runners).filter(|(course, _)| !course.is_empty());
                 let sum: f64 = each.map(|(course, runner)| runner.run(course, formula, fitness)).sum();
                 let after: u64 = runners.iter().map(|runner| runner.node_evaluations).sum();
                 nodes.fetch_add(after - before, Ordering::Relaxed);
                 if let Ok(mut idle) = self.idle.lock() {
                     idle.push(runners);
                 }
-                Some(sum / courses.len().max(1) as f64)
+                Some(sum / count)
             })
             .collect();
         effort.node_evaluations += nodes.into_inner();

@@ -14,8 +14,9 @@ use crate::policy::expression::{Terminal, settled};
 use crate::policy::traces::{Traces, Wanted};
 use crate::time::{Age, Timestamp};
 
-/// More states than this are forgotten before the next formula: memory has an end.
+/// More states than this, or steps between them, are forgotten before the next formula: memory has an end.
 const MOST_STATES: usize = 1 << 19;
+const MOST_STEPS: usize = 8 * MOST_STATES;
 
 /// A visit, as far as it teaches.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,7 +96,7 @@ impl States {
 
     /// Before another formula.
     pub fn tidy(&mut self) {
-        if self.rows.len() > MOST_STATES {
+        if self.rows.len() > MOST_STATES || self.steps.len() > MOST_STEPS {
             self.forget();
         }
     }

@@ -150,8 +150,80 @@ fn generations_get_no_worse_and_the_champion_beats_chance() {
 #[test]
 fn a_journal_of_other_pages_or_settings_is_told_apart() {
     let (one, other) = (made_up("pages=100,cycles=10"), made_up("pages=100,cycles=10,seed=2"));
+    let mut turned = one.clone();
+    turned.groups[0].pages.reverse();
     let journal = Journal::new(&one, small());
-    assert!(journal.fits(&other, &small()).is_err_and(|said| said.contains("other pages")));
+    for other in [other, turned] {
+        assert!(journal.fits(&other, &small()).is_err_and(|said| said.contains("other pages")));
+    }
     let more = Settings { population: 41, ..small() };
     assert!(journal.fits(&one, &more).is_err_and(|said| said.contains("settings")));
+}
+
+#[test]
+fn a_run_that_is_stopped_again_while_it_is_validated_is_not_bred_again() {
+    let dataset = made_up("pages=200,cycles=15");
+    let whole = finished(&dataset, &small());
+    let mut journal = Journal::new(&dataset, small());
+    let stop = AtomicBool::new(false);
+    let is_last = |progress: &Progress<'_>| progress.generation + 1 == small().generations;
+    let result = evolve(&dataset, &mut journal, &|| stop.load(Ordering::Relaxed), &mut |_, progress| {
+        stop.store(is_last(progress), Ordering::Relaxed);
+    });
+    assert_eq!(result, Err(Stopped));
+    assert_eq!(evolve(&dataset, &mut journal, &|| true, &mut |_, _| {}), Err(Stopped));
+    let history = journal.current.as_ref().map(|current| current.history.len());
+    assert_eq!(history, Some(small().generations as usize));
+    evolve(&dataset, &mut journal, &|| false, &mut |_, _| {}).expect("not stopped");
+    journal.effort = Effort::default();
+    assert_eq!(journal, whole);
+}
+
+#[test]
+fn a_damaged_journal_is_not_gone_on_with() {
+    let dataset = made_up("pages=100,cycles=10");
+    let whole = finished(&dataset, &small());
+    let mut stopped = Journal::new(&dataset, small());
+    let heard = AtomicBool::new(false);
+    let result = evolve(&dataset, &mut stopped, &|| heard.load(Ordering::Relaxed), &mut |_, _| {
+        heard.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(result, Err(Stopped));
+    assert_eq!((whole.fits(&dataset, &small()), stopped.fits(&dataset, &small())), (Ok(()), Ok(())));
+    type Damage = fn(&mut Journal);
+    let damages: [(&Journal, Damage, &str); 7] = [
+        (&whole, |journal| journal.finished[0].candidates[0].formula = "wibble".to_owned(), "wibble"),
+        (&whole, |journal| journal.finished[0].candidates.clear(), "came to nothing"),
+        (&whole, |journal| journal.finished[1] = journal.finished[0].clone(), "no place"),
+        (&whole, |journal| journal.finished[0].fold = 99, "no place"),
+        (&whole, |journal| journal.effort.seconds = -1e9, "seconds"),
+        (&stopped, |journal| journal.current.as_mut().expect("one").population.truncate(3), "3 formulas"),
+        (&stopped, |journal| journal.current.as_mut().expect("one").history.clear(), "0 generations"),
+    ];
+    for (journal, damage, said) in damages {
+        let mut journal = journal.clone();
+        damage(&mut journal);
+        let fits = journal.fits(&dataset, &small());
+        assert!(fits.as_ref().is_err_and(|error| error.contains(said)), "{said}: {fits:?}");
+    }
+}
+
+#[test]
+fn folds_without_pages_count_for_nothing() {
+    let few = made_up("pages=6,cycles=20,static=0,median=1");
+    let settings = Settings { folds: 9, runs: 1, generations: 2, ..small() };
+    assert_eq!(check(&few, &settings), Ok(()));
+    let verdict = judge(&few, &finished(&few, &settings)).expect("a verdict");
+    let tested = verdict.picks.iter().filter(|pick| pick.test.is_some()).count();
+    assert_eq!(tested, 6 * Selection::ALL.len(), "six of nine folds have a page");
+    let said = |dataset: &Dataset, settings: &Settings| check(dataset, settings).expect_err("too few");
+    assert!(said(&made_up("pages=1"), &settings).contains("none is left to breed on"));
+    assert!(
+        said(&made_up("pages=2"), &Settings { folds: 2, ..small() }).contains("none is left to validate by")
+    );
+    assert!(said(&few, &Settings { warm_up: 19, ..small() }).contains("a page needs 21 cycles"));
+    // Groups that are left out are not asked for.
+    let mut mixed = made_up("pages=40,cycles=20");
+    mixed.groups.push(made_up("pages=2,cycles=4").groups.remove(0));
+    assert_eq!(check(&mixed, &Settings { warm_up: 5, ..small() }), Ok(()));
 }

@@ -1,7 +1,10 @@
 //! Formulas from nothing, and from one another: creation, crossover and mutation (Santos et al. 2013, §4).
 
+use std::collections::HashSet;
+
 use rand::{Rng, RngExt as _};
 
+use super::key;
 use crate::policy::expression::{Expression, Function, Symbol, Terminal};
 
 /// The paper's constants.
@@ -70,12 +73,13 @@ impl Alphabet {
     pub fn create(&self, count: usize, random: &mut impl Rng) -> Vec<Expression> {
         let ramp = MOST_LEVELS - LEAST_LEVELS + 1;
         let mut all: Vec<Expression> = Vec::with_capacity(count);
+        let mut seen = HashSet::new();
         let mut tries = 0;
         while all.len() < count {
             let levels = LEAST_LEVELS + all.len() / 2 % ramp;
             let formula = self.formula(levels, all.len().is_multiple_of(2), random);
             tries += 1;
-            if tries > 20 * count || !all.contains(&formula) {
+            if seen.insert(key(&formula)) || tries > 20 * count {
                 all.push(formula);
             }
         }

@@ -74,6 +74,8 @@ impl Default for Spec {
 /// More would not fit into memory.
 const MOST_PAGES: usize = 50_000_000;
 const MOST_CYCLES: u32 = 100_000;
+/// Pages times moments: a bit each.
+const MOST_BITS: f64 = 1e11;
 
 impl FromStr for Spec {
     type Err = String;
@@ -118,6 +120,13 @@ impl FromStr for Spec {
                     ));
                 }
             }
+        }
+        let bits = spec.pages as f64 * f64::from(spec.cycles) * f64::from(spec.moments);
+        if bits > MOST_BITS {
+            return Err(format!(
+                "{} pages of {} cycles and {} moments each don't fit into memory; take fewer",
+                spec.pages, spec.cycles, spec.moments
+            ));
         }
         Ok(spec)
     }
@@ -170,7 +179,8 @@ impl Spec {
         let awake = 1.0 - self.rest;
         let chance = |a_day: f64| -(-a_day / f64::from(self.moments)).exp_m1();
         let (change, tire) = (chance(rate / awake), chance(1.0 / self.spell));
-        let wake = chance(awake / (self.rest * self.spell));
+        // In the long run it rests for its share of the moments, however short spells are.
+        let wake = (tire * awake / self.rest).min(1.0);
         let mut rests = random.random::<f64>() < self.rest;
         let mut changes = Vec::new();
         for moment in 1..=self.moments_in_all() {

@@ -190,6 +190,13 @@ fn what_is_wrong_is_told_before_anything_is_done() {
     refused(&freshet.run(&["evolve", "--synthetic", "pages=50,cycles=9,moments=4"]), &["moments"]);
     freshet.write("champion.journal", "{}");
     refused(&evolve(&freshet, &PAGES), &["champion.journal", "--anew"]);
+    freshet.write("champion.journal", "\u{0}\u{1}");
+    refused(&evolve(&freshet, &PAGES), &["champion.journal", "--anew"]);
+    for (out, said) in [("best.journal", "journal"), ("best.svg", "plot"), (".", "a folder")] {
+        refused(&evolve(&freshet, &[&["--out", out], &PAGES[..]].concat()), &["--out", said]);
+    }
+    refused(&freshet.run(&["evolve", "--synthetic", "pages=1,cycles=9"]), &["too few pages"]);
+    refused(&freshet.run(&["simulate", "--synthetic", "pages=50000000,cycles=100000"]), &["memory"]);
     let nowhere = evolve(&freshet, &[&["--out", "no/such/folder/champion.toml"], &PAGES[..]].concat());
     assert_eq!(nowhere.code, Some(1), "{}", nowhere.output());
     assert!(nowhere.stderr.contains("can't be written"), "{}", nowhere.output());

@@ -8,6 +8,8 @@ use super::{Expression, Function, Symbol, Terminal};
 /// Parts within parts; more are no formula that anyone means.
 const MOST_NESTED: usize = 100;
 const MOST_SYMBOLS: usize = 10_000;
+/// No formula of that many symbols takes more: two parentheses and a comma each.
+const MOST_TOKENS: usize = 4 * MOST_SYMBOLS;
 
 /// What is wrong with a formula, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +75,10 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Misspelt> {
     let mut at = 0;
     while let Some(letter) = letters.get(at).copied() {
         let column = at + 1;
+        if tokens.len() >= MOST_TOKENS {
+            let wrong = format!("the formula goes on; {MOST_SYMBOLS} symbols are the most");
+            return Err(Misspelt { column, wrong });
+        }
         let end = |from: usize, is_part: &dyn Fn(usize, char) -> bool| {
             let goes_on = |place: &usize| letters.get(*place).is_some_and(|letter| is_part(*place, *letter));
             (from..=letters.len()).find(|place| !goes_on(place)).unwrap_or(letters.len())

@@ -176,7 +176,8 @@ fn rounded(function: Function, a: &[Symbol], b: &[Symbol]) -> Option<Vec<Symbol>
             let (low, high) = range(x);
             let most = low.abs().max(high.abs());
             let fits = [inner, c, inner * c].iter().all(|factor| most * factor.abs() <= MOST);
-            (fits && inner * c != 0.0).then(|| with(Function::Multiply, x, inner * c))
+            let is_number = inner * c != 0.0 && (inner * c).abs() <= MOST;
+            (fits && is_number).then(|| with(Function::Multiply, x, inner * c))
         }
     }
 }

@@ -93,8 +93,8 @@ impl Terminal {
         match self {
             Self::Visits => "visits that had something to compare with",
             Self::Changes => "those of them that found a change",
-            Self::Waiting => "cycles since the last visit",
-            Self::Cg => "changes a cycle, by Cho & Garcia-Molina's estimator",
+            Self::Waiting => "cycles since a visit last saw it",
+            Self::Cg => "changes a visit, by Cho & Garcia-Molina's estimator",
             Self::Nad => "the share of visits that found a change",
             Self::Sad => "1 if the last visit found a change",
             Self::Aad => "the share, later visits counting more",
