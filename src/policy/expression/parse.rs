@@ -267,5 +267,7 @@ impl Reader {
 }
 
 fn call<const N: usize>(function: Function, operands: [Vec<Symbol>; N]) -> Vec<Symbol> {
-    std::iter::once(Symbol::Call(function)).chain(operands.into_iter().flatten()).collect()
+    let mut all = vec![Symbol::Call(function)];
+    operands.iter().for_each(|operand| all.extend_from_slice(operand));
+    all
 }
