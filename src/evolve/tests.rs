@@ -4,8 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::policy::formula::Formula;
+use crate::policy::traces::Wanted;
 use crate::simulate::metric::Figures;
 use crate::simulate::synthetic::Spec;
+use crate::simulate::truth::Truth;
 use crate::simulate::{ByPolicy, replay};
 
 fn made_up(spec: &str) -> Dataset {

@@ -1,0 +1,159 @@
+//! What came of all runs so far, as a file that a run goes on from.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::Settings;
+use crate::dataset::{Dataset, Group, History};
+use crate::policy::expression::Expression;
+
+/// What came of all runs so far: enough to go on from, and to judge.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Journal {
+    pub settings: Settings,
+    /// Tells whether it is the same data.
+    pub data: u64,
+    pub finished: Vec<Run>,
+    pub current: Option<Current>,
+    #[serde(default)]
+    pub effort: Effort,
+}
+
+/// A run that is over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    pub fold: u32,
+    pub run: u32,
+    pub candidates: Vec<Candidate>,
+    pub history: Vec<Generation>,
+}
+
+/// A formula that was kept, and what it is worth.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    pub formula: String,
+    pub training: f64,
+    pub validation: f64,
+}
+
+/// A run that is not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Current {
+    pub fold: u32,
+    pub run: u32,
+    pub population: Vec<(String, f64)>,
+    pub kept: Vec<(String, f64)>,
+    pub history: Vec<Generation>,
+}
+
+/// A generation's figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Generation {
+    /// The best fitness of all generations so far.
+    pub best: f64,
+    pub mean: f64,
+    /// Symbols of a formula, in the mean.
+    pub symbols: f64,
+}
+
+/// What it cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    pub formulas: u64,
+    /// Those of them that had to be replayed; of the others an equal one was.
+    pub replays: u64,
+    /// Symbols evaluated, times the states they were evaluated in.
+    pub node_evaluations: u64,
+    pub seconds: f64,
+}
+
+impl Journal {
+    pub fn new(dataset: &Dataset, settings: Settings) -> Self {
+        let data = fingerprint(dataset);
+        Self { settings, data, finished: Vec::new(), current: None, effort: Effort::default() }
+    }
+
+    /// Is it of this dataset and these settings? If not, what differs.
+    pub fn fits(&self, dataset: &Dataset, settings: &Settings) -> Result<(), String> {
+        if self.data != fingerprint(dataset) {
+            return Err("it is of other pages".to_owned());
+        }
+        if self.settings != *settings {
+            return Err("it was run with other settings".to_owned());
+        }
+        self.is_whole().map_err(|what| format!("it is damaged: {what}"))
+    }
+
+    /// It comes from a file, which may be anything.
+    fn is_whole(&self) -> Result<(), String> {
+        let Settings { folds, runs, population, generations, .. } = self.settings;
+        let mut seen = HashSet::new();
+        let mut is_one = |fold: u32, run: u32, history: &[Generation]| {
+            if fold >= folds || run >= runs || !seen.insert((fold, run)) {
+                return Err(format!("there is no place for run {run} of fold {fold}"));
+            }
+            if history.is_empty() || history.len() > generations as usize {
+                return Err(format!("a run has {} generations", history.len()));
+            }
+            Ok(())
+        };
+        let mut formulas: Vec<&str> = Vec::new();
+        for Run { fold, run, candidates, history } in &self.finished {
+            is_one(*fold, *run, history)?;
+            if candidates.is_empty() {
+                return Err("a run came to nothing".to_owned());
+            }
+            formulas.extend(candidates.iter().map(|one| one.formula.as_str()));
+        }
+        if let Some(Current { fold, run, population: all, kept, history }) = &self.current {
+            is_one(*fold, *run, history)?;
+            if all.len() != population || kept.is_empty() {
+                return Err(format!("{} formulas are bred, and {} kept", all.len(), kept.len()));
+            }
+            formulas.extend(all.iter().chain(kept).map(|(formula, _)| formula.as_str()));
+        }
+        for formula in formulas {
+            let read: Result<Expression, _> = formula.parse();
+            read.map_err(|error| format!("a formula, {error}"))?;
+        }
+        if !(0.0..1e12).contains(&self.effort.seconds) {
+            return Err(format!("it took {} seconds", self.effort.seconds));
+        }
+        Ok(())
+    }
+}
+
+/// Another for other pages, cycles or changes.
+fn fingerprint(dataset: &Dataset) -> u64 {
+    let mut hash = Xxh3::new();
+    // Each text with its end, each list with its length: no two datasets run into the same bytes.
+    let text = |hash: &mut Xxh3, text: &str| {
+        hash.update(text.as_bytes());
+        hash.update(&[0xff]);
+    };
+    let numbers = |hash: &mut Xxh3, numbers: &[u64]| {
+        hash.update(&(numbers.len() as u64).to_le_bytes());
+        numbers.iter().for_each(|number| hash.update(&number.to_le_bytes()));
+    };
+    for Group { name, start, step, cycles, pages } in &dataset.groups {
+        text(&mut hash, name);
+        let (start, step) = (start.millis() as u64, step.as_nanos() as u64);
+        numbers(&mut hash, &[start, step, u64::from(*cycles), pages.len() as u64]);
+        for page in pages {
+            text(&mut hash, &page.url);
+            numbers(&mut hash, &[page.weight.to_bits(), u64::from(page.born)]);
+            match &page.history {
+                History::Bits(words) => numbers(&mut hash, words),
+                History::Texts { from, texts } => {
+                    let from: Vec<u64> =
+                        from.iter().map(|(cycle, text)| u64::from(*cycle) << 32 | u64::from(*text)).collect();
+                    numbers(&mut hash, &from);
+                    texts.iter().for_each(|text| numbers(&mut hash, text));
+                }
+            }
+        }
+    }
+    hash.digest()
+}

@@ -1,0 +1,96 @@
+//! Which pages formulas are bred on, validated and tested by.
+
+use super::Settings;
+use super::course::{Course, competes};
+use crate::dataset::{Dataset, Group};
+use crate::policy::traces::Wanted;
+use crate::simulate::compare::{fold, groups};
+use crate::simulate::truth::Truth;
+use crate::simulate::{Measuring, Terms, Ties};
+
+/// Are there pages to breed on, and others to validate by, in every fold? If not, what is missing.
+pub fn check(dataset: &Dataset, settings: &Settings) -> Result<(), String> {
+    let groups = groups(dataset, settings.least_pages);
+    for number in 0..settings.folds {
+        let (mut training, mut validation) = (false, false);
+        for group in &groups {
+            let competes = |at: &u32| {
+                let page = group.pages.get(*at as usize);
+                page.is_some_and(|page| competes(page.born, settings.warm_up, group.cycles))
+            };
+            let split = Split::new(group, settings, number);
+            training |= split.training.iter().any(competes);
+            validation |= split.validation.iter().any(competes);
+        }
+        if !training || !validation {
+            return Err(format!(
+                "there are too few pages to learn from: in fold {} of {} none is left to {}; a page needs {} cycles, its first \
+                 copy and the warm-up among them",
+                number + 1,
+                settings.folds,
+                if training { "validate by" } else { "breed on" },
+                u64::from(settings.warm_up) + 2
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Pages of a group by what they are for, by their numbers.
+struct Split {
+    training: Vec<u32>,
+    validation: Vec<u32>,
+    test: Vec<u32>,
+}
+
+impl Split {
+    fn new(group: &Group, settings: &Settings, number: u32) -> Self {
+        let (test, others) = if settings.folds > 1 {
+            fold(group.pages.len(), settings.folds, number)
+        } else {
+            (Vec::new(), fold(group.pages.len(), 1, 0).0)
+        };
+        let half = |from: usize| {
+            let mut pages: Vec<u32> = others.iter().skip(from).step_by(2).copied().collect();
+            pages.sort_unstable();
+            pages
+        };
+        Self { training: half(0), validation: half(1), test }
+    }
+}
+
+/// Pages that formulas are bred on, validated and tested by; a course a group.
+pub(super) struct Parts {
+    pub training: Vec<Course>,
+    pub validation: Vec<Course>,
+    pub test: Vec<Course>,
+}
+
+impl Parts {
+    pub fn new(dataset: &Dataset, settings: &Settings, number: u32) -> Self {
+        let mut parts = Self { training: Vec::new(), validation: Vec::new(), test: Vec::new() };
+        let moves = Wanted::of(&settings.terminals).divergence();
+        for group in groups(dataset, settings.least_pages) {
+            let Split { training, validation, test } = Split::new(group, settings, number);
+            let terms = terms(settings, group);
+            let course = |pages: &[u32]| Course::new(&Truth::of(group, pages), terms, moves);
+            parts.training.push(course(&training));
+            parts.validation.push(course(&validation));
+            parts.test.push(course(&test));
+        }
+        parts
+    }
+}
+
+/// How formulas are replayed.
+pub fn terms(settings: &Settings, group: &Group) -> Terms {
+    Terms {
+        budget: settings.budget,
+        warm_up: settings.warm_up,
+        step: group.step,
+        every: 1,
+        start: group.start,
+        ties: Ties::OlderFirst,
+        measuring: Measuring::default(),
+    }
+}
