@@ -122,7 +122,7 @@ Examples:
   freshet reproduce grimes-ford --json                every number of every curve, for programs
   freshet reproduce longevity                         on made-up pages, in a minute or two
   freshet reproduce longevity data/replay.ds          on recorded ones, as `freshet import` makes them
-  freshet reproduce gp4c                              formulas bred on 10,000 made-up pages, in ten minutes or so
+  freshet reproduce gp4c                              formulas bred on made-up pages, in an hour or less
 
 docs/reproduce.md shows what came out, and what had to be assumed.";
 
