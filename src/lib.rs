@@ -16,9 +16,9 @@
 
 pub mod time;
 
-pub mod compact;
+pub mod varint;
 
-pub mod hashed;
+pub mod identity_hash;
 
 pub mod page;
 

@@ -6,8 +6,8 @@
 
 use super::VersionId;
 use super::divergence::Divergence;
-use crate::compact::{push, push_signed, take, take_signed};
 use crate::time::Timestamp;
+use crate::varint::{push, push_signed, take, take_signed};
 
 /// A profile is not dropped before it has had so many points: fewer don't show a curve. With five profiles or more that
 /// is always so; with one, starting anew at each refresh would never hold two points (the paper leaves it open).

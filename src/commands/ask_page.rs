@@ -13,9 +13,10 @@ use freshet::extract::soft_error::SoftError;
 use freshet::fetch::network::Network;
 use freshet::fetch::robots::{self, Robots};
 use freshet::fetch::visit::{
-    Answer, Failure, Held, Outcome, RedirectFault, Refused, Request, RobotsRecord, Subject, Visit, Waiting,
+    Answer, Failure, Outcome, RedirectFault, Refused, Request, RobotsRecord, Subject, Validators, Visit,
+    Waiting,
 };
-use freshet::fetch::{Event, FetchSettings, Fetcher, Traffic, read_robots};
+use freshet::fetch::{FetchEvent, FetchSettings, Fetcher, Traffic, read_robots};
 use freshet::page::{Host, Normaliser, PageId, PageUrl, UrlError};
 use freshet::report::span;
 use freshet::time::Timestamp;
@@ -30,7 +31,7 @@ const LONG_PAUSE: Duration = Duration::from_secs(3);
 /// Asks for one page after the other, with the pauses between them that their hosts are due.
 pub struct Asker {
     runtime: Runtime,
-    fetcher: Fetcher<Network, Visit, fn(Visit) -> Visit>,
+    fetcher: Fetcher<Network, Visit>,
     settings: FetchSettings,
     redirects: usize,
     normaliser: Normaliser,
@@ -126,7 +127,7 @@ impl Asker {
         fetcher.submit(request(&here));
         while let Some(event) = runtime.block_on(fetcher.next()) {
             match event {
-                Event::Visited(mut visit) => {
+                FetchEvent::Visited(mut visit) => {
                     let next = match &visit.outcome {
                         Outcome::Redirected { to, .. } => {
                             match follow(to, &here, &hops, *redirects, normaliser) {
@@ -145,10 +146,10 @@ impl Asker {
                         here = next;
                     }
                 }
-                Event::Deferred { why, .. } => {
+                FetchEvent::Deferred { why, .. } => {
                     hops.push(Hop { url: here.clone(), ended: Ended::PutOff(why) })
                 }
-                Event::Host(report) => {
+                FetchEvent::Host(report) => {
                     let facts = hosts.entry(report.host.clone()).or_default();
                     (facts.delay, facts.wait) = (report.delay, report.wait);
                     if let Some(record) = report.robots {
@@ -162,7 +163,7 @@ impl Asker {
                     }
                 }
                 // The host's report has them too.
-                Event::Robots { .. } => {}
+                FetchEvent::Robots { .. } => {}
             }
         }
         let until = hosts.get(&here.host()).and_then(|facts| facts.wait).map(|(until, _)| until);
@@ -208,7 +209,11 @@ fn follow(
 }
 
 fn request(url: &PageUrl) -> Request {
-    Request { subject: Subject::Page(PageId(0)), url: url.as_url().clone(), held: Held::default() }
+    Request {
+        subject: Subject::Page(PageId(0)),
+        url: url.as_url().clone(),
+        validators: Validators::default(),
+    }
 }
 
 impl Asked {

@@ -5,7 +5,7 @@ use url::Url;
 use super::cycle::Cycle;
 use super::observe::Observed;
 use super::writer::Order;
-use crate::fetch::Event;
+use crate::fetch::FetchEvent;
 use crate::fetch::visit::{Outcome, RedirectFault, Request, Subject, Waiting};
 use crate::fetch::web::Web;
 use crate::page::{Fingerprint, Host, PageId, PageUrl, UrlError};
@@ -13,15 +13,15 @@ use crate::store::{Content, PlannedVisit, Tally, VisitRecord};
 use crate::unique::{Candidate, NewPage, Refusal, Source};
 
 impl<W: Web> Cycle<'_, W> {
-    pub(super) async fn take(&mut self, event: Event<Observed>) {
+    pub(super) async fn take(&mut self, event: FetchEvent<Observed>) {
         match event {
-            Event::Visited(observed) => match observed.subject {
+            FetchEvent::Visited(observed) => match observed.subject {
                 Subject::Page(page) => self.visited(page, observed).await,
                 Subject::Sitemap { nesting } => self.sitemap(observed, nesting).await,
             },
-            Event::Deferred { request, why } => self.deferred(&request, why).await,
-            Event::Host(report) => self.order(Order::Host(Box::new(report))).await,
-            Event::Robots { host, sitemaps } => self.ask_sitemaps(&host, sitemaps).await,
+            FetchEvent::Deferred { request, why } => self.deferred(&request, why).await,
+            FetchEvent::Host(report) => self.order(Order::Host(Box::new(report))).await,
+            FetchEvent::Robots { host, sitemaps } => self.ask_sitemaps(&host, sitemaps).await,
         }
     }
 

@@ -21,7 +21,7 @@ use super::sitemaps::Sitemaps;
 use super::weights::Weights;
 use super::writer::{Order, Reply, Writer};
 use super::{CrawlError, Crawler, Progress};
-use crate::fetch::visit::{Held, Outcome, Request, Subject, Visit, Waiting};
+use crate::fetch::visit::{Outcome, Request, Subject, Validators, Waiting};
 use crate::fetch::web::Web;
 use crate::fetch::{Fetcher, HostPlace, Traffic};
 use crate::page::{Host, HostId, PageId};
@@ -43,13 +43,11 @@ const WAVE: usize = 4_000;
 /// How often those who watch are told.
 const TICK: Duration = Duration::from_millis(250);
 
-pub(super) type Digest = Box<dyn Fn(Visit) -> Observed + Send + Sync>;
-
 pub(super) struct Cycle<'a, W> {
     pub(super) crawler: &'a mut Crawler<W>,
     pub(super) id: CycleId,
     pub(super) writer: Writer,
-    pub(super) fetcher: Fetcher<W, Observed, Digest>,
+    pub(super) fetcher: Fetcher<W, Observed>,
     /// What may be visited and is not chosen.
     pub(super) candidates: Candidates,
     /// Chosen for this cycle, and not planned yet. Without a budget there is nothing to choose.
@@ -87,7 +85,7 @@ pub(super) struct CycleHost {
 
 /// All that a cycle starts from: hosts as they were left, and every page that may be visited, with its score.
 pub(super) struct Ready<W> {
-    pub(super) fetcher: Fetcher<W, Observed, Digest>,
+    pub(super) fetcher: Fetcher<W, Observed>,
     pub(super) hosts: HashMap<HostId, CycleHost>,
     pub(super) ids: HashMap<Host, HostId>,
     pub(super) candidates: Candidates,
@@ -105,7 +103,7 @@ impl<W: Web> Ready<W> {
         let now = terms.now;
         let left = terms.budget.map(|budget| budget.saturating_sub(open.requests));
         let observer = Arc::clone(&crawler.observer);
-        let digest: Digest = Box::new(move |visit| Observer::observe(&observer, visit));
+        let digest = move |visit| Observer::observe(&observer, visit);
         let mut fetcher =
             Fetcher::new(Arc::clone(&crawler.web), digest, crawler.settings.fetch.clone(), left);
         let (mut hosts, mut ids) = (HashMap::new(), HashMap::new());
@@ -375,8 +373,8 @@ impl<'a, W: Web> Cycle<'a, W> {
                     // Read by other rules, it may hold links that are wanted now: then it is read again, changed or not.
                     let same_rules = visit.read_by == Some(self.crawler.settings.rules)
                         && visit.text_rules == self.crawler.observer.reading.of(&url).rules.hash();
-                    let held = if same_rules { visit.held.clone() } else { Held::default() };
-                    let request = Request { subject: Subject::Page(visit.page), url, held };
+                    let validators = if same_rules { visit.held.clone() } else { Validators::default() };
+                    let request = Request { subject: Subject::Page(visit.page), url, validators };
                     self.planned.insert(visit.page, visit);
                     self.fetcher.submit(request);
                 }
@@ -501,24 +499,20 @@ impl<'a, W: Web> Cycle<'a, W> {
 }
 
 /// What a host's queue holds when it is full: what it can be asked for until the horizon.
-fn wave_of<W: Web>(fetcher: &Fetcher<W, Observed, Digest>, host: &CycleHost) -> usize {
+fn wave_of<W: Web>(fetcher: &Fetcher<W, Observed>, host: &CycleHost) -> usize {
     let delay = fetcher.delay_of(host.place).as_secs_f64();
     if delay <= 0.0 { HOST_WAVE } else { ((HORIZON.as_secs_f64() / delay) as usize).clamp(2, HOST_WAVE) }
 }
 
 /// How many more visits of this host may be planned now.
-fn room<W: Web>(fetcher: &Fetcher<W, Observed, Digest>, host: &CycleHost, until: Option<Instant>) -> usize {
+fn room<W: Web>(fetcher: &Fetcher<W, Observed>, host: &CycleHost, until: Option<Instant>) -> usize {
     let free = wave_of(fetcher, host).saturating_sub(fetcher.queued_on(host.place));
     free.min(cap(fetcher, host, until))
 }
 
 /// How many more visits of this host the cycle has room for: what its site's budget allows, and its delay until the
 /// cycle is over.
-pub(super) fn cap<W: Web>(
-    fetcher: &Fetcher<W, Observed, Digest>,
-    host: &CycleHost,
-    until: Option<Instant>,
-) -> usize {
+pub(super) fn cap<W: Web>(fetcher: &Fetcher<W, Observed>, host: &CycleHost, until: Option<Instant>) -> usize {
     if fetcher.is_resting(host.place) {
         return 0;
     }

@@ -13,7 +13,7 @@ use crate::extract::rules::TextRules;
 use crate::extract::sitemap::{self, Sitemap};
 use crate::extract::soft_error::{SoftError, soft_error};
 use crate::extract::{self, Document, MediaKind, feed};
-use crate::fetch::visit::{Answer, Failure, Held, Outcome, Subject, Visit};
+use crate::fetch::visit::{Answer, Failure, Outcome, Subject, Validators, Visit};
 use crate::observation::Observation;
 use crate::page::{Fingerprint, Host, Normaliser, PageUrl, Sites, UrlError};
 use crate::store::{Content, ReadContent, version};
@@ -101,7 +101,7 @@ impl Observer {
             subject: request.subject,
             text_rules: reading.rules.hash(),
             changed_when: reading.changed,
-            validator: validator(&request.held),
+            validator: validator(&request.validators),
             observation: Observation {
                 at,
                 status: answer.as_ref().map(|answer| answer.status),
@@ -125,7 +125,7 @@ impl Observer {
         if let Some(answer) = answer {
             match request.subject {
                 Subject::Page(_) if observed.observation.outcome == Outcome::Fetched => {
-                    self.read_page(&mut observed, &answer, request.held.body, &reading.rules);
+                    self.read_page(&mut observed, &answer, request.validators.body, &reading.rules);
                 }
                 // Not kept: it is no whole page. The links it began with are as good as any.
                 Subject::Page(_) if observed.observation.outcome == too_large => {
@@ -237,7 +237,7 @@ impl Observer {
     }
 }
 
-fn validator(held: &Held) -> Option<&'static str> {
+fn validator(held: &Validators) -> Option<&'static str> {
     match (held.etag.is_some(), held.last_modified.is_some()) {
         (true, true) => Some("etag, last-modified"),
         (true, false) => Some("etag"),

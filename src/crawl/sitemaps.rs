@@ -12,7 +12,7 @@ use super::cycle::Cycle;
 use super::observe::Observed;
 use super::writer::Order;
 use crate::extract::sitemap::{Sitemap, SitemapEntry};
-use crate::fetch::visit::{Held, Outcome, Request, Subject};
+use crate::fetch::visit::{Outcome, Request, Subject, Validators};
 use crate::fetch::web::Web;
 use crate::page::Host;
 use crate::time::Timestamp;
@@ -70,7 +70,11 @@ impl<W: Web> Cycle<'_, W> {
         files.awaited += 1;
         tracing::debug!(host = %of, %url, "sitemap");
         self.sitemaps.of.insert(url.clone(), of.clone());
-        self.fetcher.submit(Request { subject: Subject::Sitemap { nesting }, url, held: Held::default() });
+        self.fetcher.submit(Request {
+            subject: Subject::Sitemap { nesting },
+            url,
+            validators: Validators::default(),
+        });
     }
 
     /// A sitemap was answered.

@@ -3,7 +3,7 @@
 use super::censored::{History, Run};
 use super::gamma::Gamma;
 use super::{EstimatorState, Memory};
-use crate::compact::{push, push_float, take, take_float, take_small};
+use crate::varint::{push, push_float, take, take_float, take_small};
 
 impl EstimatorState {
     /// Appends its compact form.

@@ -5,14 +5,14 @@
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::compact::{push, push_float};
 use crate::estimate::Seen;
-use crate::hashed::ByHash;
+use crate::identity_hash::ByHash;
 use crate::policy::Lesson;
 use crate::policy::expression::terminal::Facts;
 use crate::policy::expression::{Terminal, settled};
 use crate::policy::traces::{Traces, Wanted};
 use crate::time::{Age, Timestamp};
+use crate::varint::{push, push_float};
 
 /// More states than this, or steps between them, are forgotten before the next formula: memory has an end.
 const MOST_STATES: usize = 1 << 19;

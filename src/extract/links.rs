@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use super::html::Scanner;
 use super::names::{Attribute, Element};
-use crate::hashed::ByHash;
+use crate::identity_hash::ByHash;
 
 /// A link of a page.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -6,9 +6,9 @@ use std::net::IpAddr;
 use tokio::time::Instant;
 use url::Url;
 
-use super::errand::{Errand, Job};
 use super::politeness::Pace;
 use super::robots::Robots;
+use super::task::{Task, TaskKind};
 use super::visit::Waiting;
 use crate::page::Host;
 use crate::time::Timestamp;
@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 pub(super) struct HostQueue {
     pub host: Host,
     pub pace: Pace,
-    pub queue: VecDeque<Job>,
+    pub queue: VecDeque<Task>,
     pub in_flight: u32,
     /// Requests that may still be sent to it, by its site's budget.
     pub left: Option<u64>,
@@ -70,23 +70,23 @@ impl HostQueue {
         }
     }
 
-    /// When it can next be asked for something: its pace, and the earliest job it has.
+    /// When it can next be asked for something: its pace, and the earliest task it has.
     pub fn next_turn(&self) -> Option<Instant> {
         let waits_for_robots = matches!(self.robots, RobotsState::Asked);
-        let able = |job: &&Job| !waits_for_robots || matches!(job.errand, Errand::Robots { .. });
-        let earliest = self.queue.iter().filter(able).map(|job| job.not_before).min()?;
+        let able = |task: &&Task| !waits_for_robots || matches!(task.kind, TaskKind::Robots { .. });
+        let earliest = self.queue.iter().filter(able).map(|task| task.not_before).min()?;
         Some(earliest.max(self.pace.next_allowed()))
     }
 
     /// A robots.txt that another host's redirect sent here: it needs no leave of ours.
-    pub fn take_robots_job(&mut self) -> Option<Job> {
-        let at = self.queue.iter().position(|job| matches!(job.errand, Errand::Robots { .. }))?;
+    pub fn take_robots_task(&mut self) -> Option<Task> {
+        let at = self.queue.iter().position(|task| matches!(task.kind, TaskKind::Robots { .. }))?;
         self.queue.remove(at)
     }
 
-    /// The first job whose time has come.
-    pub fn take_runnable(&mut self, now: Instant) -> Option<Job> {
-        let at = self.queue.iter().position(|job| job.not_before <= now)?;
+    /// The first task whose time has come.
+    pub fn take_runnable(&mut self, now: Instant) -> Option<Task> {
+        let at = self.queue.iter().position(|task| task.not_before <= now)?;
         self.queue.remove(at)
     }
 

@@ -4,16 +4,16 @@
 //! robots.txt before anything else, has at most [`Politeness::per_host`] requests in flight, and gets its pause
 //! after each. Whatever is asked of the web goes through here, redirect hops and robots.txt included, so the
 //! promise has one place to be kept. The fetcher knows neither plans nor the store: the caller submits
-//! [`Request`]s and takes [`Event`]s.
+//! [`Request`]s and takes [`FetchEvent`]s.
 
-mod errand;
-mod home;
+mod dispatch;
+mod finish;
 mod host;
 pub mod limits;
 pub mod network;
 pub mod politeness;
 pub mod robots;
-mod turns;
+mod task;
 pub mod visit;
 pub mod web;
 
@@ -34,10 +34,10 @@ use url::Url;
 
 use crate::page::{Host, Sites, has_user_info};
 use crate::time::Timestamp;
-use errand::{Done, Errand, Job};
 use host::HostQueue;
 use politeness::{Pace, Politeness};
 use robots::Robots;
+use task::{EndedTask, Task, TaskKind};
 use visit::{HostReport, Outcome, Refused, Request, Visit, Waiting};
 use web::Web;
 
@@ -84,7 +84,7 @@ pub struct SitePace {
 
 /// What comes back.
 #[derive(Debug)]
-pub enum Event<T> {
+pub enum FetchEvent<T> {
     /// A visit ended, and this is what the digest made of it.
     Visited(T),
     /// Not asked for in this cycle, and not to blame for it.
@@ -106,17 +106,20 @@ pub struct Traffic {
     pub bytes: u64,
 }
 
+/// Makes of an ended visit what the caller wants to know of it.
+type Digest<T> = Arc<dyn Fn(Visit) -> T + Send + Sync>;
+
 /// Asks the web, politely. `digest` turns each visit into what the caller wants, on the task that fetched it.
-pub struct Fetcher<W, T, D> {
+pub struct Fetcher<W, T> {
     web: Arc<W>,
-    digest: Arc<D>,
+    digest: Digest<T>,
     settings: FetchSettings,
     hosts: Vec<HostQueue>,
     index: HashMap<Host, usize>,
     /// Hosts by the moment they may next be asked. An entry counts only if its host still has that turn.
     turns: BinaryHeap<Reverse<(Instant, usize)>>,
-    tasks: JoinSet<Done<T>>,
-    events: VecDeque<Event<T>>,
+    tasks: JoinSet<EndedTask<T>>,
+    events: VecDeque<FetchEvent<T>>,
     everyone: Option<DefaultDirectRateLimiter>,
     addresses: Option<DefaultKeyedRateLimiter<IpAddr>>,
     /// The ceiling over all hosts let a request through that was not sent yet.
@@ -132,14 +135,14 @@ pub struct Fetcher<W, T, D> {
     clock: DefaultClock,
 }
 
-impl<W, T, D> Fetcher<W, T, D>
-where
-    W: Web,
-    T: Send + 'static,
-    D: Fn(Visit) -> T + Send + Sync + 'static,
-{
+impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     /// `budget`: the most requests that may be sent, of whatever kind.
-    pub fn new(web: Arc<W>, digest: D, settings: FetchSettings, budget: Option<u64>) -> Self {
+    pub fn new(
+        web: Arc<W>,
+        digest: impl Fn(Visit) -> T + Send + Sync + 'static,
+        settings: FetchSettings,
+        budget: Option<u64>,
+    ) -> Self {
         Self {
             web,
             digest: Arc::new(digest),
@@ -200,24 +203,24 @@ where
         }
     }
 
-    /// Puts a request into its host's queue. It comes back as [`Event::Visited`] or [`Event::Deferred`], always.
+    /// Puts a request into its host's queue. It comes back as [`FetchEvent::Visited`] or [`FetchEvent::Deferred`], always.
     pub fn submit(&mut self, request: Request) {
         let Some(host) = Host::of(&request.url).filter(|_| !has_user_info(&request.url)) else {
             // Nobody to ask, or not without credentials: refused as an address nobody may reach.
             let visit = unasked(request, Outcome::Refused(Refused::Address));
-            self.events.push_back(Event::Visited((self.digest)(visit)));
+            self.events.push_back(FetchEvent::Visited((self.digest)(visit)));
             return;
         };
         let at = self.host_index(&host);
         let url = request.url.clone();
         self.enqueue(
             at,
-            Job { errand: Errand::Visit(request), url, attempt: 1, not_before: Instant::now(), last: None },
+            Task { kind: TaskKind::Visit(request), url, attempt: 1, not_before: Instant::now(), last: None },
         );
     }
 
     /// The next event; `None` when nothing is queued or under way. Safe to drop and call again.
-    pub async fn next(&mut self) -> Option<Event<T>> {
+    pub async fn next(&mut self) -> Option<FetchEvent<T>> {
         loop {
             if let Some(event) = self.events.pop_front() {
                 return Some(event);
@@ -229,10 +232,10 @@ where
             match (self.tasks.is_empty(), wake) {
                 (true, None) => return None,
                 (true, Some(wake)) => sleep_until(wake).await,
-                (false, None) => self.take_home().await,
+                (false, None) => self.join_one().await,
                 (false, Some(wake)) => tokio::select! {
                     biased;
-                    () = self.take_home() => {}
+                    () = self.join_one() => {}
                     () = sleep_until(wake) => {}
                 },
             }

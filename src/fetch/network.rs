@@ -111,8 +111,10 @@ impl Network {
             HeaderValue::from_static("text/html,application/xhtml+xml,text/*;q=0.9,*/*;q=0.5"),
         );
         // What was stored came from a server: if it can't go back as a header, the request is a plain one.
-        let conditions =
-            [(header::IF_NONE_MATCH, &ask.held.etag), (header::IF_MODIFIED_SINCE, &ask.held.last_modified)];
+        let conditions = [
+            (header::IF_NONE_MATCH, &ask.validators.etag),
+            (header::IF_MODIFIED_SINCE, &ask.validators.last_modified),
+        ];
         for (name, held) in conditions {
             if let Some(value) = held.as_deref().and_then(|value| HeaderValue::from_str(value).ok()) {
                 headers.insert(name, value);

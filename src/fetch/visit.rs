@@ -28,12 +28,12 @@ pub enum Subject {
 pub struct Request {
     pub subject: Subject,
     pub url: Url,
-    pub held: Held,
+    pub validators: Validators,
 }
 
-/// What we hold of a page: lets the server answer "not modified", and lets us see that a body is the one we have.
+/// Marks of the version we hold: the server can answer "not modified", and we can see that a body is the one we have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct Validators {
     pub etag: Option<String>,
     pub last_modified: Option<String>,
     /// xxh3-128 of the body held.

@@ -5,13 +5,13 @@ use std::net::IpAddr;
 
 use url::Url;
 
-use super::visit::{Answer, Failure, Held, Refused};
+use super::visit::{Answer, Failure, Refused, Validators};
 
 /// One GET, not followed anywhere.
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub url: Url,
-    pub held: Held,
+    pub validators: Validators,
     /// The most bytes of body to take, decoded; where it is longer, its beginning is answered.
     pub max_bytes: usize,
     /// The beginning of a body that is too long is of use whatever its type (robots.txt counts by its first 500 KiB).

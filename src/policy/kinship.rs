@@ -8,7 +8,7 @@
 //! believed, host by host, only if they would have predicted better.
 
 use super::content::{Recent, Replaced};
-use crate::hashed::ByHash;
+use crate::identity_hash::ByHash;
 use crate::page::Kin;
 use crate::time::{Age, Timestamp};
 

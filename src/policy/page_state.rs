@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::change::profile::Measured;
-use crate::compact::{push, push_signed, take_signed, take_small};
 use crate::estimate::dated::{Claims, Trust, last_change};
 use crate::estimate::{Estimate, EstimatorState, Seen};
 use crate::observation::Life;
 use crate::page::{Depth, HostId, Kin, PageId};
 use crate::time::{Age, Timestamp};
+use crate::varint::{push, push_signed, take_signed, take_small};
 
 use super::Policy;
 use super::content::Content;

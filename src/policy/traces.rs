@@ -1,10 +1,10 @@
 //! What is remembered of a page for formulas: no more than their terminals ask for.
 
-use crate::compact::{push_float, take_float};
 use crate::estimate::Seen;
 use crate::estimate::gamma::{Gamma, GammaPosterior};
 use crate::estimate::weighted::Weights;
 use crate::longevity::curve::Curve;
+use crate::varint::{push_float, take_float};
 
 use super::Lesson;
 use super::content::{Fitted, Replaced, take_byte};

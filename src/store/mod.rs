@@ -26,7 +26,7 @@ pub use crate::change::VersionId;
 use crate::change::profile::{Measured, Profiles};
 use crate::change::rule::ChangedWhen;
 use crate::change::sketch::Sketch;
-use crate::fetch::visit::{Held, HostReport, Outcome};
+use crate::fetch::visit::{HostReport, Outcome, Validators};
 use crate::observation::{Life, Observation};
 use crate::page::{Depth, Fingerprint, Host, HostId, PageId, PageUrl, SeedId};
 use crate::policy::learner::Priors;
@@ -234,7 +234,7 @@ pub struct PlannedVisit {
     pub depth: Depth,
     /// Redirects that led here.
     pub hops: u32,
-    pub held: Held,
+    pub held: Validators,
     /// By which rules its links were taken when it was last read; see [`VisitRecord::rules`].
     pub read_by: Option<u64>,
     /// Which rules left the text that is held; see [`VisitRecord::text_rules`].

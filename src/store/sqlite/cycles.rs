@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Result, SqliteStore, count, moment, signed};
-use crate::fetch::visit::Held;
+use crate::fetch::visit::Validators;
 use crate::page::{HostId, PageId, SeedId};
 use crate::schedule::Plan;
 use crate::store::{CycleId, CycleRow, OpenCycle, PlannedVisit};
@@ -56,7 +56,11 @@ fn planned(row: &Row<'_>) -> rusqlite::Result<PlannedVisit> {
         url: row.get(3)?,
         depth: row.get(4)?,
         hops: row.get(5)?,
-        held: Held { etag: row.get(6)?, last_modified: row.get(7)?, body: body.map(u128::from_be_bytes) },
+        held: Validators {
+            etag: row.get(6)?,
+            last_modified: row.get(7)?,
+            body: body.map(u128::from_be_bytes),
+        },
         read_by: row.get::<_, Option<i64>>(9)?.map(i64::cast_unsigned),
         text_rules: row.get::<_, Option<i64>>(10)?.unwrap_or(0).cast_unsigned(),
     })

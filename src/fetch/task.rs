@@ -1,4 +1,4 @@
-//! One request on its own task: ask, say how it ended, make of it what the caller wants.
+//! A request on a task of its own: it asks, reads the outcome and digests the visit.
 
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 use url::Url;
 
+use super::Digest;
 use super::politeness::{self, Sign};
 use super::robots;
 use super::visit::{Answer, Failure, Outcome, RedirectFault, Request, Visit};
@@ -17,9 +18,9 @@ use crate::time::Timestamp;
 /// Bodies larger than this are digested off the network's threads. Below it the hop costs more than it saves.
 const DIGEST_INLINE_BYTES: usize = 100 << 10;
 
-/// What a task is sent out for.
+/// The purpose of a task.
 #[derive(Debug)]
-pub(super) enum Errand {
+pub(super) enum TaskKind {
     Visit(Request),
     /// Robots.txt of the host with index `of`, which may lie on another host after a redirect.
     Robots {
@@ -30,10 +31,10 @@ pub(super) enum Errand {
     Resolve,
 }
 
-/// An errand in a host's queue.
+/// A task in a host's queue.
 #[derive(Debug)]
-pub(super) struct Job {
-    pub errand: Errand,
+pub(super) struct Task {
+    pub kind: TaskKind,
     pub url: Url,
     /// 1 for the first try.
     pub attempt: u32,
@@ -42,18 +43,18 @@ pub(super) struct Job {
     pub not_before: Instant,
 }
 
-/// What a task brings home.
-pub(super) struct Done<T> {
+/// A task that ended.
+pub(super) struct EndedTask<T> {
     /// The host that was asked.
     pub host: usize,
     pub took: Duration,
     pub sign: Sign,
     pub first_try: bool,
     pub bytes: u64,
-    pub home: Home<T>,
+    pub end: TaskEnd<T>,
 }
 
-pub(super) enum Home<T> {
+pub(super) enum TaskEnd<T> {
     /// Ended for good, and digested.
     Visited(T),
     /// Worth another try.
@@ -70,7 +71,7 @@ pub(super) enum Home<T> {
     },
     Resolved(Result<IpAddr, NoAnswer>),
     /// Nothing was sent, for want of a file descriptor.
-    Unsent(Job),
+    Unsent(Task),
 }
 
 /// Could nothing be sent, for want of a file descriptor?
@@ -78,12 +79,12 @@ fn is_unsent<T>(answer: &Result<T, NoAnswer>) -> bool {
     matches!(answer, Err(NoAnswer::Failed(Failure::OutOfFiles)))
 }
 
-/// How an errand is run.
-pub(super) struct Orders<W, D> {
+/// How a task is run.
+pub(super) struct TaskOrders<W, T> {
     pub web: Arc<W>,
-    pub digest: Arc<D>,
+    pub digest: Digest<T>,
     pub host: usize,
-    pub job: Job,
+    pub task: Task,
     /// Tries that a page gets.
     pub attempts: u32,
     /// The longest wait that a retry is kept for.
@@ -91,65 +92,69 @@ pub(super) struct Orders<W, D> {
     pub body_bytes: usize,
 }
 
-pub(super) async fn run<W: Web, T: Send + 'static, D>(orders: Orders<W, D>) -> Done<T>
-where
-    D: Fn(Visit) -> T + Send + Sync + 'static,
-{
-    let Orders { web, digest, host, job, attempts, patience, body_bytes } = orders;
+pub(super) async fn run<W: Web, T: Send + 'static>(orders: TaskOrders<W, T>) -> EndedTask<T> {
+    let TaskOrders { web, digest, host, task, attempts, patience, body_bytes } = orders;
     let started = Instant::now();
-    let first_try = job.attempt == 1;
-    let unsent = |job: Job| Done {
+    let first_try = task.attempt == 1;
+    let unsent = |task: Task| EndedTask {
         host,
         took: Duration::ZERO,
         sign: Sign::Well,
         first_try,
         bytes: 0,
-        home: Home::Unsent(job),
+        end: TaskEnd::Unsent(task),
     };
-    match job.errand {
-        Errand::Resolve => {
-            let resolved = web.resolve(&job.url).await;
+    match task.kind {
+        TaskKind::Resolve => {
+            let resolved = web.resolve(&task.url).await;
             if is_unsent(&resolved) {
-                return unsent(job);
+                return unsent(task);
             }
             let sign =
                 if matches!(resolved, Err(NoAnswer::Failed(_))) { Sign::Unreachable } else { Sign::Well };
-            Done { host, took: Duration::ZERO, sign, first_try, bytes: 0, home: Home::Resolved(resolved) }
+            EndedTask {
+                host,
+                took: Duration::ZERO,
+                sign,
+                first_try,
+                bytes: 0,
+                end: TaskEnd::Resolved(resolved),
+            }
         }
-        Errand::Robots { of, hops } => {
+        TaskKind::Robots { of, hops } => {
             let ask = Ask {
-                url: job.url.clone(),
-                held: Default::default(),
+                url: task.url.clone(),
+                validators: Default::default(),
                 // One byte more than is read tells a last line that is whole from one that was cut.
                 max_bytes: robots::MAX_BYTES + 1,
                 wants_beginning: true,
             };
             let answer = web.answer(ask).await;
             if is_unsent(&answer) {
-                return unsent(job);
+                return unsent(task);
             }
-            let outcome = read_answer(&answer, &job.url);
+            let outcome = read_answer(&answer, &task.url);
             let bytes = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);
-            Done {
+            EndedTask {
                 host,
                 took: started.elapsed(),
                 sign: politeness::sign(&outcome),
                 first_try,
                 bytes,
-                home: Home::Robots { of, hops, attempt: job.attempt, url: job.url, answer },
+                end: TaskEnd::Robots { of, hops, attempt: task.attempt, url: task.url, answer },
             }
         }
-        Errand::Visit(request) => {
+        TaskKind::Visit(request) => {
             let at = Timestamp::now();
             let ask = Ask {
                 url: request.url.clone(),
-                held: request.held.clone(),
+                validators: request.validators.clone(),
                 max_bytes: body_bytes,
                 wants_beginning: false,
             };
             let answer = web.answer(ask).await;
             if is_unsent(&answer) {
-                return unsent(Job { errand: Errand::Visit(request), ..job });
+                return unsent(Task { kind: TaskKind::Visit(request), ..task });
             }
             let took = started.elapsed();
             let outcome = match &answer {
@@ -160,12 +165,12 @@ where
             let answer = answer.ok();
             let bytes = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);
             let visit = Visit { request, at, took, outcome, answer };
-            let home = if job.attempt < tries(&visit.outcome, attempts, patience) {
-                Home::Again { visit: Box::new(visit), attempt: job.attempt }
+            let end = if task.attempt < tries(&visit.outcome, attempts, patience) {
+                TaskEnd::Again { visit: Box::new(visit), attempt: task.attempt }
             } else {
-                Home::Visited(digested(digest, visit).await)
+                TaskEnd::Visited(digested(digest, visit).await)
             };
-            Done { host, took, sign, first_try, bytes, home }
+            EndedTask { host, took, sign, first_try, bytes, end }
         }
     }
 }
@@ -179,10 +184,7 @@ fn tries(outcome: &Outcome, attempts: u32, patience: Duration) -> u32 {
     }
 }
 
-async fn digested<T: Send + 'static, D>(digest: Arc<D>, visit: Visit) -> T
-where
-    D: Fn(Visit) -> T + Send + Sync + 'static,
-{
+async fn digested<T: Send + 'static>(digest: Digest<T>, visit: Visit) -> T {
     let large = visit.answer.as_ref().is_some_and(|answer| answer.body.len() > DIGEST_INLINE_BYTES);
     if large {
         let (request, at, took) = (visit.request.clone(), visit.at, visit.took);
@@ -197,7 +199,7 @@ where
 }
 
 /// The last line of defence: a page that makes the digest panic is a malformed page, not the end of the crawl.
-fn guarded<T, D: Fn(Visit) -> T>(digest: &D, visit: Visit) -> T {
+fn guarded<T>(digest: &dyn Fn(Visit) -> T, visit: Visit) -> T {
     let (request, at, took) = (visit.request.clone(), visit.at, visit.took);
     match catch_unwind(AssertUnwindSafe(|| digest(visit))) {
         Ok(digested) => digested,

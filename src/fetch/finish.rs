@@ -1,4 +1,4 @@
-//! What comes home: an ended request, what it says of its host, and what is done about it.
+//! The end of a request: what it says of its host, and what follows from it.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -6,13 +6,13 @@ use std::time::Duration;
 use tokio::time::Instant;
 use url::Url;
 
-use super::errand::{self, Done, Errand, Home, Job};
 use super::host::{HostAddress, RobotsState};
 use super::politeness::Verdict;
 use super::robots::Robots;
+use super::task::{self, EndedTask, Task, TaskEnd, TaskKind};
 use super::visit::{Answer, HostReport, Outcome, RobotsRecord, Visit, Waiting};
 use super::web::{NoAnswer, Web};
-use super::{Event, Fetcher, read_robots, unasked};
+use super::{FetchEvent, Fetcher, read_robots, unasked};
 use crate::page::{Host, has_user_info};
 use crate::time::Timestamp;
 
@@ -29,13 +29,8 @@ fn is_ours(why: Waiting) -> bool {
     matches!(why, Waiting::Stopped | Waiting::Budget | Waiting::OutOfFiles)
 }
 
-impl<W, T, D> Fetcher<W, T, D>
-where
-    W: Web,
-    T: Send + 'static,
-    D: Fn(Visit) -> T + Send + Sync + 'static,
-{
-    pub(super) async fn take_home(&mut self) {
+impl<W: Web, T: Send + 'static> Fetcher<W, T> {
+    pub(super) async fn join_one(&mut self) {
         match self.tasks.join_next().await {
             Some(Ok(done)) => self.finish(done),
             // A task can't be cancelled here, and its digest is guarded; its host would wait for ever for it.
@@ -44,24 +39,24 @@ where
         }
     }
 
-    pub(super) fn finish(&mut self, done: Done<T>) {
-        let Done { host: at, took, sign, first_try, bytes, home } = done;
+    pub(super) fn finish(&mut self, done: EndedTask<T>) {
+        let EndedTask { host: at, took, sign, first_try, bytes, end } = done;
         let now = Instant::now();
         self.hosts[at].in_flight -= 1;
         self.traffic.bytes += bytes;
-        let home = match home {
-            Home::Unsent(job) => {
-                self.unsent(at, job, now);
+        let end = match end {
+            TaskEnd::Unsent(task) => {
+                self.unsent(at, task, now);
                 return self.schedule(at);
             }
-            home => {
+            end => {
                 self.hosts[at].unsent = 0;
-                home
+                end
             }
         };
-        let verdict = match &home {
+        let verdict = match &end {
             // A look-up that went well is no request: the host owes no pause for it.
-            Home::Resolved(Ok(_) | Err(NoAnswer::Refused(_))) => Verdict::GoOn,
+            TaskEnd::Resolved(Ok(_) | Err(NoAnswer::Refused(_))) => Verdict::GoOn,
             _ => self.hosts[at].pace.ended(
                 now,
                 took,
@@ -72,22 +67,22 @@ where
             ),
         };
         self.heed(at, verdict);
-        match home {
-            Home::Visited(digested) => self.events.push_back(Event::Visited(digested)),
-            Home::Again { visit, attempt } => self.again(at, *visit, attempt, now),
-            Home::Robots { of, hops, attempt, url, answer } => {
-                self.robots_home(of, hops, attempt, &url, answer)
+        match end {
+            TaskEnd::Visited(digested) => self.events.push_back(FetchEvent::Visited(digested)),
+            TaskEnd::Again { visit, attempt } => self.again(at, *visit, attempt, now),
+            TaskEnd::Robots { of, hops, attempt, url, answer } => {
+                self.robots_answered(of, hops, attempt, &url, answer)
             }
-            Home::Resolved(resolved) => self.resolved(at, resolved),
-            Home::Unsent(_) => {}
+            TaskEnd::Resolved(resolved) => self.resolved(at, resolved),
+            TaskEnd::Unsent(_) => {}
         }
         self.schedule(at);
     }
 
     /// Nothing left this machine, for want of a file descriptor: it is no request, and says nothing of the host. It is
     /// tried again a little later, when others have ended; if that never helps, the host is left alone in this cycle.
-    fn unsent(&mut self, at: usize, job: Job, now: Instant) {
-        let is_request = !matches!(job.errand, Errand::Resolve);
+    fn unsent(&mut self, at: usize, task: Task, now: Instant) {
+        let is_request = !matches!(task.kind, TaskKind::Resolve);
         if is_request {
             self.uncounted += 1;
             for left in [&mut self.left, &mut self.hosts[at].left].into_iter().flatten() {
@@ -99,13 +94,13 @@ where
         if host.unsent >= MOST_UNSENT {
             tracing::warn!(host = %host.host, "no file descriptor is to be had: the host is left for a later cycle");
             host.resting = Some(Waiting::OutOfFiles);
-            self.defer(job, Waiting::OutOfFiles);
+            self.defer(task, Waiting::OutOfFiles);
             return self.defer_all(at, Waiting::OutOfFiles);
         }
         let until = now + UNSENT_PAUSE.saturating_mul(host.unsent.min(LONGEST_UNSENT_PAUSES));
         host.pace.hold(until);
         if is_request {
-            self.enqueue(at, Job { not_before: until, ..job });
+            self.enqueue(at, Task { not_before: until, ..task });
         }
     }
 
@@ -139,7 +134,7 @@ where
 
     pub(super) fn again(&mut self, at: usize, visit: Visit, attempt: u32, now: Instant) {
         if self.stopped || self.hosts[at].resting.is_some() {
-            self.events.push_back(Event::Visited((self.digest)(visit)));
+            self.events.push_back(FetchEvent::Visited((self.digest)(visit)));
             return;
         }
         // The page's own pause, on top of the host's, so that other pages go first meanwhile.
@@ -147,8 +142,8 @@ where
         let (url, request) = (visit.request.url.clone(), visit.request.clone());
         self.enqueue(
             at,
-            Job {
-                errand: Errand::Visit(request),
+            Task {
+                kind: TaskKind::Visit(request),
                 url,
                 attempt: attempt + 1,
                 not_before: now + pause,
@@ -162,15 +157,15 @@ where
             Ok(address) => self.hosts[at].address = HostAddress::Known(address),
             Err(NoAnswer::Refused(refused)) => {
                 let host = &mut self.hosts[at];
-                for job in std::mem::take(&mut host.queue) {
+                for task in std::mem::take(&mut host.queue) {
                     self.queued -= 1;
-                    match job.errand {
-                        Errand::Visit(request) => {
+                    match task.kind {
+                        TaskKind::Visit(request) => {
                             let visit = unasked(request, Outcome::Refused(refused.clone()));
-                            self.events.push_back(Event::Visited((self.digest)(visit)));
+                            self.events.push_back(FetchEvent::Visited((self.digest)(visit)));
                         }
-                        Errand::Robots { of, .. } => self.robots_unavailable(of, u32::MAX),
-                        Errand::Resolve => {}
+                        TaskKind::Robots { of, .. } => self.robots_unavailable(of, u32::MAX),
+                        TaskKind::Resolve => {}
                     }
                 }
             }
@@ -180,7 +175,7 @@ where
     }
 
     /// RFC 9309 §2.3.1: what the answer to robots.txt means.
-    pub(super) fn robots_home(
+    pub(super) fn robots_answered(
         &mut self,
         of: usize,
         hops: u32,
@@ -190,8 +185,7 @@ where
     ) {
         let (status, body) = match &answer {
             Ok(answer) if (300..400).contains(&answer.status) && answer.status != 304 => {
-                match errand::location(answer, url).filter(|to| Host::of(to).is_some() && !has_user_info(to))
-                {
+                match task::location(answer, url).filter(|to| Host::of(to).is_some() && !has_user_info(to)) {
                     Some(to) if hops < self.settings.robots_redirects => {
                         return self.robots_hop(of, hops + 1, attempt, to);
                     }
@@ -224,8 +218,8 @@ where
         }
         self.enqueue(
             at,
-            Job {
-                errand: Errand::Robots { of, hops },
+            Task {
+                kind: TaskKind::Robots { of, hops },
                 url: to,
                 attempt,
                 not_before: Instant::now(),
@@ -267,36 +261,38 @@ where
             );
             self.heed(of, Verdict::Rest(self.settings.robots_age, Waiting::CrawlDelay));
         } else {
-            self.events.push_back(Event::Robots { host: name, sitemaps });
+            self.events.push_back(FetchEvent::Robots { host: name, sitemaps });
         }
     }
 
     /// Whatever waits on the host waits no longer, and so it needs no turn.
     pub(super) fn defer_all(&mut self, at: usize, why: Waiting) {
         self.hosts[at].turn = None;
-        for job in std::mem::take(&mut self.hosts[at].queue) {
+        for task in std::mem::take(&mut self.hosts[at].queue) {
             self.queued -= 1;
-            self.defer(job, why);
+            self.defer(task, why);
         }
     }
 
-    pub(super) fn defer(&mut self, job: Job, why: Waiting) {
-        match (job.errand, job.last) {
+    pub(super) fn defer(&mut self, task: Task, why: Waiting) {
+        match (task.kind, task.last) {
             // It was tried, and how that ended is a fact.
-            (Errand::Visit(_), Some(visit)) => self.events.push_back(Event::Visited((self.digest)(*visit))),
-            (Errand::Visit(request), None) => self.events.push_back(Event::Deferred { request, why }),
+            (TaskKind::Visit(_), Some(visit)) => {
+                self.events.push_back(FetchEvent::Visited((self.digest)(*visit)))
+            }
+            (TaskKind::Visit(request), None) => self.events.push_back(FetchEvent::Deferred { request, why }),
             // Nobody is to blame for these: robots.txt is asked for again when there is reason to.
-            (Errand::Robots { of, .. }, _) if is_ours(why) => {
+            (TaskKind::Robots { of, .. }, _) if is_ours(why) => {
                 self.hosts[of].robots = RobotsState::Unknown;
             }
-            (Errand::Robots { of, .. }, _) => self.robots_unavailable(of, u32::MAX),
-            (Errand::Resolve, _) => {}
+            (TaskKind::Robots { of, .. }, _) => self.robots_unavailable(of, u32::MAX),
+            (TaskKind::Resolve, _) => {}
         }
     }
 
     pub(super) fn report(&mut self, at: usize, robots: Option<RobotsRecord>) {
         let host = &self.hosts[at];
-        self.events.push_back(Event::Host(HostReport {
+        self.events.push_back(FetchEvent::Host(HostReport {
             host: host.host.clone(),
             delay: host.pace.delay(),
             wait: host.wait,

@@ -1,4 +1,4 @@
-//! Numbers in few bytes, as they are stored: the smaller, the fewer.
+//! Numbers as they are stored in bytes: small ones take fewer (LEB128).
 
 /// Seven bits a byte, the lowest first; the last byte has its highest bit clear.
 pub fn push(bytes: &mut Vec<u8>, mut value: u64) {

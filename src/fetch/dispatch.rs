@@ -1,4 +1,4 @@
-//! Whose turn it is: which host may be asked now, and for what.
+//! Which host may be asked now, and for which page.
 
 use std::cmp::Reverse;
 use std::net::IpAddr;
@@ -8,18 +8,13 @@ use std::time::Duration;
 use governor::clock::Clock;
 use tokio::time::Instant;
 
-use super::errand::{self, Errand, Job, Orders};
 use super::host::{HostAddress, RobotsState};
-use super::visit::{Outcome, Refused, Subject, Visit, Waiting};
+use super::task::{self, Task, TaskKind, TaskOrders};
+use super::visit::{Outcome, Refused, Subject, Waiting};
 use super::web::Web;
-use super::{Event, Fetcher, unasked};
+use super::{FetchEvent, Fetcher, unasked};
 
-impl<W, T, D> Fetcher<W, T, D>
-where
-    W: Web,
-    T: Send + 'static,
-    D: Fn(Visit) -> T + Send + Sync + 'static,
-{
+impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     /// Sends what may be sent now; says when the next turn is, if nothing ends before.
     pub(super) fn dispatch(&mut self) -> Option<Instant> {
         let now = Instant::now();
@@ -56,22 +51,22 @@ where
         if let Err(wait) = self.address_permits(at, address) {
             return self.give_turn(at, now + wait);
         }
-        match self.next_job(at, now) {
-            Some(job) => self.send(at, job, now),
+        match self.next_task(at, now) {
+            Some(task) => self.send(at, task, now),
             None => self.schedule(at),
         }
     }
 
-    /// The job to send now: robots.txt before everything else, then the first page that it allows.
-    pub(super) fn next_job(&mut self, at: usize, now: Instant) -> Option<Job> {
+    /// The task to send now: robots.txt before everything else, then the first page that it allows.
+    pub(super) fn next_task(&mut self, at: usize, now: Instant) -> Option<Task> {
         if self.left == Some(0) || self.hosts[at].left == Some(0) {
             self.defer_all(at, Waiting::Budget);
             return None;
         }
         let host = &mut self.hosts[at];
-        if let Some(job) = host.take_robots_job() {
+        if let Some(task) = host.take_robots_task() {
             self.queued -= 1;
-            return Some(job);
+            return Some(task);
         }
         match &host.robots {
             RobotsState::Asked => return None,
@@ -80,8 +75,8 @@ where
                 let url = host.host.url("/robots.txt")?;
                 host.robots = RobotsState::Asked;
                 let attempt = host.robots_attempts + 1;
-                return Some(Job {
-                    errand: Errand::Robots { of: at, hops: 0 },
+                return Some(Task {
+                    kind: TaskKind::Robots { of: at, hops: 0 },
                     url,
                     attempt,
                     not_before: now,
@@ -90,25 +85,25 @@ where
             }
         }
         loop {
-            let job = self.hosts[at].take_runnable(now)?;
+            let task = self.hosts[at].take_runnable(now)?;
             self.queued -= 1;
-            if self.hosts[at].allows(&job.url) {
-                return Some(job);
+            if self.hosts[at].allows(&task.url) {
+                return Some(task);
             }
-            if let Errand::Visit(request) = job.errand {
+            if let TaskKind::Visit(request) = task.kind {
                 let visit = unasked(request, Outcome::Refused(Refused::Robots));
-                self.events.push_back(Event::Visited((self.digest)(visit)));
+                self.events.push_back(FetchEvent::Visited((self.digest)(visit)));
             }
         }
     }
 
     pub(super) fn resolve(&mut self, at: usize) {
         let Some(url) = self.hosts[at].host.url("/") else { return };
-        let job = Job { errand: Errand::Resolve, url, attempt: 1, not_before: Instant::now(), last: None };
-        self.spawn(at, job);
+        let task = Task { kind: TaskKind::Resolve, url, attempt: 1, not_before: Instant::now(), last: None };
+        self.spawn(at, task);
     }
 
-    pub(super) fn send(&mut self, at: usize, job: Job, now: Instant) {
+    pub(super) fn send(&mut self, at: usize, task: Task, now: Instant) {
         let per_host = self.settings.politeness.per_host;
         for left in [&mut self.left, &mut self.hosts[at].left].into_iter().flatten() {
             *left = left.saturating_sub(1);
@@ -121,25 +116,25 @@ where
         self.granted = false;
         self.hosts[at].granted = false;
         self.hosts[at].pace.started(now, per_host);
-        tracing::debug!(url = %job.url, attempt = job.attempt, "get");
+        tracing::debug!(url = %task.url, attempt = task.attempt, "get");
         if self.left == Some(0) {
             // That was the last: nobody waits for a turn that will not come.
             (0..self.hosts.len()).for_each(|host| self.defer_all(host, Waiting::Budget));
         }
-        self.spawn(at, job);
+        self.spawn(at, task);
         if per_host > 1 {
             self.schedule(at);
         }
     }
 
-    pub(super) fn spawn(&mut self, at: usize, job: Job) {
+    pub(super) fn spawn(&mut self, at: usize, task: Task) {
         self.hosts[at].in_flight += 1;
-        let sitemap = matches!(&job.errand, Errand::Visit(request) if matches!(request.subject, Subject::Sitemap { .. }));
-        self.tasks.spawn(errand::run(Orders {
+        let sitemap = matches!(&task.kind, TaskKind::Visit(request) if matches!(request.subject, Subject::Sitemap { .. }));
+        self.tasks.spawn(task::run(TaskOrders {
             web: Arc::clone(&self.web),
             digest: Arc::clone(&self.digest),
             host: at,
-            job,
+            task,
             attempts: self.settings.politeness.attempts,
             patience: self.settings.politeness.patience,
             body_bytes: if sitemap { self.settings.sitemap_bytes } else { self.settings.body_bytes },
@@ -186,15 +181,15 @@ where
         self.turns.push(Reverse((moment, at)));
     }
 
-    pub(super) fn enqueue(&mut self, at: usize, job: Job) {
+    pub(super) fn enqueue(&mut self, at: usize, task: Task) {
         let spent = (self.left == Some(0)).then_some(Waiting::Budget);
         let stopped = self.stopped.then_some(Waiting::Stopped);
         if let Some(why) = self.hosts[at].resting.or(stopped).or(spent) {
-            return self.defer(job, why);
+            return self.defer(task, why);
         }
-        self.hosts[at].queue.push_back(job);
+        self.hosts[at].queue.push_back(task);
         self.queued += 1;
-        // An earlier job may be due before the turn that is set.
+        // An earlier task may be due before the turn that is set.
         if let Some(moment) = self.hosts[at].next_turn()
             && self.hosts[at].in_flight < self.settings.politeness.per_host
             && self.hosts[at].turn.is_none_or(|turn| turn > moment)
