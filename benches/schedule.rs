@@ -29,8 +29,7 @@ use freshet::policy::content::{Content, Replaced};
 use freshet::policy::registry::{self, PolicySettings};
 use freshet::policy::{self, Learnt, PageState, Policy, Survey};
 use freshet::schedule::Candidates;
-use freshet::store::Store;
-use freshet::store::sqlite::SqliteStore;
+use freshet::store;
 use freshet::time::{Age, Timestamp};
 use freshet::unique::seeds;
 use freshet::unique::{Scope, ScopeKind, SiteRules, TrapLimits};
@@ -130,7 +129,7 @@ fn in_a_store(criterion: &mut Criterion) {
 /// A store that knows so many pages, as if they had been crawled.
 fn fill(path: &Path, pages: i64) {
     let normaliser = Normaliser::new(&[] as &[&str], 2048);
-    let mut store = SqliteStore::open(path).expect("a store");
+    let mut store = store::open(path).expect("a store");
     let list: String = (0..=pages / PER_HOST).map(|host| format!("http://host-{host}.example/\n")).collect();
     store.add_seeds(&seeds::read("bench", list.as_bytes(), &normaliser).seeds, NOW).expect("seeds");
     store.follow(std::sync::Arc::from(default_policy()));
@@ -222,10 +221,10 @@ fn crawler(path: &Path, budget: u64) -> Crawler<Network> {
         TrapLimits::default(),
         SiteRules { include: None, exclude: None, scope: None },
     );
-    let store = SqliteStore::open_to_look(path).expect("a store");
+    let store = store::open_to_look(path).expect("a store");
     Crawler::new(
         Network::new(network).expect("a network"),
-        Box::new(store),
+        store,
         default_policy(),
         scope,
         observer,

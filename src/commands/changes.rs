@@ -15,8 +15,7 @@ use freshet::change::lasting::lasted;
 use freshet::page::{Host, PageId};
 use freshet::report::diff::{Diff, harmless};
 use freshet::report::{Align, Table};
-use freshet::store::sqlite::SqliteStore;
-use freshet::store::{Change, Store, StoreError, VersionId};
+use freshet::store::{self, Change, Store, StoreError, VersionId};
 use freshet::time::Timestamp;
 
 use super::held::content;
@@ -50,7 +49,7 @@ pub fn run(global: &Global, arguments: &ChangesArgs) -> anyhow::Result<ExitCode>
         (None, ChangesFormat::Table) => TABLE_ROWS,
         (None, ChangesFormat::Json | ChangesFormat::Atom) => usize::MAX,
     };
-    let mut store = SqliteStore::open_to_look(&settings.store)?;
+    let mut store = store::open_to_look(&settings.store)?;
     let mut found = Vec::new();
     store.each_change(since, &mut |change| {
         // What has no words is as far from what it was as can be.
@@ -68,10 +67,10 @@ pub fn run(global: &Global, arguments: &ChangesArgs) -> anyhow::Result<ExitCode>
         if many == most {
             break;
         }
-        if arguments.lasting && !recent.is_lasting(&mut store, &change)? {
+        if arguments.lasting && !recent.is_lasting(&mut *store, &change)? {
             continue;
         }
-        let difference = difference(&mut store, &change)?;
+        let difference = difference(&mut *store, &change)?;
         shown.add(&mut out, &change, &difference)?;
         many += 1;
     }

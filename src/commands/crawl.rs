@@ -18,8 +18,7 @@ use freshet::crawl::{CrawlReport, Crawler, Progress};
 use freshet::fetch::network::Network;
 use freshet::policy::Policy;
 use freshet::report::{Align, Table, bytes, number, rate, span};
-use freshet::store::Store;
-use freshet::store::sqlite::SqliteStore;
+use freshet::store::{self, Store};
 use freshet::time::Timestamp;
 use freshet::unique::seeds::{self, Seed};
 
@@ -49,7 +48,7 @@ pub(super) fn set_up(
     let network = Network::new(settings.network()?).map_err(|error| Usage(error.to_string()))?;
     let seeds = match &arguments.seeds {
         Some(path) => read_seeds(path, arguments.skip_bad_seeds, settings, talk)?,
-        None if settings.store.exists() => Vec::new(),
+        None if store::exists(&settings.store)? => Vec::new(),
         None => {
             let store = settings.store.display();
             return Err(Usage(format!(
@@ -60,7 +59,7 @@ pub(super) fn set_up(
     };
     let hook = hook(arguments, settings)?;
     allow_many_files();
-    let mut store = SqliteStore::open(&settings.store)?;
+    let mut store = store::open(&settings.store)?;
     store.add_seeds(&seeds, Timestamp::now())?;
     if store.seeds()?.is_empty() {
         let store = settings.store.display();
@@ -90,11 +89,11 @@ pub(super) fn runtime(settings: &Settings) -> anyhow::Result<tokio::runtime::Run
 pub(super) fn crawler(
     settings: &Settings,
     network: Network,
-    store: SqliteStore,
+    store: Box<dyn Store>,
     policy: Box<dyn Policy>,
 ) -> anyhow::Result<Crawler<Network>> {
     let (scope, observer) = (settings.scope()?, settings.observer()?);
-    Ok(Crawler::new(network, Box::new(store), policy, scope, observer, settings.crawl())?)
+    Ok(Crawler::new(network, store, policy, scope, observer, settings.crawl())?)
 }
 
 fn hook(arguments: &CrawlArgs, settings: &Settings) -> Result<Option<Hook>, Usage> {

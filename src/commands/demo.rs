@@ -23,8 +23,7 @@ use freshet::evolving_web::{Clock, Server, ServerError, Spec};
 use freshet::fetch::network::Network;
 use freshet::policy::registry::{self, PolicySettings};
 use freshet::report::number;
-use freshet::store::Store as _;
-use freshet::store::sqlite::SqliteStore;
+use freshet::store;
 use freshet::time::{Age, Timestamp};
 use freshet::unique::seeds;
 
@@ -288,7 +287,7 @@ fn add_seeds(path: &std::path::Path, origins: &[String]) -> anyhow::Result<()> {
     let settings = Settings::of(&CrawlFlags::default())?;
     let lines: String = origins.iter().map(|origin| format!("{origin}/\n")).collect();
     let seeds = seeds::read("the demo's web", lines.as_bytes(), &settings.normaliser());
-    SqliteStore::open(path)?.add_seeds(&seeds.seeds, Timestamp::now())?;
+    store::open(path)?.add_seeds(&seeds.seeds, Timestamp::now())?;
     Ok(())
 }
 
@@ -316,7 +315,7 @@ fn visit(
     settings.change.ignore.push(".noise".to_owned());
     let network = Network::new(settings.network()?)?;
     let policy = settings.policy_with(Age::from_days(course.day.as_secs_f64() / 86_400.0))?;
-    let crawler = crawl::crawler(&settings, network, SqliteStore::open(&store)?, policy)?;
+    let crawler = crawl::crawler(&settings, network, store::open(&store)?, policy)?;
     Ok(Visit { crawler, progress: watch::channel(Progress::default()).0 })
 }
 

@@ -7,8 +7,7 @@ use anyhow::bail;
 use serde_json::json;
 
 use freshet::report::diff::{Diff, harmless};
-use freshet::store::Store;
-use freshet::store::sqlite::SqliteStore;
+use freshet::store::{self, Store};
 use freshet::time::Timestamp;
 
 use super::held::{History, Snapshot, content};
@@ -22,16 +21,16 @@ pub fn run(global: &Global, arguments: &DiffArgs, talk: &Talk) -> anyhow::Result
     let from = arguments.from.as_deref().map(|text| moment("--from", text, now)).transpose()?;
     let to = arguments.to.as_deref().map(|text| moment("--to", text, now)).transpose()?;
     let settings = Settings::load(global, &CrawlFlags::default())?;
-    let mut store = SqliteStore::open_to_look(&settings.store)?;
-    let history = History::of(&mut store, &settings, &arguments.url)?;
-    let Some((old, new)) = choose(&mut store, &history.snapshots(), from, to)? else {
+    let mut store = store::open_to_look(&settings.store)?;
+    let history = History::of(&mut *store, &settings, &arguments.url)?;
+    let Some((old, new)) = choose(&mut *store, &history.snapshots(), from, to)? else {
         bail!(
             "nothing is held of `{}` yet: `freshet history {}` shows its visits",
             history.page.url,
             history.page.url
         );
     };
-    let (before, after) = (content(&mut store, old.version)?, content(&mut store, new.version)?);
+    let (before, after) = (content(&mut *store, old.version)?, content(&mut *store, new.version)?);
     let diff = Diff::of(&before.text, &after.text);
     let bytes_differ = before.body != after.body;
     let name = |snapshot: &Snapshot| format!("{}\t{}", history.page.url, snapshot.at);

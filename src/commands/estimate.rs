@@ -16,8 +16,7 @@ use freshet::policy::Lesson;
 use freshet::policy::learner::{GroupBy, Learner, PriorKind, Priors};
 use freshet::policy::page_state::seen;
 use freshet::report::{Align, Table, number, rate};
-use freshet::store::Store;
-use freshet::store::sqlite::SqliteStore;
+use freshet::store;
 use freshet::time::Age;
 
 use super::talk::Talk;
@@ -128,7 +127,7 @@ fn judge_stored(
     settings: &EstimatorSettings,
 ) -> anyhow::Result<Vec<Judged>> {
     let all = Settings::load(global, &CrawlFlags::default())?;
-    let mut store = SqliteStore::open_to_look(&all.store)?;
+    let mut store = store::open_to_look(&all.store)?;
     let priors = store.priors()?;
     let names: Vec<&str> = chosen(&arguments.estimator, settings)?.iter().map(|one| one.name()).collect();
     let mut learners = Vec::new();
@@ -151,7 +150,7 @@ fn judge_stored(
     };
     match &arguments.url {
         Some(url) => {
-            let page = held::find(&mut store, &all, url)?;
+            let page = held::find(&mut *store, &all, url)?;
             let id = PageId(page.id);
             let host = store.known_page(id)?.map_or(HostId(0), |known| known.host);
             take(page.url, host, page.depth, &store.lessons(id)?);
@@ -167,9 +166,9 @@ fn fit_prior(global: &Global, arguments: &EstimateArgs, talk: &Talk) -> anyhow::
     let by: GroupBy = by.parse().map_err(Usage)?;
     let settings = Settings::load(global, &CrawlFlags::default())?;
     // It must be there already: a fit makes nothing out of nothing.
-    drop(SqliteStore::open_to_look(&settings.store)?);
-    let mut store = SqliteStore::open(&settings.store)?;
-    let mut priors = prepare::fit(&mut store, by, &PriorKind::ALL)?;
+    drop(store::open_to_look(&settings.store)?);
+    let mut store = store::open(&settings.store)?;
+    let mut priors = prepare::fit(&mut *store, by, &PriorKind::ALL)?;
     if priors.is_empty() {
         anyhow::bail!(
             "there is too little to fit priors to: at least 20 pages must have been visited twice, and one have changed; \

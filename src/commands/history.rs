@@ -17,8 +17,7 @@ use freshet::report::diff::harmless;
 use freshet::report::spark::spark;
 use freshet::report::stripes::Stripes;
 use freshet::report::{Align, Table, bytes, counted, number, percent, span};
-use freshet::store::sqlite::SqliteStore;
-use freshet::store::{Spelling, Store, StoreError, VisitRow};
+use freshet::store::{self, Spelling, StoreError, VisitRow};
 use freshet::time::Timestamp;
 
 use super::held::{History, content};
@@ -35,13 +34,13 @@ pub fn run(global: &Global, arguments: &HistoryArgs) -> anyhow::Result<ExitCode>
     let fragment_words = arguments.fragment_words;
     let settings = Settings::load(global, &CrawlFlags { fragment_words, ..CrawlFlags::default() })?;
     let fragment_words = settings.change().fragment_words;
-    let mut store = SqliteStore::open_to_look(&settings.store)?;
-    let history = History::of(&mut store, &settings, &arguments.url)?;
+    let mut store = store::open_to_look(&settings.store)?;
+    let history = History::of(&mut *store, &settings, &arguments.url)?;
     let profiles = store.profiles(PageId(history.page.id))?;
     let mut past = Past::new(fragment_words);
     for visit in history.sightings() {
         let Some(version) = visit.version else { continue };
-        let text_of = |version| Ok::<_, StoreError>(content(&mut store, version)?.text);
+        let text_of = |version| Ok::<_, StoreError>(content(&mut *store, version)?.text);
         past.see(visit.at, version, visit.text_rules, text_of)?;
     }
     let most = match arguments.limit {

@@ -5,8 +5,7 @@ use std::process::ExitCode;
 
 use freshet::observation::Life;
 use freshet::report::{Align, Table, bytes, number};
-use freshet::store::sqlite::SqliteStore;
-use freshet::store::{PageFilter, PageRow, Store};
+use freshet::store::{self, PageFilter, PageRow};
 
 use crate::cli::{Global, ListFormat, PagesArgs};
 use crate::settings::{Settings, Usage};
@@ -16,7 +15,7 @@ const ALIAS: &str = "alias";
 
 pub fn run(global: &Global, arguments: &PagesArgs) -> anyhow::Result<ExitCode> {
     let filter = filter(arguments)?;
-    let mut store = SqliteStore::open_to_look(&Settings::store(global)?)?;
+    let mut store = store::open_to_look(&Settings::store(global)?)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     match if global.json { ListFormat::Json } else { arguments.format } {
         ListFormat::Table => {

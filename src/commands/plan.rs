@@ -12,7 +12,7 @@ use freshet::estimate::Estimate;
 use freshet::fetch::network::Network;
 use freshet::policy::Reason;
 use freshet::report::{Align, Table, number, percent, rate, span};
-use freshet::store::sqlite::SqliteStore;
+use freshet::store;
 use freshet::time::{Age, Timestamp};
 
 use super::crawl::crawler;
@@ -55,7 +55,7 @@ pub(super) fn looking(
         settings.crawl.every = Some(every.to_owned());
         settings.every()?;
     }
-    let store = SqliteStore::open_to_look(&settings.store)?;
+    let store = store::open_to_look(&settings.store)?;
     let network = Network::new(settings.network()?).map_err(|error| Usage(error.to_string()))?;
     let policy = settings.policy()?;
     Ok((crawler(&settings, network, store, policy)?, settings))

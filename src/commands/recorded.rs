@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use freshet::dataset::{Dataset, Group, History, RecordedPage};
 use freshet::simulate::synthetic::Spec;
-use freshet::store::Store;
-use freshet::store::sqlite::SqliteStore;
+use freshet::store;
 
 use super::talk::Talk;
 use crate::cli::Global;
@@ -57,7 +56,7 @@ pub fn load(
 
 /// The store's own history: a cycle is one of its own.
 pub fn backtest(path: &Path) -> anyhow::Result<Dataset> {
-    let mut store = SqliteStore::open_to_look(path)?;
+    let mut store = store::open_to_look(path)?;
     let mut cycles = store.cycles(usize::MAX >> 1)?;
     cycles.reverse();
     let starts: Vec<i64> = cycles.iter().map(|cycle| cycle.started_at.millis()).collect();

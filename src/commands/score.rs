@@ -12,7 +12,7 @@ use freshet::evolving_web::judge::{Ask, Source, Witness, judge};
 use freshet::evolving_web::remember;
 use freshet::evolving_web::score::{Figures, Group, MOMENTS, Scores};
 use freshet::report::{Align, Table, number, span};
-use freshet::store::sqlite::SqliteStore;
+use freshet::store;
 use freshet::time::Timestamp;
 
 use crate::cli::{Global, ScoreArgs};
@@ -20,7 +20,7 @@ use crate::settings::{Settings, Usage};
 
 pub fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<ExitCode> {
     let path = Settings::store(global)?;
-    let mut store = SqliteStore::open_to_look(&path)?;
+    let mut store = store::open_to_look(&path)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -31,7 +31,7 @@ pub fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<ExitCode> {
         failed => anyhow::Error::new(failed),
     })?;
     let now = Timestamp::now().seconds();
-    let pasts = remember::pasts(&mut store, &web)?;
+    let pasts = remember::pasts(&mut *store, &web)?;
     let visits = pasts.values().filter_map(|past| past.visits.first());
     let Some(since) = visits.map(|seen| seen.at).min_by(f64::total_cmp) else {
         bail!(
@@ -45,7 +45,7 @@ pub fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<ExitCode> {
         // A recorded page has no noise of ours to be cut out.
         held: &mut |version| {
             let read = if is_recorded { remember::text } else { remember::held_text };
-            Ok::<_, anyhow::Error>(read(&mut store, version)?)
+            Ok::<_, anyhow::Error>(read(&mut *store, version)?)
         },
         history: &mut |witness, path| Ok(runtime.block_on(asker.history(witness, path, now))?),
         text: &mut |witness, path, at| Ok(runtime.block_on(asker.text(witness, path, at))?),

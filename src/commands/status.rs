@@ -7,8 +7,7 @@ use serde_json::json;
 
 use freshet::observation::Life;
 use freshet::report::{Align, Table, bytes, number, span};
-use freshet::store::sqlite::SqliteStore;
-use freshet::store::{CycleRow, KnownHost, Sizes, Store, Summary};
+use freshet::store::{self, CycleRow, KnownHost, Sizes, Summary};
 use freshet::time::Timestamp;
 
 use crate::cli::{Global, StatusArgs};
@@ -16,7 +15,7 @@ use crate::settings::Settings;
 
 pub fn run(global: &Global, arguments: &StatusArgs) -> anyhow::Result<ExitCode> {
     let path = Settings::store(global)?;
-    let mut store = SqliteStore::open_to_look(&path)?;
+    let mut store = store::open_to_look(&path)?;
     let summary = store.summary()?;
     let cycles = store.cycles(arguments.cycles)?;
     let now = Timestamp::now();

@@ -7,8 +7,7 @@ use std::time::Instant;
 
 use freshet::crawl::prepare;
 use freshet::report::{number, span};
-use freshet::store::Store;
-use freshet::store::sqlite::SqliteStore;
+use freshet::store;
 
 use super::talk::Talk;
 use crate::cli::{CrawlFlags, Global, RebuildArgs, StoreCommand};
@@ -27,8 +26,8 @@ fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Res
     let mut settings = Settings::load(global, &flags)?;
     let started = Instant::now();
     // It must be there already: a rebuild makes nothing out of nothing.
-    drop(SqliteStore::open_to_look(&settings.store)?);
-    let mut store = SqliteStore::open(&settings.store)?;
+    drop(store::open_to_look(&settings.store)?);
+    let mut store = store::open(&settings.store)?;
     let last = store.cycles(1)?.into_iter().next().map(|cycle| cycle.policy);
     settings.crawl.policy = arguments.policy.clone().or(last).unwrap_or(settings.crawl.policy);
     // A policy that this release does not know any more has left nothing that could be made again.

@@ -12,8 +12,7 @@ use super::record::{DAY_MS, GroupInfo, PageRecord, StateRecord, VisitRecord};
 use super::transfer::site_of;
 use crate::change::fragment::{Fragmenter, Fragments};
 use crate::page::PageId;
-use crate::store::sqlite::SqliteStore;
-use crate::store::{CycleId, PageFilter, Store, VersionId, VisitRow};
+use crate::store::{self, CycleId, PageFilter, Store, VersionId, VisitRow};
 
 /// A store that is open, twice: one lists the pages while the other is asked for their visits.
 pub struct Stored {
@@ -21,8 +20,8 @@ pub struct Stored {
     pub group: GroupInfo,
     /// A cycle goes on: its visits are left out.
     pub open_cycle: bool,
-    pages: SqliteStore,
-    visits: SqliteStore,
+    pages: Box<dyn Store>,
+    visits: Box<dyn Store>,
     /// Those that have ended, in order.
     cycles: Vec<CycleId>,
     /// Words of a fragment.
@@ -31,7 +30,7 @@ pub struct Stored {
 
 impl Stored {
     pub fn open(path: &Path, words: usize) -> Result<Self, DatasetError> {
-        let (mut pages, visits) = (SqliteStore::open_to_look(path)?, SqliteStore::open_to_look(path)?);
+        let (mut pages, visits) = (store::open_to_look(path)?, store::open_to_look(path)?);
         let mut rows = pages.cycles(usize::MAX)?;
         rows.reverse();
         let begun = rows.len();
@@ -65,7 +64,7 @@ impl Stored {
         each: &mut dyn FnMut(PageRecord) -> Result<(), DatasetError>,
     ) -> Result<(), DatasetError> {
         let Self { pages, visits, cycles, words, group, .. } = self;
-        let mut texts = Texts { store: visits, fragmenter: Fragmenter::new(1), words: *words };
+        let mut texts = Texts { store: &mut **visits, fragmenter: Fragmenter::new(1), words: *words };
         let mut done = Ok(());
         pages.list_pages(&PageFilter::default(), &mut |row| {
             if done.is_ok() && row.visits > 0 {
@@ -79,7 +78,7 @@ impl Stored {
 }
 
 struct Texts<'a> {
-    store: &'a mut SqliteStore,
+    store: &'a mut dyn Store,
     /// Of single words.
     fragmenter: Fragmenter,
     words: usize,

@@ -1,6 +1,10 @@
-//! What can go wrong with a store, in our words; the driver's are kept as the source.
+//! What can go wrong with a store, in our words. The driver's own error is kept as the source.
 
+use std::error::Error;
 use std::path::PathBuf;
+
+/// An error of the database driver, whichever it is.
+pub type DriverError = Box<dyn Error + Send + Sync>;
 
 /// Each says what is wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -20,30 +24,20 @@ pub enum StoreError {
     Missing(PathBuf),
     #[error("`{}` can't be opened: {reason}", .path.display())]
     CannotOpen { path: PathBuf, reason: String },
+    #[error("`{0}`: stores on PostgreSQL are not built yet; name a file with --store")]
+    NotBuilt(String),
     #[error(
         "the disk is full: nothing more can be stored. What was committed is safe; free some space and run again"
     )]
-    Full(#[source] rusqlite::Error),
+    Full(#[source] DriverError),
     #[error("the store can't be written to: {0}. What was committed is safe")]
-    ReadOnly(#[source] rusqlite::Error),
+    ReadOnly(#[source] DriverError),
     #[error("the store is damaged: {0}. Keep a copy, then try `sqlite3 FILE .recover`")]
-    Corrupt(#[source] rusqlite::Error),
+    Corrupt(#[source] DriverError),
     #[error("the store could not be brought up to date: {0}")]
-    Migration(#[source] Box<refinery::Error>),
+    Migration(#[source] DriverError),
     #[error("the store holds a value that makes no sense: {0}")]
     BadValue(String),
     #[error("the store: {0}")]
-    Other(#[source] rusqlite::Error),
-}
-
-impl From<rusqlite::Error> for StoreError {
-    fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode;
-        match error.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => StoreError::Full(error),
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => StoreError::ReadOnly(error),
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt(error),
-            _ => StoreError::Other(error),
-        }
-    }
+    Other(#[source] DriverError),
 }

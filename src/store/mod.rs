@@ -13,9 +13,10 @@
 
 pub mod error;
 pub mod fold;
-pub mod sqlite;
+mod sqlite;
 pub mod version;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,8 +37,44 @@ use crate::time::Timestamp;
 use crate::unique::seeds::Seed;
 use crate::unique::{NewPage, Refusal, ScopeKind};
 pub use error::StoreError;
+use sqlite::SqliteStore;
 
+/// What a call to a store gives.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+/// Opens a store for writing: makes it if there is none, brings it up to date, and locks it. The location chooses the
+/// implementation: a path is a SQLite file.
+pub fn open(location: &Path) -> Result<Box<dyn Store>> {
+    Ok(Box::new(SqliteStore::open(file(location)?)?))
+}
+
+/// Opens a store for reading, while a crawl may be writing to it. Writing through it fails. A store that an earlier
+/// release made is brought up to date first.
+pub fn open_to_look(location: &Path) -> Result<Box<dyn Store>> {
+    Ok(Box::new(SqliteStore::open_to_look(file(location)?)?))
+}
+
+/// Is there anything at this location that could be opened?
+pub fn exists(location: &Path) -> Result<bool> {
+    Ok(file(location)?.exists())
+}
+
+/// Opens a store that has room for this number of database pages more and then finds its disk full: for tests.
+#[doc(hidden)]
+pub fn open_with_room(location: &Path, pages: i64) -> Result<Box<dyn Store>> {
+    let mut store = SqliteStore::open(file(location)?)?;
+    store.limit_pages(pages)?;
+    Ok(Box::new(store))
+}
+
+/// The file that a location names.
+fn file(location: &Path) -> Result<&Path> {
+    let scheme = location.to_str().and_then(|named| named.split_once("://")).map(|(scheme, _)| scheme);
+    match scheme {
+        Some("postgres" | "postgresql") => Err(StoreError::NotBuilt(location.display().to_string())),
+        _ => Ok(location),
+    }
+}
 
 /// A place that remembers.
 pub trait Store: Send {

@@ -5,8 +5,9 @@ use freshet::change::rule::ChangedWhen;
 use freshet::fetch::visit::Outcome;
 use freshet::observation::Observation;
 use freshet::page::Normaliser;
-use freshet::store::sqlite::SqliteStore;
-use freshet::store::{Batch, Content, PageFilter, ReadContent, Store, StoreError, VisitRecord, version};
+use freshet::store::{
+    self, Batch, Content, PageFilter, ReadContent, Store, StoreError, VisitRecord, version,
+};
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;
 use rusqlite::Connection;
@@ -43,7 +44,7 @@ impl Folder {
 
 impl Place for Folder {
     fn open(&self) -> Box<dyn Store> {
-        Box::new(SqliteStore::open(&self.store()).expect("the store opens"))
+        store::open(&self.store()).expect("the store opens")
     }
 }
 
@@ -60,7 +61,7 @@ fn made(folder: &Folder) {
 }
 
 /// A visit of the first page that brings `bytes` bytes which do not compress.
-fn heavy_visit(store: &mut SqliteStore, number: u64, bytes: usize) -> VisitRecord {
+fn heavy_visit(store: &mut dyn Store, number: u64, bytes: usize) -> VisitRecord {
     let mut page = None;
     store.each_page(&mut |known| page = page.or(Some(known.id))).expect("pages are read");
     let mut state = number;
@@ -109,7 +110,7 @@ fn heavy_visit(store: &mut SqliteStore, number: u64, bytes: usize) -> VisitRecor
 #[track_caller]
 fn assert_refused(folder: &Folder, is_right: impl Fn(&StoreError) -> bool, said: &str) {
     let (before, files) = (fs::read(folder.store()).expect("the file is there"), folder.files());
-    for opened in [SqliteStore::open(&folder.store()), SqliteStore::open_to_look(&folder.store())] {
+    for opened in [store::open(&folder.store()), store::open_to_look(&folder.store())] {
         let error = opened.err().unwrap_or_else(|| panic!("it was opened"));
         assert!(is_right(&error), "{error:?}");
         let message = error.to_string();
@@ -165,7 +166,7 @@ fn a_store_of_a_newer_program_is_refused_and_left_alone() {
 fn a_folder_is_no_store() {
     let folder = Folder::new();
     fs::create_dir(folder.store()).unwrap();
-    for opened in [SqliteStore::open(&folder.store()), SqliteStore::open_to_look(&folder.store())] {
+    for opened in [store::open(&folder.store()), store::open_to_look(&folder.store())] {
         let error = opened.err().unwrap().to_string();
         assert!(error.contains("it is a folder"), "{error}");
     }
@@ -176,23 +177,32 @@ fn a_folder_is_no_store() {
 fn a_folder_that_does_not_exist_is_named() {
     let folder = Folder::new();
     let path = folder.dir.path().join("no/such/store.db");
-    let error = SqliteStore::open(&path).err().unwrap();
+    let error = store::open(&path).err().unwrap();
     assert!(matches!(error, StoreError::CannotOpen { .. }), "{error:?}");
     assert!(error.to_string().contains("no/such/store.db"), "{error}");
-    assert!(matches!(SqliteStore::open_to_look(&path), Err(StoreError::Missing(_))));
+    assert!(matches!(store::open_to_look(&path), Err(StoreError::Missing(_))));
     assert_eq!(folder.files(), [""; 0]);
+}
+
+#[test]
+fn a_store_on_postgresql_is_refused_in_plain_words() {
+    for location in ["postgres://localhost/freshet", "postgresql://crawler@db.example:5432/freshet"] {
+        let location = Path::new(location);
+        for opened in [store::open(location), store::open_to_look(location)] {
+            let error = opened.err().unwrap();
+            assert!(matches!(error, StoreError::NotBuilt(_)), "{error:?}");
+            assert!(error.to_string().contains("not built yet"), "{error}");
+        }
+    }
 }
 
 #[test]
 fn an_empty_file_becomes_a_store() {
     let folder = Folder::new();
     fs::write(folder.store(), "").unwrap();
-    assert!(
-        matches!(SqliteStore::open_to_look(&folder.store()), Err(StoreError::Missing(_))),
-        "it is none yet"
-    );
+    assert!(matches!(store::open_to_look(&folder.store()), Err(StoreError::Missing(_))), "it is none yet");
     made(&folder);
-    assert_eq!(SqliteStore::open_to_look(&folder.store()).unwrap().seeds().unwrap().len(), 1);
+    assert_eq!(store::open_to_look(&folder.store()).unwrap().seeds().unwrap().len(), 1);
 }
 
 #[test]
@@ -209,10 +219,7 @@ fn a_store_whose_making_was_cut_short_is_made_whole() {
     drop(whole);
     let folder = Folder::new();
     Connection::open(folder.store()).unwrap().execute_batch(&history).unwrap();
-    assert!(
-        matches!(SqliteStore::open_to_look(&folder.store()), Err(StoreError::Missing(_))),
-        "it is none yet"
-    );
+    assert!(matches!(store::open_to_look(&folder.store()), Err(StoreError::Missing(_))), "it is none yet");
     made(&folder);
     assert_eq!(folder.open().seeds().unwrap().len(), 1);
 }
@@ -251,7 +258,7 @@ fn a_store_in_use_is_refused_to_a_second_crawl() {
     let folder = Folder::new();
     made(&folder);
     let first = folder.open();
-    let error = SqliteStore::open(&folder.store()).err().unwrap();
+    let error = store::open(&folder.store()).err().unwrap();
     assert!(matches!(error, StoreError::InUse(_)), "{error:?}");
     assert!(error.to_string().contains("in use by another crawl"), "{error}");
     drop(first);
@@ -262,15 +269,15 @@ fn a_store_in_use_is_refused_to_a_second_crawl() {
 fn one_may_look_while_a_crawl_writes() {
     let folder = Folder::new();
     made(&folder);
-    let mut writer = SqliteStore::open(&folder.store()).unwrap();
+    let mut writer = store::open(&folder.store()).unwrap();
     let cycle = writer.open_cycle("breadth-first", None, NOW).unwrap().id;
-    let mut reader = SqliteStore::open_to_look(&folder.store()).unwrap();
+    let mut reader = store::open_to_look(&folder.store()).unwrap();
     for count in 1..=20 {
-        let visit = heavy_visit(&mut writer, count, 1000);
+        let visit = heavy_visit(&mut *writer, count, 1000);
         let batch = Batch { visits: vec![visit], now: NOW, ..Batch::default() };
         writer.record(cycle, &batch).unwrap();
         assert_eq!(reader.summary().unwrap().observations, count, "what is committed is seen");
-        assert_eq!(SqliteStore::open_to_look(&folder.store()).unwrap().summary().unwrap().versions, count);
+        assert_eq!(store::open_to_look(&folder.store()).unwrap().summary().unwrap().versions, count);
     }
     // A long look holds nobody up.
     let mut rows = 0;
@@ -289,7 +296,7 @@ fn one_may_look_while_a_crawl_writes() {
 fn who_only_looks_can_change_nothing() {
     let folder = Folder::new();
     made(&folder);
-    let mut reader = SqliteStore::open_to_look(&folder.store()).unwrap();
+    let mut reader = store::open_to_look(&folder.store()).unwrap();
     let error = reader.add_seeds(&[seed("https://example.org/more")], NOW).err().unwrap();
     assert!(matches!(error, StoreError::ReadOnly(_)), "{error:?}");
     assert!(reader.open_cycle("breadth-first", None, NOW).is_err());
@@ -302,9 +309,9 @@ fn who_only_looks_can_change_nothing() {
 fn observations_can_be_neither_changed_nor_deleted() {
     let folder = Folder::new();
     made(&folder);
-    let mut store = SqliteStore::open(&folder.store()).unwrap();
+    let mut store = store::open(&folder.store()).unwrap();
     let cycle = store.open_cycle("breadth-first", None, NOW).unwrap().id;
-    let visit = heavy_visit(&mut store, 1, 10);
+    let visit = heavy_visit(&mut *store, 1, 10);
     store.record(cycle, &Batch { visits: vec![visit], now: NOW, ..Batch::default() }).unwrap();
     drop(store);
     let raw = Connection::open(folder.store()).unwrap();
@@ -321,12 +328,11 @@ fn observations_can_be_neither_changed_nor_deleted() {
 fn a_full_disk_is_told_and_loses_nothing_that_was_committed() {
     let folder = Folder::new();
     made(&folder);
-    let mut store = SqliteStore::open(&folder.store()).unwrap();
+    let mut store = store::open_with_room(&folder.store(), 100).unwrap();
     let cycle = store.open_cycle("breadth-first", None, NOW).unwrap().id;
-    store.limit_pages(100).unwrap();
     let mut committed = 0;
     let error = loop {
-        let visit = heavy_visit(&mut store, committed, 20_000);
+        let visit = heavy_visit(&mut *store, committed, 20_000);
         match store.record(cycle, &Batch { visits: vec![visit], now: NOW, ..Batch::default() }) {
             Ok(_) => committed += 1,
             Err(error) => break error,
@@ -340,12 +346,12 @@ fn a_full_disk_is_told_and_loses_nothing_that_was_committed() {
     drop(store);
 
     // With room again it goes on.
-    let mut store = SqliteStore::open(&folder.store()).unwrap();
+    let mut store = store::open(&folder.store()).unwrap();
     let summary = store.summary().unwrap();
     assert_eq!((summary.observations, summary.versions), (committed, committed));
     let open = store.open_cycle("breadth-first", None, NOW).unwrap();
     assert!(open.resumed);
-    let visit = heavy_visit(&mut store, committed, 20_000);
+    let visit = heavy_visit(&mut *store, committed, 20_000);
     store.record(open.id, &Batch { visits: vec![visit], now: NOW, ..Batch::default() }).unwrap();
     assert_eq!(store.summary().unwrap().observations, committed + 1);
     drop(store);
@@ -358,8 +364,7 @@ fn a_full_disk_is_told_and_loses_nothing_that_was_committed() {
 fn a_full_disk_stops_plans_and_seeds_too() {
     let folder = Folder::new();
     made(&folder);
-    let mut store = SqliteStore::open(&folder.store()).unwrap();
-    store.limit_pages(0).unwrap();
+    let mut store = store::open_with_room(&folder.store(), 0).unwrap();
     let seeds: Vec<Seed> = (0..5000).map(|page| seed(&format!("https://example.org/page/{page}"))).collect();
     let error = store.add_seeds(&seeds, NOW).err().unwrap();
     assert!(matches!(error, StoreError::Full(_)), "{error:?}");

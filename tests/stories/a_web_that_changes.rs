@@ -6,8 +6,7 @@
 use crate::first_crawl::FAST;
 use crate::support::{Freshet, Ran, Running};
 use freshet::page::PageId;
-use freshet::store::Store as _;
-use freshet::store::sqlite::SqliteStore;
+use freshet::store::{self, Store};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
@@ -297,7 +296,7 @@ fn pages_that_died_are_missing_then_gone_and_pages_that_moved_are_aliases() {
 }
 
 /// The visits of a page in the store, with what it says they left, in order of time.
-fn visits(store: &mut SqliteStore, page: PageId) -> Vec<(String, Option<String>)> {
+fn visits(store: &mut dyn Store, page: PageId) -> Vec<(String, Option<String>)> {
     let mut visits = Vec::new();
     store
         .each_visit(&mut |visit| {
@@ -340,7 +339,7 @@ fn a_page_that_moved_keeps_its_history() {
     again(&freshet);
     let held = rows(&freshet);
     let origin = web.seeds[0].trim_end_matches('/');
-    let mut store = SqliteStore::open_to_look(&freshet.path("freshet.db")).expect("the store");
+    let mut store = store::open_to_look(&freshet.path("freshet.db")).expect("the store");
     let id = |url: &str| PageId(held[url]["id"].as_i64().expect("an id"));
     let mut moved = 0;
     for url in before.keys() {
@@ -354,12 +353,12 @@ fn a_page_that_moved_keeps_its_history() {
         let spellings = store.spellings(id(&to)).expect("spellings");
         let old = spellings.iter().find(|spelling| spelling.url == *url).expect("it is remembered");
         assert!(old.moved && old.page == id(url), "{old:?}");
-        let past = visits(&mut store, old.page);
+        let past = visits(&mut *store, old.page);
         let outcomes: Vec<&str> = past.iter().map(|(outcome, _)| outcome.as_str()).collect();
         assert_eq!(outcomes, ["fetched", "moved"], "{url}");
         assert_eq!(past[0].1, text_then(url, 3.0), "{url}");
         // And the page goes on where it lives.
-        let now = visits(&mut store, id(&to));
+        let now = visits(&mut *store, id(&to));
         assert_eq!(now.len(), 1, "{to}");
         assert_eq!((now[0].0.as_str(), now[0].1.as_deref()), ("fetched", truth["text"].as_str()));
         moved += 1;

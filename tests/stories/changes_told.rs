@@ -359,10 +359,7 @@ fn texts(freshet: &Freshet, url: &str) -> Vec<String> {
     let visits = visits(freshet).remove(url).expect("visits");
     let mut store = crate::what_changed::open(freshet);
     let held = visits.iter().filter_map(|visit| visit.version);
-    held.map(|version| {
-        freshet::store::Store::version(&mut store, version).expect("a version").expect("it is there").text
-    })
-    .collect()
+    held.map(|version| store.version(version).expect("a version").expect("it is there").text).collect()
 }
 
 #[test]

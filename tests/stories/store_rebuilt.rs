@@ -4,7 +4,6 @@ use crate::first_crawl::FAST;
 use crate::support::{Freshet, Ran, Reply, Site, article, links_page};
 use crate::what_changed::{changes, crawl, open, visits};
 use freshet::page::PageId;
-use freshet::store::Store as _;
 use rusqlite::Connection;
 use rusqlite::types::Value as Field;
 use serde_json::json;

@@ -7,8 +7,7 @@ use freshet::change::divergence::exact;
 use freshet::change::fragment::Fragments;
 use freshet::evolving_web::{self, Fate, Spec, Tenant, Validity, truth, validators};
 use freshet::page::PageId;
-use freshet::store::sqlite::SqliteStore;
-use freshet::store::{PageFilter, Store as _, VisitRow};
+use freshet::store::{self, PageFilter, Store, VisitRow};
 use freshet::time::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -22,8 +21,8 @@ pub fn crawl(freshet: &Freshet, seeds: &[String], flags: &[&str]) -> Value {
 }
 
 #[track_caller]
-pub fn open(freshet: &Freshet) -> SqliteStore {
-    SqliteStore::open_to_look(&freshet.path("freshet.db")).expect("the store")
+pub fn open(freshet: &Freshet) -> Box<dyn Store> {
+    store::open_to_look(&freshet.path("freshet.db")).expect("the store")
 }
 
 /// The visits of every page, by its URL, each in order of time.

@@ -8,8 +8,7 @@ use freshet::evolving_web::judge::{Ask, Pasts, Witness, behaviour_of, judge, jud
 use freshet::evolving_web::remember;
 use freshet::evolving_web::score::{Figures, Group, What};
 use freshet::report::diff::Diff;
-use freshet::store::sqlite::SqliteStore;
-use freshet::store::{StoreError, VersionId};
+use freshet::store::{self, StoreError, VersionId};
 
 use super::place::Place;
 use super::{Contender, Ran};
@@ -117,12 +116,12 @@ impl Account {
         let mut left_alone = None;
         let mut contenders = Vec::new();
         for contender in &ran.contenders {
-            let mut store = SqliteStore::open_to_look(place.store(&contender.policy))?;
-            let pasts = remember::pasts(&mut store, &ran.web)?;
+            let mut store = store::open_to_look(place.store(&contender.policy))?;
+            let pasts = remember::pasts(&mut *store, &ran.web)?;
             // Every page of the demo is made, none is recorded.
             let no_recording = || StoreError::BadValue("a recorded page, where none is".to_owned());
             let mut ask = Ask {
-                held: &mut |version| remember::held_text(&mut store, version),
+                held: &mut |version| remember::held_text(&mut *store, version),
                 history: &mut |_, _| Err(no_recording()),
                 text: &mut |_, _, _| Err(no_recording()),
             };

@@ -39,7 +39,7 @@ mod embedded {
 }
 
 /// A store in one file.
-pub struct SqliteStore {
+pub(super) struct SqliteStore {
     connection: Connection,
     /// Ids of hosts seen by this process, by origin.
     host_ids: HashMap<String, HostId>,
@@ -52,7 +52,7 @@ pub struct SqliteStore {
 
 impl SqliteStore {
     /// Opens the store for a crawl: makes it if there is none, brings it up to date, and locks it.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         check_file(path)?;
         let lock = lock(path)?;
         let connection = Connection::open(path).map_err(|error| cannot_open(path, error))?;
@@ -63,7 +63,7 @@ impl SqliteStore {
 
     /// Opens the store to look at it: nothing is changed, a crawl may be going on. One that an earlier release made is
     /// brought up to date first.
-    pub fn open_to_look(path: &Path) -> Result<Self> {
+    pub(super) fn open_to_look(path: &Path) -> Result<Self> {
         match check_file(path)? {
             None => return Err(StoreError::Missing(path.to_owned())),
             Some(schema) if schema < newest_schema() => drop(Self::open(path)?),
@@ -90,7 +90,7 @@ impl SqliteStore {
     fn migrate(&mut self) -> Result<()> {
         // Grouped: the schema and the note that it is there are one transaction, so a kill leaves both or neither.
         let migrated = embedded::migrations::runner().set_grouped(true).run(&mut self.connection);
-        migrated.map_err(|error| StoreError::Migration(Box::new(error)))?;
+        migrated.map_err(|error| StoreError::Migration(error.into()))?;
         Ok(())
     }
 
@@ -99,9 +99,8 @@ impl SqliteStore {
         Ok(self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
     }
 
-    /// Lets the file grow to so many pages and no further, as a full disk would.
-    #[doc(hidden)]
-    pub fn limit_pages(&mut self, more: i64) -> Result<()> {
+    /// Lets the file grow by this number of database pages and no further, as a full disk would.
+    pub(super) fn limit_pages(&mut self, more: i64) -> Result<()> {
         let now: i64 = self.connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
         let _: i64 =
             self.connection
@@ -188,6 +187,17 @@ fn lock(path: &Path) -> Result<File> {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(StoreError::InUse(path.to_owned())),
         Err(TryLockError::Error(error)) => Err(cannot(error)),
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => StoreError::Full(error.into()),
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => StoreError::ReadOnly(error.into()),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt(error.into()),
+            _ => StoreError::Other(error.into()),
+        }
     }
 }
 
