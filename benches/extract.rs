@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use freshet::extract::rules::TextRules;
+use freshet::extract::text_rules::TextRules;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 use scraper::{Html, Selector};

@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use freshet::change::ChangeSettings;
-use freshet::change::rule::ChangedWhen;
+use freshet::change::changed_when::ChangedWhen;
 use freshet::crawl::observe::{Observer, Reading, SiteReading};
 use freshet::crawl::weights::WeightBy;
 use freshet::crawl::{CrawlSettings, Crawler};
 use freshet::estimate::{EstimatorState, Memory};
-use freshet::extract::rules::TextRules;
+use freshet::extract::text_rules::TextRules;
 use freshet::fetch::FetchSettings;
 use freshet::fetch::limits::{AddressRules, Limits};
 use freshet::fetch::network::{Network, NetworkSettings};

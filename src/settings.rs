@@ -14,7 +14,7 @@ use regex::RegexSet;
 use serde::{Deserialize, Serialize};
 
 use freshet::change::ChangeSettings;
-use freshet::change::rule::ChangedWhen;
+use freshet::change::changed_when::ChangedWhen;
 use freshet::crawl::CrawlSettings;
 use freshet::crawl::calendar::parse_time_of_day;
 use freshet::crawl::observe::{Observer, Reading, SiteReading};
@@ -22,7 +22,7 @@ use freshet::crawl::weights::WeightBy;
 use freshet::estimate::online::{Damping, Step};
 use freshet::estimate::registry::EstimatorSettings;
 use freshet::evolve::champion::Champion;
-use freshet::extract::rules::TextRules;
+use freshet::extract::text_rules::TextRules;
 use freshet::fetch::limits::{AddressRange, AddressRules, Limits};
 use freshet::fetch::network::{NetworkSettings, SiteHeaders};
 use freshet::fetch::politeness::Politeness;

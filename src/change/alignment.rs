@@ -9,7 +9,7 @@ use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A block of a page.
-pub struct Line<'a> {
+pub struct TextLine<'a> {
     pub text: &'a str,
     pub exact: u64,
     /// Without digits, so that `1. Title` and `5 minutes ago` are known again when their numbers changed.
@@ -18,7 +18,7 @@ pub struct Line<'a> {
 }
 
 /// The blocks of a text, blank ones left out.
-pub fn lines(text: &str) -> Vec<Line<'_>> {
+pub fn lines(text: &str) -> Vec<TextLine<'_>> {
     let mut letters = Vec::new();
     let mut lines = Vec::new();
     for text in text.split('\n').map(str::trim).filter(|text| !text.is_empty()) {
@@ -30,7 +30,7 @@ pub fn lines(text: &str) -> Vec<Line<'_>> {
             read(text, &mut letters)
         };
         let loose = if is_loose { xxh3_64(&letters) } else { exact };
-        lines.push(Line { text, exact, loose, words });
+        lines.push(TextLine { text, exact, loose, words });
     }
     lines
 }
@@ -66,8 +66,8 @@ fn read_ascii(text: &[u8], letters: &mut Vec<u8>) -> (bool, usize) {
 
 /// Pairs of lines that stayed, in order on both sides: first those that are the same, then between them those
 /// that are but for their digits.
-pub fn align(old: &[Line<'_>], new: &[Line<'_>]) -> Vec<(usize, usize)> {
-    let exact = |lines: &[Line<'_>]| lines.iter().map(|line| line.exact).collect::<Vec<_>>();
+pub fn align(old: &[TextLine<'_>], new: &[TextLine<'_>]) -> Vec<(usize, usize)> {
+    let exact = |lines: &[TextLine<'_>]| lines.iter().map(|line| line.exact).collect::<Vec<_>>();
     let (old_exact, new_exact) = (exact(old), exact(new));
     let whole = [(0..old.len(), 0..new.len())];
     let mut kept = stayed(&old_exact, &new_exact, &whole);
@@ -78,9 +78,9 @@ pub fn align(old: &[Line<'_>], new: &[Line<'_>]) -> Vec<(usize, usize)> {
         return kept;
     }
     // A line that the other side has as it is only moved: no other stands for it.
-    let loose = |lines: &[Line<'_>], other: &[u64]| {
+    let loose = |lines: &[TextLine<'_>], other: &[u64]| {
         let other: HashSet<u64> = other.iter().copied().collect();
-        let hash = |line: &Line<'_>| if other.contains(&line.exact) { line.exact } else { line.loose };
+        let hash = |line: &TextLine<'_>| if other.contains(&line.exact) { line.exact } else { line.loose };
         lines.iter().map(hash).collect::<Vec<_>>()
     };
     kept.extend(stayed(&loose(old, &new_exact), &loose(new, &old_exact), &gaps));

@@ -2,7 +2,7 @@
 //!
 //! Comes in: the texts of consecutive versions of a page, one block of the page on a line, and the share of
 //! its fragments that never changed. Goes out: [`Moves`], which add up visit by visit in bounded memory, and
-//! what they say of the page: a [`Behaviour`], and [`Shares`] of its fragments (Olston & Pandey 2008, §3.3,
+//! what they say of the page: a [`Behaviour`], and [`BehaviourShares`] of its fragments (Olston & Pandey 2008, §3.3,
 //! who read them off lifetimes).
 //!
 //! Lifetimes alone can't tell a slow churn region beside a fast one from scroll: its fragments survive many
@@ -19,7 +19,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::alignment::{Line, align, gaps, lines};
+use super::alignment::{TextLine, align, gaps, lines};
 
 /// How a page behaves, by the larger part of its changing fragments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ impl std::fmt::Display for Behaviour {
 
 /// How the fragments of a page behave; the three sum to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Shares {
+pub struct BehaviourShares {
     pub static_share: f64,
     pub churn: f64,
     pub scroll: f64,
@@ -80,14 +80,14 @@ pub struct Moves {
     updates: u32,
     /// Words of the newer versions, summed.
     words: f64,
-    regions: Vec<Region>,
+    regions: Vec<MovedRegion>,
     /// What moved in all other places, as if it were one region; its extent is a sum over them.
-    elsewhere: Region,
+    elsewhere: MovedRegion,
 }
 
 /// A place of a page where text moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Region {
+struct MovedRegion {
     /// The lines above and below it, hashed; 0 where that is not known.
     above: u64,
     below: u64,
@@ -106,12 +106,13 @@ struct Region {
 /// A page is static if at least [`STATIC_SHARE`] of it is; otherwise it is what at least [`CLEAR_SHARE`] of
 /// its changing words are, or else mixed. Each region counts with the words it shows, however often it moves.
 /// Where fragments changed but no move was seen, which of the two it was is open, and the page is mixed.
-pub fn classify(static_share: f64, moves: &Moves) -> (Behaviour, Shares) {
+pub fn classify(static_share: f64, moves: &Moves) -> (Behaviour, BehaviourShares) {
     let static_share = if static_share.is_nan() { 1.0 } else { static_share.clamp(0.0, 1.0) };
     let changing = 1.0 - static_share;
     let (churn, scroll) = moves.extents();
     let scrolling = if churn + scroll > 0.0 { scroll / (churn + scroll) } else { 0.5 };
-    let shares = Shares { static_share, churn: changing * (1.0 - scrolling), scroll: changing * scrolling };
+    let shares =
+        BehaviourShares { static_share, churn: changing * (1.0 - scrolling), scroll: changing * scrolling };
     let behaviour = if static_share >= STATIC_SHARE {
         Behaviour::Static
     } else if scrolling >= CLEAR_SHARE {
@@ -219,11 +220,11 @@ impl Moves {
         self.churned() + self.scrolled()
     }
 
-    fn all(&self) -> impl Iterator<Item = &Region> {
+    fn all(&self) -> impl Iterator<Item = &MovedRegion> {
         self.regions.iter().chain([&self.elsewhere])
     }
 
-    fn add_region(&mut self, region: Region) {
+    fn add_region(&mut self, region: MovedRegion) {
         if let Some(known) = self.regions.iter_mut().find(|known| known.is_where(&region)) {
             known.absorb(&region);
             // The latest lines around it are the likeliest to be there next time.
@@ -244,7 +245,7 @@ impl Moves {
     }
 }
 
-impl Region {
+impl MovedRegion {
     fn times(&self) -> u32 {
         self.churns.saturating_add(self.scrolls)
     }
@@ -254,12 +255,12 @@ impl Region {
     }
 
     /// Whether the two are the same place, at two times.
-    fn is_where(&self, other: &Region) -> bool {
+    fn is_where(&self, other: &MovedRegion) -> bool {
         let same = |one: u64, other: u64| one != 0 && one == other;
         same(self.above, other.above) || same(self.below, other.below)
     }
 
-    fn absorb(&mut self, other: &Region) {
+    fn absorb(&mut self, other: &MovedRegion) {
         self.churns = self.churns.saturating_add(other.churns);
         self.scrolls = self.scrolls.saturating_add(other.scrolls);
         self.churned += other.churned;
@@ -275,7 +276,7 @@ const TOP: u64 = 2;
 const BOTTOM: u64 = 3;
 
 /// Words that changed in lines that stayed, as one region: counters and dates, all over the page.
-fn edits(old: &[Line<'_>], new: &[Line<'_>], kept: &[(usize, usize)]) -> Option<Region> {
+fn edits(old: &[TextLine<'_>], new: &[TextLine<'_>], kept: &[(usize, usize)]) -> Option<MovedRegion> {
     let mut words = 0_usize;
     for (left, right) in kept {
         if let (Some(left), Some(right)) = (old.get(*left), new.get(*right))
@@ -286,12 +287,12 @@ fn edits(old: &[Line<'_>], new: &[Line<'_>], kept: &[(usize, usize)]) -> Option<
         }
     }
     let words = words as f64;
-    (words > 0.0).then_some(Region {
+    (words > 0.0).then_some(MovedRegion {
         above: EDITS,
         churns: 1,
         churned: 2.0 * words,
         extent: words,
-        ..Region::default()
+        ..MovedRegion::default()
     })
 }
 
@@ -317,7 +318,7 @@ struct Surplus {
 }
 
 /// The regions in which text came or went between two versions.
-fn shifts(old: &[Line<'_>], new: &[Line<'_>], kept: &[(usize, usize)]) -> Vec<Region> {
+fn shifts(old: &[TextLine<'_>], new: &[TextLine<'_>], kept: &[(usize, usize)]) -> Vec<MovedRegion> {
     let hunks = hunks(old, new, kept);
     let mut regions = Vec::new();
     // What waits for its counterpart further down, the nearest last.
@@ -335,13 +336,13 @@ fn shifts(old: &[Line<'_>], new: &[Line<'_>], kept: &[(usize, usize)]) -> Vec<Re
             continue;
         };
         let Some(first) = hunks.get(other.hunk) else { continue };
-        regions.push(Region {
+        regions.push(MovedRegion {
             above: if other.is_pure { first.above } else { 0 },
             below: if surplus.is_pure { hunk.below } else { 0 },
             scrolls: 1,
             scrolled: other.words + surplus.words,
             extent: hunk.stayed - first.stayed + other.words.max(surplus.words),
-            ..Region::default()
+            ..MovedRegion::default()
         });
         for part in [&other, &surplus] {
             if let Some(scrolled) = scrolled.get_mut(part.hunk) {
@@ -354,13 +355,13 @@ fn shifts(old: &[Line<'_>], new: &[Line<'_>], kept: &[(usize, usize)]) -> Vec<Re
         if rest <= 0.0 {
             continue;
         }
-        let place = Region { above: hunk.above, below: hunk.below, ..Region::default() };
+        let place = MovedRegion { above: hunk.above, below: hunk.below, ..MovedRegion::default() };
         regions.push(if hunk.is_replacement() {
             // What scrolled off or in beside it is no part of it.
             let extent = if *scrolled > 0.0 { rest / 2.0 } else { hunk.went.1.max(hunk.came.1) };
-            Region { churns: 1, churned: rest, extent, ..place }
+            MovedRegion { churns: 1, churned: rest, extent, ..place }
         } else {
-            Region { scrolls: 1, scrolled: rest, extent: rest, ..place }
+            MovedRegion { scrolls: 1, scrolled: rest, extent: rest, ..place }
         });
     }
     regions
@@ -387,8 +388,8 @@ impl Hunk {
     }
 }
 
-fn hunks(old: &[Line<'_>], new: &[Line<'_>], kept: &[(usize, usize)]) -> Vec<Hunk> {
-    let count = |lines: &[Line<'_>], hash: fn(&Line<'_>) -> u64| {
+fn hunks(old: &[TextLine<'_>], new: &[TextLine<'_>], kept: &[(usize, usize)]) -> Vec<Hunk> {
+    let count = |lines: &[TextLine<'_>], hash: fn(&TextLine<'_>) -> u64| {
         let mut counts: HashMap<u64, usize> = HashMap::with_capacity(lines.len());
         for line in lines {
             *counts.entry(hash(line)).or_default() += 1;
@@ -397,7 +398,7 @@ fn hunks(old: &[Line<'_>], new: &[Line<'_>], kept: &[(usize, usize)]) -> Vec<Hun
     };
     let often = count(new, |line| line.loose);
     // A line that stands more than once on the page marks no place.
-    let mark = |line: Option<&Line<'_>>, edge: u64| match line {
+    let mark = |line: Option<&TextLine<'_>>, edge: u64| match line {
         Some(line) if often.get(&line.loose) == Some(&1) => line.loose,
         Some(_) => 0,
         None => edge,
@@ -413,14 +414,14 @@ fn hunks(old: &[Line<'_>], new: &[Line<'_>], kept: &[(usize, usize)]) -> Vec<Hun
             *come.entry(line.exact).or_default() += 1;
         }
     }
-    let is_news = |line: &Line<'_>, elsewhere: &mut HashMap<u64, usize>| match elsewhere.get_mut(&line.exact)
-    {
-        Some(left) if *left > 0 => {
-            *left -= 1;
-            false
-        }
-        _ => true,
-    };
+    let is_news =
+        |line: &TextLine<'_>, elsewhere: &mut HashMap<u64, usize>| match elsewhere.get_mut(&line.exact) {
+            Some(left) if *left > 0 => {
+                *left -= 1;
+                false
+            }
+            _ => true,
+        };
     let mut hunks = Vec::new();
     let mut stayed = 0.0;
     for (place, (left, right)) in gaps.iter().enumerate() {
@@ -429,13 +430,13 @@ fn hunks(old: &[Line<'_>], new: &[Line<'_>], kept: &[(usize, usize)]) -> Vec<Hun
         {
             stayed += line.words as f64;
         }
-        let went: Vec<&Line<'_>> = old
+        let went: Vec<&TextLine<'_>> = old
             .get(left.clone())
             .unwrap_or_default()
             .iter()
             .filter(|line| is_news(line, &mut come))
             .collect();
-        let came: Vec<&Line<'_>> = new
+        let came: Vec<&TextLine<'_>> = new
             .get(right.clone())
             .unwrap_or_default()
             .iter()
@@ -457,8 +458,8 @@ fn hunks(old: &[Line<'_>], new: &[Line<'_>], kept: &[(usize, usize)]) -> Vec<Hun
 }
 
 /// Words of either side, without those that both begin with or end with.
-fn changed_words(went: &[&Line<'_>], came: &[&Line<'_>]) -> (usize, usize) {
-    fn words<'a>(lines: &[&Line<'a>]) -> Vec<&'a str> {
+fn changed_words(went: &[&TextLine<'_>], came: &[&TextLine<'_>]) -> (usize, usize) {
+    fn words<'a>(lines: &[&TextLine<'a>]) -> Vec<&'a str> {
         lines.iter().flat_map(|line| line.text.split_whitespace()).collect()
     }
     let (went, came) = (words(went), words(came));

@@ -25,7 +25,7 @@ fn what_stays_does_not_move() {
     let moves = Moves::between(page, page);
     assert_eq!(moves, Moves::default());
     assert_eq!(moves.static_share(), 1.0);
-    let all = Shares { static_share: 1.0, churn: 0.0, scroll: 0.0 };
+    let all = BehaviourShares { static_share: 1.0, churn: 0.0, scroll: 0.0 };
     assert_eq!(classify(moves.static_share(), &moves), (Behaviour::Static, all));
     assert_eq!(moved(&["a b", "c d", "e f"], &["e f", "a b", "c d"]), (0.0, 0.0), "the same lines elsewhere");
     assert_eq!(moved(&[], &[]), (0.0, 0.0));
@@ -40,7 +40,7 @@ fn a_paragraph_in_the_place_of_another_is_churn() {
     assert_eq!((moves.updates(), moves.static_share()), (1, 1.0 - 6.0 / 15.0));
     assert_eq!(
         classify(0.5, &moves),
-        (Behaviour::Churn, Shares { static_share: 0.5, churn: 0.5, scroll: 0.0 })
+        (Behaviour::Churn, BehaviourShares { static_share: 0.5, churn: 0.5, scroll: 0.0 })
     );
     assert_eq!(moved(&[TOP, "seen by few so far", END], &[TOP, "seen by many so far", END]), (2.0, 0.0));
     assert_eq!(moved(&["all of", "it"], &["is", "other now"]), (6.0, 0.0), "everything");

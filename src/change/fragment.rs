@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::ascending::Ascending;
+use super::hash_sort::HashSorter;
 
 /// Which way of making fragments this is. It is kept with what was measured, and goes up whenever any text would get
 /// other fragments than before: those of two schemes can't be compared.
@@ -46,7 +46,7 @@ impl Fragments {
 
     /// In any order, each as often as it likes.
     pub fn from_hashes(hashes: Vec<u64>) -> Self {
-        Self { hashes: Ascending::default().sort(&hashes) }
+        Self { hashes: HashSorter::default().sort(&hashes) }
     }
 
     /// Strictly ascending.

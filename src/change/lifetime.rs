@@ -23,7 +23,7 @@ pub struct Snapshot {
 
 /// A group of fragments that came together and went together. Snapshots are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Life {
+pub struct FragmentLife {
     /// The first snapshot that shows them; `None` if that is the first of all, so that nobody saw them come.
     pub born: Option<usize>,
     /// The first snapshot without them; `None` if they are still there.
@@ -34,7 +34,7 @@ pub struct Life {
 /// A life that was seen from its beginning to its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WholeLife {
-    pub life: Life,
+    pub life: FragmentLife,
     /// The fragments went at the Kth update after they came: 1 is the very next.
     pub updates: usize,
     /// From halfway between the two snapshots that its birth fell between to the same of its death.
@@ -52,12 +52,12 @@ pub struct Lifetimes {
     /// How many updates there were up to each snapshot, itself included.
     updates: Vec<usize>,
     /// Lives that ended, in the order in which they did.
-    ended: Vec<Life>,
+    ended: Vec<FragmentLife>,
     /// The fragments of the latest snapshot, sorted, each with its birth.
     living: Vec<(u64, Option<usize>)>,
 }
 
-impl Life {
+impl FragmentLife {
     /// Whether it was seen from its beginning to its end.
     pub fn is_whole(&self) -> bool {
         self.born.is_some() && self.died.is_some()
@@ -114,7 +114,7 @@ impl Lifetimes {
                 }
             }
         }
-        self.ended.extend(went.into_iter().map(|(born, fragments)| Life {
+        self.ended.extend(went.into_iter().map(|(born, fragments)| FragmentLife {
             born,
             died: Some(here),
             fragments,
@@ -127,13 +127,14 @@ impl Lifetimes {
     }
 
     /// All lives: by birth, the oldest first, then by death, those that still last behind.
-    pub fn lives(&self) -> Vec<Life> {
+    pub fn lives(&self) -> Vec<FragmentLife> {
         let mut lasting: BTreeMap<Option<usize>, usize> = BTreeMap::new();
         for (_, born) in &self.living {
             *lasting.entry(*born).or_default() += 1;
         }
-        let lasting = lasting.into_iter().map(|(born, fragments)| Life { born, died: None, fragments });
-        let mut lives: Vec<Life> = self.ended.iter().copied().chain(lasting).collect();
+        let lasting =
+            lasting.into_iter().map(|(born, fragments)| FragmentLife { born, died: None, fragments });
+        let mut lives: Vec<FragmentLife> = self.ended.iter().copied().chain(lasting).collect();
         lives.sort_by_key(|life| (life.born, life.died.unwrap_or(usize::MAX)));
         lives
     }
@@ -229,8 +230,8 @@ impl Lifetimes {
     }
 
     /// All fragments' lives, by how much of them was seen.
-    pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+    pub fn counts(&self) -> LifeCounts {
+        let mut counts = LifeCounts::default();
         for life in self.lives() {
             *match (life.born, life.died) {
                 (None, None) => &mut counts.always,
@@ -247,7 +248,7 @@ const SECONDS_PER_DAY: f64 = 86_400.0;
 
 /// Fragments by how much of their lives a history shows; one with two lives counts twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Counts {
+pub struct LifeCounts {
     /// There at every snapshot.
     pub always: usize,
     /// There at first, and seen to go.
@@ -283,8 +284,8 @@ mod tests {
         lives
     }
 
-    fn life(born: Option<usize>, died: Option<usize>, fragments: usize) -> Life {
-        Life { born, died, fragments }
+    fn life(born: Option<usize>, died: Option<usize>, fragments: usize) -> FragmentLife {
+        FragmentLife { born, died, fragments }
     }
 
     fn days(days: f64) -> Option<Duration> {
@@ -323,7 +324,7 @@ mod tests {
         assert_eq!(lives.dominant_k(), Some(1));
         assert_eq!(lives.longevity(), days(1.5));
         assert_eq!(lives.static_share(), 0.5);
-        assert_eq!(lives.counts(), Counts { always: 2, went: 2, came: 2, whole: 4 });
+        assert_eq!(lives.counts(), LifeCounts { always: 2, went: 2, came: 2, whole: 4 });
     }
 
     #[test]
@@ -384,7 +385,7 @@ mod tests {
         fn every_fragment_of_every_snapshot_has_exactly_one_life(history in histories()) {
             let lives = Lifetimes::of(&history).lives();
             for index in 0..history.len() {
-                let present = |life: &&Life| {
+                let present = |life: &&FragmentLife| {
                     life.born.unwrap_or(0) <= index && life.died.is_none_or(|died| index < died)
                 };
                 let counted: usize = lives.iter().filter(present).map(|life| life.fragments).sum();
@@ -417,7 +418,7 @@ mod tests {
             // The repeated snapshot is of the same moment, so only where births and deaths are put can move.
             prop_assert_eq!(once.change_frequency(), twice.change_frequency());
             let shift = |index: usize| index + usize::from(index > again);
-            let shifted = once.lives().into_iter().map(|life| Life {
+            let shifted = once.lives().into_iter().map(|life| FragmentLife {
                 born: life.born.map(shift), died: life.died.map(shift), ..life
             });
             prop_assert_eq!(shifted.collect::<Vec<_>>(), twice.lives());

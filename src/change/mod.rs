@@ -6,17 +6,17 @@
 //! every version of the program that says the same [`fragment::SCHEME`].
 
 mod alignment;
-mod ascending;
 pub mod behaviour;
+pub mod changed_when;
 pub mod comparison;
 pub mod divergence;
 pub mod fragment;
-pub mod lasting;
+mod hash_sort;
+pub mod lasting_change;
 pub mod lifetime;
-pub mod past;
 pub mod profile;
-pub mod rule;
 pub mod sketch;
+pub mod snapshots;
 
 use std::cell::RefCell;
 

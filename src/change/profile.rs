@@ -22,7 +22,7 @@ pub struct BaseVersion {
 
 /// What a later visit found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
+pub struct ProfilePoint {
     pub at: Timestamp,
     /// From the base version; kept to 1/65535.
     pub divergence: Divergence,
@@ -40,7 +40,7 @@ pub struct Measured {
 pub struct ChangeProfile {
     pub base: BaseVersion,
     /// In the order of the visits.
-    pub points: Vec<Point>,
+    pub points: Vec<ProfilePoint>,
 }
 
 /// The profiles kept of a page, oldest first.
@@ -84,7 +84,7 @@ impl Profiles {
             measured.push(Measured { base: profile.base, divergence });
         }
         for (profile, Measured { divergence, .. }) in self.0.iter_mut().zip(&measured) {
-            profile.points.push(Point { at: found.at, divergence: *divergence });
+            profile.points.push(ProfilePoint { at: found.at, divergence: *divergence });
         }
         while self.0.len() > most {
             self.0.remove(0);
@@ -132,7 +132,7 @@ impl Profiles {
             for _ in 0..take(&mut rest)? {
                 at = at.wrapping_add(take_signed(&mut rest)?);
                 let divergence = take_divergence(&mut rest)?;
-                points.push(Point { at: Timestamp::from_millis(at), divergence });
+                points.push(ProfilePoint { at: Timestamp::from_millis(at), divergence });
             }
             let base = BaseVersion { at: Timestamp::from_millis(base_at), version };
             profiles.push(ChangeProfile { base, points });

@@ -3,8 +3,8 @@
 //! A sketch keeps the m smallest of the distinct fragments of a text (Broder's bottom-m sketch, as Olston & Pandey 2008,
 //! §5.2 use it), or all of them. It knows which: one that is whole leaves nothing to estimate.
 
-use super::ascending::Ascending;
 use super::fragment::{Fragmenter, Fragments};
+use super::hash_sort::HashSorter;
 
 /// First byte of the stored form: there were more fragments than these, or these are all.
 const PART: u8 = 0;
@@ -101,7 +101,7 @@ struct Smallest {
     bound: u64,
     /// Whether a hash was left out for being too large.
     cut: bool,
-    ascending: Ascending,
+    ascending: HashSorter,
 }
 
 impl Smallest {
@@ -109,7 +109,7 @@ impl Smallest {
         let most = most.map_or(usize::MAX, |most| most.max(1));
         // Sorting four times as many as stay leaves few to sort in all, and a bound that is seldom far behind.
         let room = most.saturating_mul(4).max(LEAST_ROOM);
-        Self { most, kept: Vec::new(), room, bound: u64::MAX, cut: false, ascending: Ascending::default() }
+        Self { most, kept: Vec::new(), room, bound: u64::MAX, cut: false, ascending: HashSorter::default() }
     }
 
     fn add(&mut self, mut hashes: &[u64]) {

@@ -11,7 +11,7 @@ use quick_xml::escape::escape;
 use serde_json::json;
 
 use freshet::change::fragment::Fragments;
-use freshet::change::lasting::lasted;
+use freshet::change::lasting_change::lasted;
 use freshet::page::{Host, PageId};
 use freshet::report::diff::{Diff, harmless};
 use freshet::report::{Align, Table};

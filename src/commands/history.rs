@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use freshet::change::behaviour::Shares;
+use freshet::change::behaviour::BehaviourShares;
 use freshet::change::lifetime::Lifetimes;
-use freshet::change::past::Past;
 use freshet::change::profile::Profiles;
+use freshet::change::snapshots::Snapshots;
 use freshet::page::PageId;
 use freshet::report::diff::harmless;
 use freshet::report::spark::spark;
@@ -37,7 +37,7 @@ pub fn run(global: &Global, arguments: &HistoryArgs) -> anyhow::Result<ExitCode>
     let mut store = store::open_to_look(&settings.store)?;
     let history = History::of(&mut *store, &settings, &arguments.url)?;
     let profiles = store.profiles(PageId(history.page.id))?;
-    let mut past = Past::new(fragment_words);
+    let mut past = Snapshots::new(fragment_words);
     for visit in history.sightings() {
         let Some(version) = visit.version else { continue };
         let text_of = |version| Ok::<_, StoreError>(content(&mut *store, version)?.text);
@@ -63,7 +63,7 @@ pub fn run(global: &Global, arguments: &HistoryArgs) -> anyhow::Result<ExitCode>
 struct Told {
     history: History,
     profiles: Profiles,
-    past: Past,
+    past: Snapshots,
     fragment_words: usize,
     /// Visits that are shown.
     most: usize,
@@ -93,7 +93,7 @@ impl Told {
             })
         });
         let behaviour = self.past.behaviour();
-        let told = |(_, shares): (_, Shares)| json!({ "static": shares.static_share, "churn": shares.churn, "scroll": shares.scroll });
+        let told = |(_, shares): (_, BehaviourShares)| json!({ "static": shares.static_share, "churn": shares.churn, "scroll": shares.scroll });
         json!({
             "url": page.url,
             "state": page.state,

@@ -10,7 +10,7 @@ use crate::fetch::visit::{Outcome, RedirectFault, Request, Subject, Waiting};
 use crate::fetch::web::Web;
 use crate::page::{Fingerprint, Host, PageId, PageUrl, UrlError};
 use crate::store::{Content, PlannedVisit, Tally, VisitRecord};
-use crate::unique::{Candidate, NewPage, Refusal, Source};
+use crate::unique::{Candidate, LinkSource, NewPage, Refusal};
 
 impl<W: Web> Cycle<'_, W> {
     pub(super) async fn take(&mut self, event: FetchEvent<Observed>) {
@@ -47,7 +47,7 @@ impl<W: Web> Cycle<'_, W> {
             self.crawler.verifier.refuse(reason, count);
         }
         let source =
-            Source { depth: planned.depth.saturating_add(1), seed: Some(planned.seed), page: Some(page) };
+            LinkSource { depth: planned.depth.saturating_add(1), seed: Some(planned.seed), page: Some(page) };
         let targets: Vec<Fingerprint> = links.iter().map(|link| link.url.fingerprint()).collect();
         let mut found = self.admit(links, &source);
         let mut record = VisitRecord {
@@ -156,7 +156,7 @@ impl<W: Web> Cycle<'_, W> {
         if self.crawler.verifier.knows(fingerprint) {
             return Some(fingerprint);
         }
-        let source = Source { depth: planned.depth, seed: Some(planned.seed), page: Some(planned.page) };
+        let source = LinkSource { depth: planned.depth, seed: Some(planned.seed), page: Some(planned.page) };
         let new = self.admit(vec![Candidate { url: target, lastmod: None }], &source);
         let taken = !new.is_empty();
         found.extend(new);
@@ -164,7 +164,7 @@ impl<W: Web> Cycle<'_, W> {
     }
 
     /// Those that nobody knew. Where the memory of known pages is full, the store decides as it takes them.
-    pub(super) fn admit(&mut self, links: Vec<Candidate>, source: &Source) -> Vec<NewPage> {
+    pub(super) fn admit(&mut self, links: Vec<Candidate>, source: &LinkSource) -> Vec<NewPage> {
         let admitted = self.crawler.verifier.admit(links, source);
         let mut found = admitted.new;
         found.extend(admitted.unsure);

@@ -6,12 +6,12 @@ use reqwest::header::HeaderMap;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::change::rule::ChangedWhen;
+use crate::change::changed_when::ChangedWhen;
 use crate::change::{self, ChangeSettings};
 use crate::extract::hints::robots_tag;
-use crate::extract::rules::TextRules;
 use crate::extract::sitemap::{self, Sitemap};
 use crate::extract::soft_error::{SoftError, soft_error};
+use crate::extract::text_rules::TextRules;
 use crate::extract::{self, Document, MediaKind, feed};
 use crate::fetch::visit::{Answer, Failure, Outcome, Subject, Validators, Visit};
 use crate::observation::Observation;

@@ -16,7 +16,7 @@ use crate::fetch::visit::{Outcome, Request, Subject, Validators};
 use crate::fetch::web::Web;
 use crate::page::Host;
 use crate::time::Timestamp;
-use crate::unique::{Candidate, Refusal, Source};
+use crate::unique::{Candidate, LinkSource, Refusal};
 
 /// A host's sitemaps are read again after this.
 const MAX_AGE: Duration = Duration::from_secs(86_400);
@@ -119,7 +119,7 @@ impl<W: Web> Cycle<'_, W> {
                 Err(error) => self.crawler.verifier.refuse(Refusal::from(&error), 1),
             }
         }
-        let found = self.admit(links, &Source { depth: 1, seed: None, page: None });
+        let found = self.admit(links, &LinkSource { depth: 1, seed: None, page: None });
         if !found.is_empty() || !dates.is_empty() {
             self.order(Order::Sitemap { found, dates }).await;
         }

@@ -13,7 +13,7 @@ use regex::Regex;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::change::fragment::Fragments;
-use crate::extract::reference::{self, Place};
+use crate::extract::character_reference::{self, ReferencePlace};
 
 /// Words of a fragment.
 const WORDS: usize = 4;
@@ -92,7 +92,7 @@ fn visible(content: &[u8]) -> String {
     if memchr::memchr(b'&', text.as_bytes()).is_none() {
         return text;
     }
-    reference::decode(&text, Place::Text).to_lowercase()
+    character_reference::decode(&text, ReferencePlace::Text).to_lowercase()
 }
 
 /// Elements that are cut with all that is in them.

@@ -11,8 +11,8 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use memchr::memmem;
 
-use super::html::{Scanner, Token};
-use super::names::{Attribute, Element};
+use super::elements::{Attribute, Element};
+use super::html::{HtmlToken, Scanner};
 
 /// How far into a page a `<meta>` may say its charset, in bytes (HTML Standard, 13.2.3.2).
 const PRESCAN_BYTES: usize = 1024;
@@ -54,7 +54,7 @@ fn prescan(body: &[u8]) -> Option<&'static Encoding> {
     let start = encoding_rs::mem::decode_latin1(start);
     let mut scanner = Scanner::new(&start, false);
     while let Some(token) = scanner.advance() {
-        if let Token::Start(tag) = token
+        if let HtmlToken::Start(tag) = token
             && tag.element == Element::Meta
             && let Some(label) = meta_label(&scanner)
             && let Some(encoding) = declared(&label)

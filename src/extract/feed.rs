@@ -25,7 +25,7 @@ pub fn entry_dates(body: &[u8], content_type: Option<&str>, most: usize) -> Opti
     let kind = kind(body)?;
     let (text, _) = charset::decode(body, content_type);
     let mut reader = lenient_reader(&text);
-    let mut gathering = Gathering::new(kind);
+    let mut gathering = FeedReader::new(kind);
     while !gathering.has_channel || gathering.dates.len() < most {
         match reader.read_event() {
             Ok(Event::Start(tag)) => gathering.start(tag.local_name().into_inner()),
@@ -42,19 +42,19 @@ pub fn entry_dates(body: &[u8], content_type: Option<&str>, most: usize) -> Opti
     }
     gathering.dates.truncate(most);
     // Other things than feeds are written in RDF; only a feed has a channel and items.
-    (kind != Kind::Rdf || gathering.has_channel).then_some(gathering.dates)
+    (kind != FeedKind::Rdf || gathering.has_channel).then_some(gathering.dates)
 }
 
 /// The root element, which says what entries are called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum FeedKind {
     Rss,
     /// RSS 0.90 and 1.0, if it is a feed.
     Rdf,
     Atom,
 }
 
-fn kind(body: &[u8]) -> Option<Kind> {
+fn kind(body: &[u8]) -> Option<FeedKind> {
     let start = body.get(..BEFORE_ROOT_BYTES).unwrap_or(body);
     let start = if charset::has_utf16_mark(start) {
         // UTF-16 looks like ASCII once its zero bytes are out.
@@ -63,7 +63,8 @@ fn kind(body: &[u8]) -> Option<Kind> {
         Cow::Borrowed(start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start))
     };
     let name = root_name(&start)?;
-    let kinds: [(&[u8], Kind); 3] = [(b"rss", Kind::Rss), (b"rdf", Kind::Rdf), (b"feed", Kind::Atom)];
+    let kinds: [(&[u8], FeedKind); 3] =
+        [(b"rss", FeedKind::Rss), (b"rdf", FeedKind::Rdf), (b"feed", FeedKind::Atom)];
     kinds.iter().find(|(root, _)| name.eq_ignore_ascii_case(root)).map(|(_, kind)| *kind)
 }
 
@@ -96,7 +97,7 @@ fn declaration_length(rest: &[u8]) -> Option<usize> {
 
 /// The parts of an entry that are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Field {
+enum FeedField {
     /// `pubDate` of RSS, `published` of Atom.
     Published,
     /// `dc:date` of RSS, `updated` of Atom (and of RSS that borrows it).
@@ -104,7 +105,7 @@ enum Field {
 }
 
 /// The dates of a feed being gathered.
-struct Gathering {
+struct FeedReader {
     entry_name: &'static str,
     dates: Vec<i64>,
     /// A channel or an item was seen.
@@ -113,16 +114,16 @@ struct Gathering {
     published: Option<i64>,
     updated: Option<i64>,
     /// The field being read, and its text so far.
-    field: Option<Field>,
+    field: Option<FeedField>,
     text: String,
     /// How many elements of other kinds are open inside the entry.
     nested: usize,
 }
 
-impl Gathering {
-    fn new(kind: Kind) -> Self {
+impl FeedReader {
+    fn new(kind: FeedKind) -> Self {
         Self {
-            entry_name: if kind == Kind::Atom { "entry" } else { "item" },
+            entry_name: if kind == FeedKind::Atom { "entry" } else { "item" },
             dates: Vec::new(),
             has_channel: false,
             in_entry: false,
@@ -140,7 +141,7 @@ impl Gathering {
             self.close_entry();
             (self.in_entry, self.has_channel) = (true, true);
         } else if self.in_entry {
-            self.field = Field::called(name).filter(|_| self.nested == 0);
+            self.field = FeedField::called(name).filter(|_| self.nested == 0);
             self.nested += usize::from(self.field.is_none());
             self.text.clear();
         } else if name == "channel" {
@@ -154,8 +155,8 @@ impl Gathering {
         } else if let Some(field) = self.field.take() {
             let date = date(self.text.trim());
             match field {
-                Field::Published => self.published = self.published.or(date),
-                Field::Updated => self.updated = self.updated.or(date),
+                FeedField::Published => self.published = self.published.or(date),
+                FeedField::Updated => self.updated = self.updated.or(date),
             }
         } else {
             self.nested = self.nested.saturating_sub(1);
@@ -169,7 +170,7 @@ impl Gathering {
     }
 }
 
-impl Field {
+impl FeedField {
     fn called(name: &str) -> Option<Self> {
         match name {
             "published" => Some(Self::Published),

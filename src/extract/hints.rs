@@ -4,9 +4,9 @@
 //! to do. What must stay true: of two canonicals, bases or refreshes the first counts; of two requests to robots
 //! the stricter one; addresses are as written, trimmed, and are never of another scheme than HTTP.
 
+use super::elements::{Attribute, Element};
 use super::html::Scanner;
 use super::links::{has_token, web_address};
-use super::names::{Attribute, Element};
 
 /// The name in `<meta name=…>` that means this crawler and no other.
 const PRODUCT_TOKEN: &str = "freshet";

@@ -15,15 +15,15 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memmem};
 
-use super::names::{Attribute, Content, Element, extend_key};
-use super::opaque::{comment_length, is_space, raw_length, script_length};
-use super::reference;
+use super::character_reference;
+use super::elements::{Attribute, ContentModel, Element, extend_key};
+use super::raw_text::{comment_length, is_space, raw_length, script_length};
 
 /// What the scanner found next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Token<'a> {
+pub enum HtmlToken<'a> {
     /// Characters. A text may come in several runs, one after the other.
-    Text(Text<'a>),
+    Text(TextRun<'a>),
     /// A start tag; [`Scanner::value`] has its attributes until the next token is asked for.
     Start(Tag<'a>),
     /// An end tag.
@@ -32,7 +32,7 @@ pub enum Token<'a> {
 
 /// A run of characters, as written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Text<'a> {
+pub struct TextRun<'a> {
     /// What stands in the page.
     pub raw: &'a str,
     /// The element whose content is no markup, in which it stands; [`Element::Other`] in plain markup.
@@ -54,7 +54,7 @@ pub struct Tag<'a> {
 
 /// Where a value stands, in bytes from the start of the page.
 #[derive(Clone, Copy, Default, Debug)]
-struct Span {
+struct ByteSpan {
     start: usize,
     end: usize,
 }
@@ -73,7 +73,7 @@ pub struct Scanner<'a> {
     attributes_at: usize,
     /// Bit n: the last tag has the attribute n, at `spans[n]`.
     present: u16,
-    spans: [Span; Attribute::COUNT],
+    spans: [ByteSpan; Attribute::COUNT],
 }
 
 impl<'a> Scanner<'a> {
@@ -87,13 +87,13 @@ impl<'a> Scanner<'a> {
             inside: Element::Other,
             attributes_at: 0,
             present: 0,
-            spans: [Span::default(); Attribute::COUNT],
+            spans: [ByteSpan::default(); Attribute::COUNT],
         }
     }
 
     /// The next tag or run of text; `None` at the end of the page, and ever after.
     #[inline]
-    pub fn advance(&mut self) -> Option<Token<'a>> {
+    pub fn advance(&mut self) -> Option<HtmlToken<'a>> {
         if self.inside != Element::Other
             && let Some(text) = self.opaque_text()
         {
@@ -146,7 +146,7 @@ impl<'a> Scanner<'a> {
             return None;
         }
         let span = self.spans.get(attribute as usize)?;
-        self.page.get(span.start..span.end).map(reference::decode_attribute)
+        self.page.get(span.start..span.end).map(character_reference::decode_attribute)
     }
 
     /// All attributes of the last tag, name and value as written, duplicates included.
@@ -154,11 +154,11 @@ impl<'a> Scanner<'a> {
         let page = self.page;
         let mut position = self.attributes_at;
         std::iter::from_fn(move || match next_attribute(page.as_bytes(), position) {
-            Step::Attribute { name, value, next, .. } => {
+            TagPart::Attribute { name, value, next, .. } => {
                 position = next;
                 Some((page.get(name.start..name.end)?, page.get(value.start..value.end)?))
             }
-            Step::Close { .. } | Step::EndOfPage => None,
+            TagPart::Close { .. } | TagPart::EndOfPage => None,
         })
     }
 
@@ -174,15 +174,15 @@ impl<'a> Scanner<'a> {
 
     /// `length` bytes of markup's text from here.
     #[inline(always)]
-    fn text(&mut self, length: usize) -> Token<'a> {
+    fn text(&mut self, length: usize) -> HtmlToken<'a> {
         let raw = self.page.get(self.position..self.position + length).unwrap_or_default();
         self.position += length;
-        Token::Text(Text { raw, inside: Element::Other, references: true })
+        HtmlToken::Text(TextRun { raw, inside: Element::Other, references: true })
     }
 
     /// The tag at `position`, whose name begins `name_offset` bytes on.
     #[inline(always)]
-    fn tag(&mut self, name_offset: usize) -> Option<Token<'a>> {
+    fn tag(&mut self, name_offset: usize) -> Option<HtmlToken<'a>> {
         let bytes = self.page.as_bytes();
         let start = self.position + name_offset;
         let (mut end, mut key) = (start, 0);
@@ -200,18 +200,18 @@ impl<'a> Scanner<'a> {
             if self.foreign > 0 && matches!(element, Element::Svg | Element::Math) {
                 self.foreign -= 1;
             }
-            return Some(Token::End(Tag { element, name, is_empty: false }));
+            return Some(HtmlToken::End(Tag { element, name, is_empty: false }));
         }
         let enters_foreign = matches!(element, Element::Svg | Element::Math);
         let closed = self_closing && (self.xhtml || enters_foreign || self.foreign > 0);
         let is_empty = closed || element.is_void();
-        if !closed && element.content() != Content::Markup {
+        if !closed && element.content() != ContentModel::Markup {
             self.inside = element;
         }
         if enters_foreign && !closed {
             self.foreign += 1;
         }
-        Some(Token::Start(Tag { element, name, is_empty }))
+        Some(HtmlToken::Start(Tag { element, name, is_empty }))
     }
 
     /// Goes past the tag whose attributes begin at `from`, noting where those that matter stand. `None`: the page
@@ -224,7 +224,7 @@ impl<'a> Scanner<'a> {
         let mut position = from;
         loop {
             match next_attribute(bytes, position) {
-                Step::Attribute { name, key, value, next } => {
+                TagPart::Attribute { name, key, value, next } => {
                     let attribute = Attribute::of(key, bytes.get(name.start..name.end).unwrap_or_default());
                     if attribute != Attribute::Other
                         && self.present & bit(attribute) == 0
@@ -235,11 +235,11 @@ impl<'a> Scanner<'a> {
                     }
                     position = next;
                 }
-                Step::Close { self_closing, next } => {
+                TagPart::Close { self_closing, next } => {
                     self.position = next;
                     return Some(self_closing);
                 }
-                Step::EndOfPage => {
+                TagPart::EndOfPage => {
                     self.position = bytes.len();
                     return None;
                 }
@@ -256,7 +256,7 @@ impl<'a> Scanner<'a> {
 
     /// Goes past what begins with `<!`: a comment, a document type, or something taken for a comment. A CDATA
     /// section is text where there are such sections.
-    fn declaration(&mut self) -> Option<Token<'a>> {
+    fn declaration(&mut self) -> Option<HtmlToken<'a>> {
         let rest = self.rest();
         if let Some(comment) = rest.strip_prefix(b"<!--") {
             self.position += 4 + comment_length(comment);
@@ -265,7 +265,7 @@ impl<'a> Scanner<'a> {
             let end = memmem::find(rest, b"]]>").map_or(self.page.len(), |end| self.position + end);
             self.position = (end + 3).min(self.page.len());
             let raw = self.page.get(start..end).unwrap_or_default();
-            return Some(Token::Text(Text { raw, inside: Element::Other, references: false }));
+            return Some(HtmlToken::Text(TextRun { raw, inside: Element::Other, references: false }));
         } else {
             // A `>` ends a document type even between quotes, so it need not be taken apart.
             self.skip_past_bracket(2);
@@ -274,13 +274,13 @@ impl<'a> Scanner<'a> {
     }
 
     /// The text inside an element whose content is not markup, up to its end tag; `None` if there is none.
-    fn opaque_text(&mut self) -> Option<Token<'a>> {
+    fn opaque_text(&mut self) -> Option<HtmlToken<'a>> {
         let inside = std::mem::replace(&mut self.inside, Element::Other);
         let rest = self.rest();
         let name = inside.name().as_bytes();
         let length = match inside.content() {
-            Content::Plain => rest.len(),
-            Content::Script => script_length(rest),
+            ContentModel::Plain => rest.len(),
+            ContentModel::Script => script_length(rest),
             _ => raw_length(rest, name),
         };
         if length == 0 {
@@ -288,7 +288,11 @@ impl<'a> Scanner<'a> {
         }
         let raw = self.page.get(self.position..self.position + length).unwrap_or_default();
         self.position += length;
-        Some(Token::Text(Text { raw, inside, references: inside.content() == Content::Escapable }))
+        Some(HtmlToken::Text(TextRun {
+            raw,
+            inside,
+            references: inside.content() == ContentModel::Escapable,
+        }))
     }
 }
 
@@ -298,28 +302,28 @@ fn bit(attribute: Attribute) -> u16 {
 }
 
 /// What stands next inside a tag.
-enum Step {
-    Attribute { name: Span, key: u64, value: Span, next: usize },
+enum TagPart {
+    Attribute { name: ByteSpan, key: u64, value: ByteSpan, next: usize },
     Close { self_closing: bool, next: usize },
     EndOfPage,
 }
 
 /// Reads on inside a tag from `position`, which is never inside an attribute.
 #[inline(always)]
-fn next_attribute(bytes: &[u8], mut position: usize) -> Step {
+fn next_attribute(bytes: &[u8], mut position: usize) -> TagPart {
     let mut slash = false;
     loop {
         match bytes.get(position) {
-            Some(b'>') => return Step::Close { self_closing: slash, next: position + 1 },
+            Some(b'>') => return TagPart::Close { self_closing: slash, next: position + 1 },
             Some(b'/') => slash = true,
             Some(byte) if is_space(*byte) => slash = false,
             Some(_) => break,
-            None => return Step::EndOfPage,
+            None => return TagPart::EndOfPage,
         }
         position += 1;
     }
     // The first byte belongs to the name whatever it is, even `=`.
-    let mut name = Span { start: position, end: position };
+    let mut name = ByteSpan { start: position, end: position };
     let mut key = 0;
     while let Some(&byte) = bytes.get(name.end) {
         if is_space(byte) || matches!(byte, b'/' | b'>') || (byte == b'=' && name.end > name.start) {
@@ -330,7 +334,12 @@ fn next_attribute(bytes: &[u8], mut position: usize) -> Step {
     }
     let equals = skip_spaces(bytes, name.end);
     if bytes.get(equals) != Some(&b'=') {
-        return Step::Attribute { name, key, value: Span { start: equals, end: equals }, next: equals };
+        return TagPart::Attribute {
+            name,
+            key,
+            value: ByteSpan { start: equals, end: equals },
+            next: equals,
+        };
     }
     let start = skip_spaces(bytes, equals + 1);
     match bytes.get(start) {
@@ -340,9 +349,9 @@ fn next_attribute(bytes: &[u8], mut position: usize) -> Step {
             match memchr(quote, value) {
                 Some(length) => {
                     let end = start + length;
-                    Step::Attribute { name, key, value: Span { start, end }, next: end + 1 }
+                    TagPart::Attribute { name, key, value: ByteSpan { start, end }, next: end + 1 }
                 }
-                None => Step::EndOfPage,
+                None => TagPart::EndOfPage,
             }
         }
         _ => {
@@ -350,7 +359,7 @@ fn next_attribute(bytes: &[u8], mut position: usize) -> Step {
             let length =
                 value.iter().position(|byte| is_space(*byte) || *byte == b'>').unwrap_or(value.len());
             let end = start + length;
-            Step::Attribute { name, key, value: Span { start, end }, next: end }
+            TagPart::Attribute { name, key, value: ByteSpan { start, end }, next: end }
         }
     }
 }

@@ -6,7 +6,7 @@ use html5gum::{Span, Tokenizer};
 use proptest::prelude::*;
 
 use super::*;
-use crate::extract::reference::{Place, decode};
+use crate::extract::character_reference::{ReferencePlace, decode};
 
 /// A token with nothing left to decode. Runs of text that follow one another are one text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,25 +47,27 @@ fn ours(page: &str) -> Vec<Plain> {
     let mut tokens = Vec::new();
     while let Some(token) = scanner.advance() {
         match token {
-            Token::Text(text) => {
+            HtmlToken::Text(text) => {
                 let raw = newlines(text.raw);
                 let decoded = match (text.references, text.inside) {
                     // NUL is for the tree builder to drop, in markup only.
-                    (true, Element::Other) => {
-                        raw.split('\0').map(|part| decode(part, Place::Text)).collect::<Vec<_>>().join("\0")
-                    }
-                    (true, _) => decode(&raw, Place::Text),
+                    (true, Element::Other) => raw
+                        .split('\0')
+                        .map(|part| decode(part, ReferencePlace::Text))
+                        .collect::<Vec<_>>()
+                        .join("\0"),
+                    (true, _) => decode(&raw, ReferencePlace::Text),
                     (false, _) => raw.replace('\0', "\u{fffd}"),
                 };
                 add_text(&mut tokens, &decoded);
             }
-            Token::Start(tag) => {
+            HtmlToken::Start(tag) => {
                 let mut attributes = Vec::new();
                 for (name, value) in scanner.attributes() {
                     add_attribute(
                         &mut attributes,
                         plain_name(name),
-                        reference::decode_attribute(&newlines(value)).into_owned(),
+                        character_reference::decode_attribute(&newlines(value)).into_owned(),
                     );
                 }
                 for (name, value) in &attributes {
@@ -81,7 +83,7 @@ fn ours(page: &str) -> Vec<Plain> {
                 }
                 tokens.push(Plain::Start(plain_name(tag.name), attributes));
             }
-            Token::End(tag) => tokens.push(Plain::End(plain_name(tag.name))),
+            HtmlToken::End(tag) => tokens.push(Plain::End(plain_name(tag.name))),
         }
     }
     tokens
@@ -230,9 +232,9 @@ fn in_svg_and_in_xhtml_an_empty_element_is_closed() {
         let mut names = Vec::new();
         while let Some(token) = scanner.advance() {
             names.push(match token {
-                Token::Start(tag) => tag.name,
-                Token::End(_) => "/",
-                Token::Text(text) => text.raw,
+                HtmlToken::Start(tag) => tag.name,
+                HtmlToken::End(_) => "/",
+                HtmlToken::Text(text) => text.raw,
             });
         }
         names.join(" ")

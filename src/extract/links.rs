@@ -8,8 +8,8 @@
 use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 
+use super::elements::{Attribute, Element};
 use super::html::Scanner;
-use super::names::{Attribute, Element};
 use crate::identity_hash::ByHash;
 
 /// A link of a page.

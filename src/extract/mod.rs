@@ -4,35 +4,35 @@
 //! resolves them. What must stay true: the same bytes and header always give the same document; time is linear
 //! in the bytes and memory in what is kept of them, whatever the bytes, so that no page can stop the crawl; and no
 //! bytes make it fail. A page is walked once, tag by tag, and no tree is built: a browser may see a broken page a
-//! little otherwise, but nesting costs nothing (see `html` for what the walk takes for a tag, `visible` for what
+//! little otherwise, but nesting costs nothing (see `html` for what the walk takes for a tag, `visibility` for what
 //! it takes for hidden).
 
+pub mod character_reference;
 mod charset;
+pub mod elements;
 mod entities;
 pub mod feed;
 pub mod hints;
 pub mod html;
 pub mod links;
 mod media;
-pub mod names;
-mod opaque;
-mod outline;
-pub mod reference;
-pub mod rules;
+mod raw_text;
+mod selection;
 pub mod sitemap;
 pub mod soft_error;
 pub mod text;
-pub mod visible;
+pub mod text_rules;
+pub mod visibility;
 
 pub use hints::{Hints, Refresh, RobotsTag, robots_tag};
 pub use links::Link;
 pub use media::{MediaKind, media_kind};
 
-use html::{Scanner, Token};
+use elements::Element;
+use html::{HtmlToken, Scanner};
 use links::Links;
-use names::Element;
 use text::Words;
-use visible::Visibility;
+use visibility::Visibility;
 
 /// What a body says.
 #[derive(Clone, PartialEq, Debug)]
@@ -72,7 +72,7 @@ pub fn html(body: &[u8], content_type: Option<&str>, max_links: usize) -> Docume
     let mut visibility = Visibility::default();
     while let Some(token) = scanner.advance() {
         match token {
-            Token::Text(text) => match text.inside {
+            HtmlToken::Text(text) => match text.inside {
                 // Here, and not at its end tag, because a page may end in its title.
                 Element::Title if visibility.is_live() && !scanner.in_foreign() => {
                     let mut found = Words::default();
@@ -86,7 +86,7 @@ pub fn html(body: &[u8], content_type: Option<&str>, max_links: usize) -> Docume
                 }
                 _ => {}
             },
-            Token::Start(tag) => {
+            HtmlToken::Start(tag) => {
                 visibility.start(tag, &scanner);
                 if visibility.is_live() {
                     links.start(tag.element, &scanner);
@@ -94,7 +94,7 @@ pub fn html(body: &[u8], content_type: Option<&str>, max_links: usize) -> Docume
                 }
                 set_apart(&mut words, tag.element, &visibility);
             }
-            Token::End(tag) => {
+            HtmlToken::End(tag) => {
                 set_apart(&mut words, tag.element, &visibility);
                 visibility.end(tag);
             }

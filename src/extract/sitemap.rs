@@ -92,13 +92,13 @@ fn read_lines(text: &str, max_entries: usize) -> Result<Sitemap, SitemapError> {
 
 /// The parts of an entry that are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Field {
+enum SitemapField {
     Location,
     LastChange,
 }
 
 /// The entries of an XML sitemap being gathered.
-struct Gathering {
+struct SitemapReader {
     /// The name of the element that holds an entry.
     entry_name: &'static str,
     entries: Vec<SitemapEntry>,
@@ -106,7 +106,7 @@ struct Gathering {
     location: Option<String>,
     lastmod: Option<i64>,
     /// The field being read, and its text so far.
-    field: Option<Field>,
+    field: Option<SitemapField>,
     text: String,
     /// How many elements of other kinds are open inside the entry.
     nested: usize,
@@ -114,13 +114,13 @@ struct Gathering {
 
 fn read_xml(text: &str, max_entries: usize) -> Result<Sitemap, SitemapError> {
     let mut reader = lenient_reader(text);
-    let mut gathering: Option<Gathering> = None;
+    let mut gathering: Option<SitemapReader> = None;
     // What is not well-formed ends the file; what stood before it counts.
     while let Ok(event) = reader.read_event() {
         let Some(known) = &mut gathering else {
             match event {
                 Event::Start(tag) | Event::Empty(tag) => {
-                    gathering = Some(Gathering::under(tag.local_name().into_inner())?)
+                    gathering = Some(SitemapReader::under(tag.local_name().into_inner())?)
                 }
                 Event::Eof => break,
                 _ => {}
@@ -149,7 +149,7 @@ fn read_xml(text: &str, max_entries: usize) -> Result<Sitemap, SitemapError> {
     })
 }
 
-impl Gathering {
+impl SitemapReader {
     fn under(root: &str) -> Result<Self, SitemapError> {
         let entry_name = match root.to_ascii_lowercase().as_str() {
             "urlset" => "url",
@@ -174,8 +174,8 @@ impl Gathering {
             self.in_entry = true;
         } else if self.in_entry {
             self.field = match name {
-                "loc" if self.nested == 0 => Some(Field::Location),
-                "lastmod" if self.nested == 0 => Some(Field::LastChange),
+                "loc" if self.nested == 0 => Some(SitemapField::Location),
+                "lastmod" if self.nested == 0 => Some(SitemapField::LastChange),
                 _ => {
                     self.nested += 1;
                     None
@@ -190,8 +190,8 @@ impl Gathering {
             self.close_entry();
         } else if let Some(field) = self.field.take() {
             match field {
-                Field::Location => self.location = web_address(&self.text).map(|url| url.into_owned()),
-                Field::LastChange => self.lastmod = date(self.text.trim()),
+                SitemapField::Location => self.location = web_address(&self.text).map(|url| url.into_owned()),
+                SitemapField::LastChange => self.lastmod = date(self.text.trim()),
             }
         } else {
             self.nested = self.nested.saturating_sub(1);

@@ -30,7 +30,7 @@ const MAX_MESSAGE_WORDS: usize = 12;
 
 /// How much of a title or line a phrase has to be, and whether that is enough.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Fit {
+enum PhraseFit {
     /// The beginning of it, or of a part of it: they are set apart by a dash or a bar. For phrases that begin no
     /// headline.
     Start,
@@ -39,11 +39,11 @@ enum Fit {
     /// As [`Whole`], but not alone: for phrases that may be a headline.
     Vague,
 }
-use Fit::{Start, Vague, Whole};
+use PhraseFit::{Start, Vague, Whole};
 
 /// What error pages say, in lower case, without punctuation and apostrophes; how it must stand; what it means; and
 /// who says so, or why it is not stricter or looser.
-const PHRASES: &[(&str, Fit, SoftError, &str)] = &[
+const PHRASES: &[(&str, PhraseFit, SoftError, &str)] = &[
     // --- missing
     ("error 404", Whole, Missing, "IIS, and most hand-made ones"),
     ("http error 404", Whole, Missing, "IIS"),
@@ -337,7 +337,7 @@ const WORDING: &[&str] = &[
 ];
 
 /// Plain texts that are a server's message, and who sends it.
-const MESSAGES: &[(&str, Fit, SoftError, &str)] = &[
+const MESSAGES: &[(&str, PhraseFit, SoftError, &str)] = &[
     ("404 page not found", Whole, Missing, "Go"),
     ("404 not found", Whole, Missing, "many frameworks"),
     ("error 404 not found", Whole, Missing, "hand-made"),
@@ -410,7 +410,7 @@ fn is_long_without_spaces(text: &str) -> bool {
 }
 
 /// Whether the text says in other words, too, that this is an error.
-fn has_witness(text: &str, vague: &Found) -> bool {
+fn has_witness(text: &str, vague: &FoundPhrase) -> bool {
     let is_other = |words: &str| !words.contains(vague.phrase) && !vague.phrase.contains(words);
     text.lines().any(|line| {
         let said = format!(" {} ", plain(line));
@@ -423,7 +423,7 @@ fn has_witness(text: &str, vague: &Found) -> bool {
 }
 
 /// What a title or line says, if that is an error.
-struct Found {
+struct FoundPhrase {
     phrase: &'static str,
     error: SoftError,
     /// Whether it needs no witness.
@@ -431,14 +431,14 @@ struct Found {
     is_number: bool,
 }
 
-fn read(line: &str) -> Option<Found> {
+fn read(line: &str) -> Option<FoundPhrase> {
     if line.len() > MAX_LINE_BYTES {
         return None;
     }
-    let (mut best, parts): (Option<Found>, _) = (None, parts(line));
+    let (mut best, parts): (Option<FoundPhrase>, _) = (None, parts(line));
     for part in &parts {
         if let Some(subject) = lacking(&part.all) {
-            return Some(Found { phrase: subject, error: Missing, is_sure: true, is_number: false });
+            return Some(FoundPhrase { phrase: subject, error: Missing, is_sure: true, is_number: false });
         }
         for (phrase, fit, error, _) in PHRASES {
             let fits = match fit {
@@ -446,7 +446,7 @@ fn read(line: &str) -> Option<Found> {
                 Whole | Vague => part.all == *phrase || part.sentence == *phrase,
             };
             if fits {
-                let found = Found { phrase, error: *error, is_sure: *fit != Vague, is_number: false };
+                let found = FoundPhrase { phrase, error: *error, is_sure: *fit != Vague, is_number: false };
                 if found.is_sure {
                     return Some(found);
                 }
@@ -456,7 +456,12 @@ fn read(line: &str) -> Option<Found> {
     }
     let whole = plain(line);
     let number = NUMBERS.iter().find(|(number, _)| whole == *number);
-    best.or(number.map(|(phrase, error)| Found { phrase, error: *error, is_sure: false, is_number: true }))
+    best.or(number.map(|(phrase, error)| FoundPhrase {
+        phrase,
+        error: *error,
+        is_sure: false,
+        is_number: true,
+    }))
 }
 
 /// What it is that a sentence says is not there.
@@ -478,19 +483,19 @@ fn lacking(part: &str) -> Option<&'static str> {
 const ENDS: [char; 6] = ['.', '!', '?', '…', '。', '！'];
 
 /// A title or line, or what stands between its dashes and bars: plain words, in lower case.
-struct Part {
+struct LinePart {
     all: String,
     /// The first sentence of it that is more than polite.
     sentence: String,
 }
 
-fn parts(line: &str) -> Vec<Part> {
+fn parts(line: &str) -> Vec<LinePart> {
     let apart = line.replace(" - ", "|");
     let pieces = apart.split(['|', '–', '—', '·', '•', '»', '«', '｜']);
     let part = |piece: &str| {
         let mut sentences = piece.split(ENDS).map(plain);
         let sentence = sentences.find(|sentence| !sentence.is_empty()).unwrap_or_default();
-        Part { all: plain(piece), sentence }
+        LinePart { all: plain(piece), sentence }
     };
     std::iter::once(line).chain(pieces).map(part).filter(|part| !part.all.is_empty()).collect()
 }

@@ -9,8 +9,8 @@
 use encoding_rs::UTF_8;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use super::html::Text;
-use super::reference::{self, Meaning, Place};
+use super::character_reference::{self, Meaning, ReferencePlace};
+use super::html::TextRun;
 
 /// What stands between the last word and the next one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
@@ -48,7 +48,7 @@ impl Words {
 
     /// Adds a run of a page.
     #[inline]
-    pub fn push(&mut self, text: &Text<'_>) {
+    pub fn push(&mut self, text: &TextRun<'_>) {
         self.push_bytes(text.raw.as_bytes(), text.references);
     }
 
@@ -118,7 +118,7 @@ impl Words {
     }
 
     fn push_ampersand(&mut self, rest: &[u8], references: bool) -> usize {
-        match if references { reference::read(rest, Place::Text) } else { None } {
+        match if references { character_reference::read(rest, ReferencePlace::Text) } else { None } {
             Some((Meaning::Character(character), length)) => {
                 self.push_character(character);
                 length
@@ -260,13 +260,13 @@ mod tests {
     use proptest::prelude::*;
     use unicode_normalization::char::canonical_combining_class;
 
-    use super::super::names::Element;
+    use super::super::elements::Element;
     use super::*;
 
     fn fold(runs: &[&str]) -> String {
         let mut words = Words::default();
         for raw in runs {
-            words.push(&Text { raw, inside: Element::Other, references: true });
+            words.push(&TextRun { raw, inside: Element::Other, references: true });
         }
         words.finish()
     }
@@ -293,7 +293,7 @@ mod tests {
     fn references_are_read_where_there_are_any() {
         assert_eq!(fold(&["a &lt; b&amp;c &copy &amp;lt;"]), "a < b&c © &lt;");
         let mut words = Words::default();
-        words.push(&Text { raw: "a &lt; b", inside: Element::Xmp, references: false });
+        words.push(&TextRun { raw: "a &lt; b", inside: Element::Xmp, references: false });
         assert_eq!(words.finish(), "a &lt; b");
     }
 

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::host::{HostAddress, RobotsState};
-use super::politeness::Verdict;
+use super::politeness::HostVerdict;
 use super::robots::Robots;
 use super::task::{self, EndedTask, Task, TaskEnd, TaskKind};
 use super::visit::{Answer, HostReport, Outcome, RobotsRecord, Visit, Waiting};
@@ -56,7 +56,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         };
         let verdict = match &end {
             // A look-up that went well is no request: the host owes no pause for it.
-            TaskEnd::Resolved(Ok(_) | Err(NoAnswer::Refused(_))) => Verdict::GoOn,
+            TaskEnd::Resolved(Ok(_) | Err(NoAnswer::Refused(_))) => HostVerdict::GoOn,
             _ => self.hosts[at].pace.ended(
                 now,
                 took,
@@ -105,24 +105,24 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     }
 
     /// Notes a host's wait, or gives the host up for the cycle.
-    pub(super) fn heed(&mut self, at: usize, verdict: Verdict) {
+    pub(super) fn heed(&mut self, at: usize, verdict: HostVerdict) {
         let wall = Timestamp::now();
         match verdict {
-            Verdict::GoOn => {
+            HostVerdict::GoOn => {
                 // A request that ran beside this one may have brought a wait that is not over.
                 if self.hosts[at].wait.is_some_and(|(until, _)| until <= wall) {
                     self.hosts[at].wait = None;
                     self.report(at, None);
                 }
             }
-            Verdict::Wait(span, why) => {
+            HostVerdict::Wait(span, why) => {
                 // The longer of two wishes holds.
                 if self.hosts[at].wait.is_none_or(|(until, _)| until < wall.plus(span)) {
                     self.hosts[at].wait = Some((wall.plus(span), why));
                 }
                 self.report(at, None);
             }
-            Verdict::Rest(span, why) => {
+            HostVerdict::Rest(span, why) => {
                 tracing::info!(host = %self.hosts[at].host, reason = why.name(), seconds = span.as_secs(), "host rests");
                 self.hosts[at].wait = Some((wall.plus(span), why));
                 self.hosts[at].resting = Some(why);
@@ -259,7 +259,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
                 delay.as_secs_f64(),
                 self.settings.politeness.max_crawl_delay.as_secs_f64()
             );
-            self.heed(of, Verdict::Rest(self.settings.robots_age, Waiting::CrawlDelay));
+            self.heed(of, HostVerdict::Rest(self.settings.robots_age, Waiting::CrawlDelay));
         } else {
             self.events.push_back(FetchEvent::Robots { host: name, sitemaps });
         }

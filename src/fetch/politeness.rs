@@ -109,7 +109,7 @@ pub struct Pace {
 
 /// What a host's failing asks of us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum HostVerdict {
     /// Go on at its pace.
     GoOn,
     /// Wait within the cycle.
@@ -176,7 +176,7 @@ impl Pace {
         first_try: bool,
         politeness: &Politeness,
         random: &mut impl rand::Rng,
-    ) -> Verdict {
+    ) -> HostVerdict {
         // A delay of zero is the operator's word that the host needs no pause.
         let pause =
             if self.delay.is_zero() { self.delay } else { self.delay.max(took.min(MAX_ADAPTIVE_DELAY)) };
@@ -189,36 +189,40 @@ impl Pace {
                     self.failures = 0;
                     self.rests = 0;
                 }
-                return Verdict::GoOn;
+                return HostVerdict::GoOn;
             }
             Sign::Unreachable => {
                 self.failures += 1;
                 if self.failures >= politeness.attempts {
                     self.rest(Waiting::Unreachable)
                 } else {
-                    Verdict::Wait(self.back_off(politeness, random), Waiting::BackOff)
+                    HostVerdict::Wait(self.back_off(politeness, random), Waiting::BackOff)
                 }
             }
             Sign::Busy { retry_after } => {
                 self.failures += u32::from(first_try || self.failures == 0);
                 let asked = retry_after.filter(|asked| is_plausible(*asked));
                 match asked {
-                    Some(asked) if asked > politeness.patience => Verdict::Rest(asked, Waiting::RetryAfter),
+                    Some(asked) if asked > politeness.patience => {
+                        HostVerdict::Rest(asked, Waiting::RetryAfter)
+                    }
                     _ if self.failures >= politeness.max_failures => {
                         match (asked, self.rest(Waiting::Failing)) {
-                            (Some(asked), Verdict::Rest(span, why)) => Verdict::Rest(span.max(asked), why),
+                            (Some(asked), HostVerdict::Rest(span, why)) => {
+                                HostVerdict::Rest(span.max(asked), why)
+                            }
                             (_, rest) => rest,
                         }
                     }
-                    Some(asked) => Verdict::Wait(asked, Waiting::RetryAfter),
+                    Some(asked) => HostVerdict::Wait(asked, Waiting::RetryAfter),
                     None => match self.back_off(politeness, random) {
                         span if span > politeness.patience => self.rest(Waiting::Failing),
-                        span => Verdict::Wait(span, Waiting::BackOff),
+                        span => HostVerdict::Wait(span, Waiting::BackOff),
                     },
                 }
             }
         };
-        if let Verdict::Wait(span, _) | Verdict::Rest(span, _) = verdict {
+        if let HostVerdict::Wait(span, _) | HostVerdict::Rest(span, _) = verdict {
             let until = now + span.min(IMPLAUSIBLE_RETRY_AFTER);
             self.next_allowed = self.next_allowed.max(until);
             self.waits_until = Some(until);
@@ -232,10 +236,10 @@ impl Pace {
     }
 
     /// Robots.txt could not be had: the host rests, everything on it is forbidden meanwhile.
-    pub fn rest(&mut self, why: Waiting) -> Verdict {
+    pub fn rest(&mut self, why: Waiting) -> HostVerdict {
         let span = FIRST_REST.saturating_mul(1 << self.rests.min(12)).min(LONGEST_REST);
         self.rests += 1;
-        Verdict::Rest(span, why)
+        HostVerdict::Rest(span, why)
     }
 
     /// Exponential, with up to a quarter of jitter so that hosts of one operator don't come back in step.
@@ -251,7 +255,7 @@ mod tests {
     use rand::SeedableRng;
     use std::time::UNIX_EPOCH;
 
-    fn ended(pace: &mut Pace, sign: Sign, politeness: &Politeness) -> Verdict {
+    fn ended(pace: &mut Pace, sign: Sign, politeness: &Politeness) -> HostVerdict {
         let mut random = rand_pcg::Pcg64::seed_from_u64(1);
         let now = pace.next_allowed();
         pace.ended(now, Duration::from_millis(30), sign, true, politeness, &mut random)
@@ -276,7 +280,7 @@ mod tests {
         let mut pace = Pace::new(Duration::from_secs(1), start);
         assert_eq!(
             pace.ended(start, Duration::from_millis(5), Sign::Well, true, &politeness, &mut random),
-            Verdict::GoOn
+            HostVerdict::GoOn
         );
         assert_eq!(pace.next_allowed(), start + Duration::from_secs(1));
         pace.ended(start, Duration::from_secs(3), Sign::Well, true, &politeness, &mut random);
@@ -306,7 +310,7 @@ mod tests {
         let mut waits = Vec::new();
         let rest = loop {
             match ended(&mut pace, Sign::Busy { retry_after: None }, &politeness) {
-                Verdict::Wait(span, Waiting::BackOff) => waits.push(span.as_secs_f64()),
+                HostVerdict::Wait(span, Waiting::BackOff) => waits.push(span.as_secs_f64()),
                 other => break other,
             }
         };
@@ -315,7 +319,7 @@ mod tests {
             let base = (2.0 * f64::from(1 << n)).min(60.0);
             assert!((base..base * 1.25).contains(wait), "{waits:?}");
         }
-        assert_eq!(rest, Verdict::Rest(FIRST_REST, Waiting::Failing));
+        assert_eq!(rest, HostVerdict::Rest(FIRST_REST, Waiting::Failing));
         ended(&mut pace, Sign::Well, &politeness);
         assert_eq!(pace.failures(), 0);
     }
@@ -327,15 +331,15 @@ mod tests {
         let mut pace = Pace::new(Duration::from_secs(1), Instant::now());
         assert_eq!(
             ended(&mut pace, busy(5), &politeness),
-            Verdict::Wait(Duration::from_secs(5), Waiting::RetryAfter)
+            HostVerdict::Wait(Duration::from_secs(5), Waiting::RetryAfter)
         );
         assert_eq!(
             ended(&mut pace, busy(3600), &politeness),
-            Verdict::Rest(Duration::from_secs(3600), Waiting::RetryAfter)
+            HostVerdict::Rest(Duration::from_secs(3600), Waiting::RetryAfter)
         );
         assert!(matches!(
             ended(&mut pace, busy(315_360_000), &politeness),
-            Verdict::Wait(_, Waiting::BackOff)
+            HostVerdict::Wait(_, Waiting::BackOff)
         ));
     }
 

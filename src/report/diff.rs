@@ -27,8 +27,8 @@ const MOST_CONTEXT: usize = 1 << 20;
 /// What differs between two texts.
 #[derive(Clone, Debug)]
 pub struct Diff {
-    old: Vec<Line>,
-    new: Vec<Line>,
+    old: Vec<DiffLine>,
+    new: Vec<DiffLine>,
     /// In order, and over all lines of both.
     operations: Vec<DiffOp>,
     words_removed: usize,
@@ -36,7 +36,7 @@ pub struct Diff {
 }
 
 #[derive(Clone, Debug)]
-struct Line {
+struct DiffLine {
     /// Without the newline.
     text: String,
     /// False for a last line that has no newline.
@@ -52,7 +52,7 @@ impl Diff {
 
     fn within(old: &str, new: &str, limit: Duration) -> Diff {
         let deadline = Instant::now().checked_add(limit);
-        let mut names = Names::default();
+        let mut names = StringNumbers::default();
         let [old_names, new_names] = [old, new].map(|text| names.of(text.split_inclusive('\n')));
         let operations = capture_diff_slices_deadline(Algorithm::Myers, &old_names, &new_names, deadline);
         let mut diff =
@@ -120,7 +120,8 @@ impl Diff {
     /// A list of hunks, each with the lines removed and added and where they stood. Lines are counted from 1; as in a
     /// unified diff, a side without lines has the number of the line before.
     pub fn to_json(&self) -> Value {
-        let texts = |lines: &[Line]| -> Vec<String> { lines.iter().map(|line| line.text.clone()).collect() };
+        let texts =
+            |lines: &[DiffLine]| -> Vec<String> { lines.iter().map(|line| line.text.clone()).collect() };
         let changes = self.operations.iter().filter(|operation| operation.tag() != DiffTag::Equal);
         let hunks = changes.map(|operation| {
             let (old, new) = (operation.old_range(), operation.new_range());
@@ -139,7 +140,7 @@ impl Diff {
     /// The lines that were added and those that were removed, in order; a line with changed words is both.
     pub fn lines(&self) -> (Vec<String>, Vec<String>) {
         let changes = || self.operations.iter().filter(|operation| operation.tag() != DiffTag::Equal);
-        let text = |line: &Line| line.text.clone();
+        let text = |line: &DiffLine| line.text.clone();
         (
             changes().flat_map(|operation| self.new_lines(operation)).map(text).collect(),
             changes().flat_map(|operation| self.old_lines(operation)).map(text).collect(),
@@ -151,11 +152,11 @@ impl Diff {
         group_diff_ops(self.operations.clone(), context.min(MOST_CONTEXT))
     }
 
-    fn old_lines(&self, operation: &DiffOp) -> &[Line] {
+    fn old_lines(&self, operation: &DiffOp) -> &[DiffLine] {
         self.old.get(operation.old_range()).unwrap_or_default()
     }
 
-    fn new_lines(&self, operation: &DiffOp) -> &[Line] {
+    fn new_lines(&self, operation: &DiffOp) -> &[DiffLine] {
         self.new.get(operation.new_range()).unwrap_or_default()
     }
 
@@ -177,9 +178,9 @@ impl Diff {
 
 /// Numbers for strings: equal ones for equal strings, and quick to compare.
 #[derive(Default)]
-struct Names<'a>(HashMap<&'a str, usize>);
+struct StringNumbers<'a>(HashMap<&'a str, usize>);
 
-impl<'a> Names<'a> {
+impl<'a> StringNumbers<'a> {
     fn of(&mut self, texts: impl Iterator<Item = &'a str>) -> Vec<usize> {
         let number = |text| {
             let next = self.0.len();
@@ -189,10 +190,10 @@ impl<'a> Names<'a> {
     }
 }
 
-fn lines(text: &str) -> Vec<Line> {
+fn lines(text: &str) -> Vec<DiffLine> {
     let line = |line: &str| match line.strip_suffix('\n') {
-        Some(text) => Line { text: text.to_owned(), ended: true, changed: Vec::new() },
-        None => Line { text: line.to_owned(), ended: false, changed: Vec::new() },
+        Some(text) => DiffLine { text: text.to_owned(), ended: true, changed: Vec::new() },
+        None => DiffLine { text: line.to_owned(), ended: false, changed: Vec::new() },
     };
     text.split_inclusive('\n').map(line).collect()
 }
@@ -208,7 +209,7 @@ struct Word {
 }
 
 /// What is between blanks and word boundaries, all of it changed for now.
-fn words(lines: &[Line]) -> Vec<Word> {
+fn words(lines: &[DiffLine]) -> Vec<Word> {
     let mut words = Vec::new();
     for (place, line) in lines.iter().enumerate() {
         let mut end = 0;
@@ -228,14 +229,14 @@ fn words(lines: &[Line]) -> Vec<Word> {
 fn compare_words(
     removed: &mut [Word],
     added: &mut [Word],
-    old: &[Line],
-    new: &[Line],
+    old: &[DiffLine],
+    new: &[DiffLine],
     deadline: Option<Instant>,
 ) {
-    fn text<'a>(lines: &'a [Line], word: &Word) -> &'a str {
+    fn text<'a>(lines: &'a [DiffLine], word: &Word) -> &'a str {
         lines.get(word.line).and_then(|line| line.text.get(word.range.clone())).unwrap_or_default()
     }
-    let mut names = Names::default();
+    let mut names = StringNumbers::default();
     let old_names = names.of(removed.iter().map(|word| text(old, word)));
     let new_names = names.of(added.iter().map(|word| text(new, word)));
     let operations = capture_diff_slices_deadline(Algorithm::Myers, &old_names, &new_names, deadline);
@@ -266,7 +267,7 @@ fn compare_words(
 }
 
 /// Joins neighbours that changed into one passage.
-fn mark(lines: &mut [Line], words: &[Word]) {
+fn mark(lines: &mut [DiffLine], words: &[Word]) {
     let mut before: Option<(usize, bool)> = None;
     for word in words {
         if let (true, Some(line)) = (word.changed, lines.get_mut(word.line)) {
@@ -299,7 +300,7 @@ fn place(lines: &Range<usize>) -> String {
     }
 }
 
-fn write_line(text: &mut String, sign: char, line: &Line) {
+fn write_line(text: &mut String, sign: char, line: &DiffLine) {
     text.push(sign);
     text.push_str(&line.text);
     text.push_str(if line.ended { "\n" } else { "\n\\ No newline at end of file\n" });

@@ -115,7 +115,7 @@ impl Plot {
             return GREY;
         }
         // The shades of a surface are of one colour.
-        if self.series.get(at).is_some_and(|series| series.shape == Shape::Cells) {
+        if self.series.get(at).is_some_and(|series| series.shape == SeriesShape::Cells) {
             return COLOURS.first().copied().unwrap_or(GREY);
         }
         let before = self.series.iter().take(at).filter(|series| !series.grey).count();
@@ -178,19 +178,19 @@ impl Plot {
             let y = TOP + 10.0 + LINE * line as f64;
             let colour = self.colour(at);
             match series.shape {
-                Shape::Points => {
+                SeriesShape::Points => {
                     let x = left + 11.0;
                     let _ = writeln!(svg, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.5" fill="{colour}"/>"#);
                 }
-                Shape::Bars | Shape::Cells => {
+                SeriesShape::Bars | SeriesShape::Cells => {
                     let top = y - 5.0;
-                    let dark = if series.shape == Shape::Bars { 0.6 } else { series.cells.2 };
+                    let dark = if series.shape == SeriesShape::Bars { 0.6 } else { series.cells.2 };
                     let _ = writeln!(
                         svg,
                         r#"<rect x="{left:.1}" y="{top:.1}" width="22" height="10" fill="{colour}" fill-opacity="{dark}"/>"#
                     );
                 }
-                Shape::Line | Shape::Steps => {
+                SeriesShape::Line | SeriesShape::Steps => {
                     let right = left + 22.0;
                     let dashes = series.dashes();
                     let _ = writeln!(
@@ -244,7 +244,7 @@ impl Axis {
     }
 
     /// As far as the numbers reach, and where its lines and numbers stand.
-    fn fitted(&self, series: &[Series], reach: fn(&Series) -> Vec<f64>) -> Fitted {
+    fn fitted(&self, series: &[Series], reach: fn(&Series) -> Vec<f64>) -> FittedAxis {
         let shown = series.iter().flat_map(reach).filter(|value| self.can_show(*value));
         let (low, high) = shown
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
@@ -256,7 +256,7 @@ impl Axis {
         // Counts and shares begin at 0, not a little below.
         let from = if !self.log && self.from.is_none() && low >= 0.0 { from.max(0.0) } else { from };
         let (from, to) = widened(from, to);
-        Fitted {
+        FittedAxis {
             log: self.log,
             from,
             to,
@@ -276,14 +276,14 @@ fn widened(from: f64, to: f64) -> (f64, f64) {
 }
 
 /// An axis with bounds; those of a logarithmic one are powers of ten.
-struct Fitted {
+struct FittedAxis {
     log: bool,
     from: f64,
     to: f64,
     ticks: Vec<(f64, String)>,
 }
 
-impl Fitted {
+impl FittedAxis {
     /// Where a value is between the bounds, 0 to 1; `None` if it can't be drawn.
     fn place(&self, value: f64) -> Option<f64> {
         let scaled = if self.log { value.log10() } else { value };
@@ -357,7 +357,7 @@ fn short(value: f64) -> String {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     name: String,
-    shape: Shape,
+    shape: SeriesShape,
     points: Vec<(f64, f64)>,
     /// x, low and high.
     band: Vec<(f64, f64, f64)>,
@@ -375,7 +375,7 @@ enum Stroke {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
+enum SeriesShape {
     Line,
     Points,
     Steps,
@@ -386,24 +386,28 @@ enum Shape {
 impl Series {
     /// A line through the points, in their order; where one can't be drawn the line breaks off.
     pub fn line(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
-        Self::new(Shape::Line, name, points)
+        Self::new(SeriesShape::Line, name, points)
     }
 
     pub fn points(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
-        Self::new(Shape::Points, name, points)
+        Self::new(SeriesShape::Points, name, points)
     }
 
     /// A value holds until the next.
     pub fn steps(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
-        Self::new(Shape::Steps, name, points)
+        Self::new(SeriesShape::Steps, name, points)
     }
 
     /// A bar each, x being its middle, as wide as the two nearest bars are apart.
     pub fn bars(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
-        Self::new(Shape::Bars, name, points)
+        Self::new(SeriesShape::Bars, name, points)
     }
 
-    fn new(shape: Shape, name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+    fn new(
+        shape: SeriesShape,
+        name: impl Into<String>,
+        points: impl IntoIterator<Item = (f64, f64)>,
+    ) -> Self {
         let (name, points) = (name.into(), points.into_iter().collect());
         let (band, stroke, grey, cells) = (Vec::new(), Stroke::Whole, false, (1.0, 1.0, 1.0));
         Self { name, shape, points, band, stroke, grey, cells }
@@ -417,7 +421,7 @@ impl Series {
         dark: f64,
     ) -> Self {
         let cells = (width, height, dark.clamp(0.0, 1.0));
-        Self { cells, ..Self::new(Shape::Cells, name, points) }
+        Self { cells, ..Self::new(SeriesShape::Cells, name, points) }
     }
 
     /// Shaded from low to high, as (x, low, high): how sure the numbers are.
@@ -452,8 +456,8 @@ impl Series {
 
     fn reach_across(&self) -> Vec<f64> {
         let half = match self.shape {
-            Shape::Bars => self.bar_width() / 2.0,
-            Shape::Cells => self.cells.0 / 2.0,
+            SeriesShape::Bars => self.bar_width() / 2.0,
+            SeriesShape::Cells => self.cells.0 / 2.0,
             _ => 0.0,
         };
         let points = self.points.iter().flat_map(|(x, _)| [x - half, x + half]);
@@ -461,8 +465,8 @@ impl Series {
     }
 
     fn reach_up(&self) -> Vec<f64> {
-        let foot = (self.shape == Shape::Bars).then_some(0.0);
-        let half = if self.shape == Shape::Cells { self.cells.1 / 2.0 } else { 0.0 };
+        let foot = (self.shape == SeriesShape::Bars).then_some(0.0);
+        let half = if self.shape == SeriesShape::Cells { self.cells.1 / 2.0 } else { 0.0 };
         let points = self.points.iter().flat_map(|(_, y)| [y - half, y + half]);
         points.chain(foot).chain(self.band.iter().flat_map(|(_, low, high)| [*low, *high])).collect()
     }
@@ -488,12 +492,12 @@ impl Series {
             let _ = writeln!(svg, r#"<path d="{path}Z" fill="{colour}" fill-opacity="0.15"/>"#);
         }
         match self.shape {
-            Shape::Points => {
+            SeriesShape::Points => {
                 for (x, y) in self.points.iter().filter_map(|(x, y)| frame.at(*x, *y)) {
                     let _ = writeln!(svg, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3" fill="{colour}"/>"#);
                 }
             }
-            Shape::Bars => {
+            SeriesShape::Bars => {
                 let half = self.bar_width() / 2.0;
                 for (x, y) in &self.points {
                     let ends = (frame.at(x - half, *y), frame.at(x + half, *y));
@@ -506,7 +510,7 @@ impl Series {
                     );
                 }
             }
-            Shape::Cells => {
+            SeriesShape::Cells => {
                 let (width, height, dark) = self.cells;
                 for (x, y) in &self.points {
                     let corners = (
@@ -521,10 +525,10 @@ impl Series {
                     );
                 }
             }
-            Shape::Line | Shape::Steps => {
+            SeriesShape::Line | SeriesShape::Steps => {
                 let dashes = self.dashes();
                 for part in runs(self.points.iter().map(|(x, y)| frame.at(*x, *y))) {
-                    let stepped = self.shape == Shape::Steps;
+                    let stepped = self.shape == SeriesShape::Steps;
                     let corners = part.iter().enumerate().flat_map(|(at, (x, y))| {
                         let before = if stepped && at > 0 { part.get(at - 1) } else { None };
                         [before.map(|(_, held)| (*x, *held)), Some((*x, *y))].into_iter().flatten()
@@ -544,8 +548,8 @@ impl Series {
 struct Frame {
     width: f64,
     height: f64,
-    across: Fitted,
-    up: Fitted,
+    across: FittedAxis,
+    up: FittedAxis,
 }
 
 impl Frame {
@@ -721,7 +725,8 @@ mod tests {
         let band = proptest::collection::vec((number.clone(), number.clone(), number), 0..5);
         (0..4_u8, any::<String>(), points, band, any::<bool>()).prop_map(
             |(shape, name, points, band, plain)| {
-                let shape = [Shape::Line, Shape::Points, Shape::Steps, Shape::Bars][usize::from(shape)];
+                let shape = [SeriesShape::Line, SeriesShape::Points, SeriesShape::Steps, SeriesShape::Bars]
+                    [usize::from(shape)];
                 Series {
                     stroke: if plain { Stroke::Dotted } else { Stroke::Dashed },
                     grey: plain,

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::number;
-use crate::change::lifetime::Life;
+use crate::change::lifetime::FragmentLife;
 use crate::time::Timestamp;
 
 /// How a chart is drawn.
@@ -45,7 +45,7 @@ struct Bar {
 impl Stripes {
     /// The chart, a newline at the end of each line, no blanks before it; empty if there is nothing to show.
     /// Groups that are nearest in birth and death share a row, at their mean, where there are more than rows.
-    pub fn draw(&self, lives: &[Life], times: &[Timestamp]) -> String {
+    pub fn draw(&self, lives: &[FragmentLife], times: &[Timestamp]) -> String {
         let (Some(first), Some(last)) = (times.first(), times.last()) else { return String::new() };
         let all: usize = lives.iter().map(|life| life.fragments).sum();
         if all == 0 {
@@ -60,7 +60,8 @@ impl Stripes {
             Some(at) if span > 0.0 => at.since(*first).seconds() / span * (columns - 1) as f64,
             _ => 0.0,
         };
-        let (fixed, moving): (Vec<Life>, Vec<Life>) = lives.iter().partition(|life| life.is_static());
+        let (fixed, moving): (Vec<FragmentLife>, Vec<FragmentLife>) =
+            lives.iter().partition(|life| life.is_static());
         let bars = moving.iter().map(|life| Bar {
             start: life.born.map_or(0.0, column),
             end: life.died.map_or(columns as f64, column),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use freshet::change::ChangeSettings;
-use freshet::change::rule::ChangedWhen;
+use freshet::change::changed_when::ChangedWhen;
 use freshet::crawl::weights::WeightBy;
 use freshet::estimate::online::Damping;
 use freshet::fetch::limits::Limits;

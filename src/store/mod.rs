@@ -24,8 +24,8 @@ use serde::Serialize;
 
 use crate::change::ChangeSettings;
 pub use crate::change::VersionId;
+use crate::change::changed_when::ChangedWhen;
 use crate::change::profile::{Measured, Profiles};
-use crate::change::rule::ChangedWhen;
 use crate::change::sketch::Sketch;
 use crate::fetch::visit::{HostReport, Outcome, Validators};
 use crate::observation::{Life, Observation};

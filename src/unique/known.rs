@@ -9,7 +9,7 @@
 //!   looks up ten thousand million distinct new links against ten million pages loses one with probability 0.5 %.
 //! - The table is between 0.4 and 0.8 full once it has grown, so a page costs 10 to 20 bytes. While it grows the old
 //!   table stands beside the new one: half as much again, for the time of one pass.
-//! - It holds `max_entries` and no more. From then on a page that is not in it is [`Answer::Unsure`], and whoever asks
+//! - It holds `max_entries` and no more. From then on a page that is not in it is [`Membership::Unsure`], and whoever asks
 //!   has to ask the store.
 
 use std::hash::{BuildHasher, RandomState};
@@ -18,7 +18,7 @@ use crate::page::Fingerprint;
 
 /// What the set can say about a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum Membership {
     /// It was inserted before (or shares its prefix with a page that was).
     Known,
     /// It was never inserted.
@@ -55,11 +55,11 @@ impl KnownSet {
     }
 
     /// Whether a page is known.
-    pub fn contains(&self, page: Fingerprint) -> Answer {
+    pub fn contains(&self, page: Fingerprint) -> Membership {
         match self.find(stored(page)) {
-            Place::Held => Answer::Known,
-            _ if self.len >= self.max_entries => Answer::Unsure,
-            _ => Answer::New,
+            Slot::Held => Membership::Known,
+            _ if self.len >= self.max_entries => Membership::Unsure,
+            _ => Membership::New,
         }
     }
 
@@ -67,11 +67,11 @@ impl KnownSet {
     pub fn insert(&mut self, page: Fingerprint) -> bool {
         let value = stored(page);
         let place = self.find(value);
-        if place == Place::Held || self.len >= self.max_entries {
+        if place == Slot::Held || self.len >= self.max_entries {
             return false;
         }
         match place {
-            Place::Free(slot) if (self.len + 1) * 5 <= self.slots.len() * 4 => self.put(slot, value),
+            Slot::Free(slot) if (self.len + 1) * 5 <= self.slots.len() * 4 => self.put(slot, value),
             _ => {
                 self.grow();
                 self.place(value);
@@ -96,20 +96,20 @@ impl KnownSet {
         self.slots.capacity() * size_of::<u64>()
     }
 
-    fn find(&self, value: u64) -> Place {
+    fn find(&self, value: u64) -> Slot {
         let last = self.slots.len().wrapping_sub(1);
         let mut slot = self.home(value);
         // A slot is always free, so this ends there; an empty table ends at once.
         while let Some(&held) = self.slots.get(slot) {
             if held == value {
-                return Place::Held;
+                return Slot::Held;
             }
             if held == EMPTY {
-                return Place::Free(slot);
+                return Slot::Free(slot);
             }
             slot = (slot + 1) & last;
         }
-        Place::Nowhere
+        Slot::Nowhere
     }
 
     /// Where a page's run begins. High bits of the product, so a growing table is filled from front to back.
@@ -127,7 +127,7 @@ impl KnownSet {
     }
 
     fn place(&mut self, value: u64) {
-        if let Place::Free(slot) = self.find(value) {
+        if let Slot::Free(slot) = self.find(value) {
             self.put(slot, value);
         }
     }
@@ -141,7 +141,7 @@ impl KnownSet {
 
 /// Where a search ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Slot {
     Held,
     Free(usize),
     /// There is no table yet.
@@ -168,8 +168,8 @@ mod tests {
     fn an_empty_set_knows_nothing() {
         let known = KnownSet::with_limit(10);
         assert_eq!((known.len(), known.is_empty(), known.bytes()), (0, true, 0));
-        assert_eq!(known.contains(page(0)), Answer::New);
-        assert_eq!(known.contains(page(5)), Answer::New);
+        assert_eq!(known.contains(page(0)), Membership::New);
+        assert_eq!(known.contains(page(5)), Membership::New);
     }
 
     #[test]
@@ -182,17 +182,17 @@ mod tests {
         assert_eq!(known.len(), 2);
         assert_eq!(
             [1, 2, 3].map(|n| known.contains(page(n))),
-            [Answer::Known, Answer::Known, Answer::Unsure]
+            [Membership::Known, Membership::Known, Membership::Unsure]
         );
-        assert_eq!(KnownSet::with_limit(0).contains(page(1)), Answer::Unsure);
+        assert_eq!(KnownSet::with_limit(0).contains(page(1)), Membership::Unsure);
     }
 
     #[test]
     fn a_prefix_of_zero_is_kept_as_one() {
         let mut known = KnownSet::with_limit(10);
         assert!(known.insert(page(0)));
-        assert_eq!(known.contains(page(0)), Answer::Known);
-        assert_eq!(known.contains(page(1)), Answer::Known);
+        assert_eq!(known.contains(page(0)), Membership::Known);
+        assert_eq!(known.contains(page(1)), Membership::Known);
         assert!(!known.insert(page(1)));
     }
 
@@ -220,16 +220,16 @@ mod tests {
             for prefix in prefixes {
                 let full = expected.len() >= limit;
                 let answer = match (expected.contains(&prefix), full) {
-                    (true, _) => Answer::Known,
-                    (false, true) => Answer::Unsure,
-                    (false, false) => Answer::New,
+                    (true, _) => Membership::Known,
+                    (false, true) => Membership::Unsure,
+                    (false, false) => Membership::New,
                 };
                 prop_assert_eq!(known.contains(page(prefix)), answer);
                 prop_assert_eq!(known.insert(page(prefix)), !full && expected.insert(prefix));
                 prop_assert_eq!(known.len(), expected.len());
             }
             for prefix in &expected {
-                prop_assert_eq!(known.contains(page(*prefix)), Answer::Known);
+                prop_assert_eq!(known.contains(page(*prefix)), Membership::Known);
             }
         }
     }

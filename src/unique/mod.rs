@@ -16,7 +16,7 @@ mod refusal;
 mod scope;
 pub mod seeds;
 
-pub use self::known::{Answer, KnownSet};
+pub use self::known::{KnownSet, Membership};
 pub use self::refusal::Refusal;
 pub use self::scope::{Scope, ScopeKind, SiteRules, TrapLimits, UnknownScope};
 
@@ -24,8 +24,8 @@ use std::collections::HashSet;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use self::counts::Counts;
-use self::refusal::Refusals;
+use self::counts::PageCounts;
+use self::refusal::RefusalCounts;
 use crate::page::{Depth, Fingerprint, PageId, PageUrl, SeedId};
 
 /// A link as found: already resolved and normalised (that is done in parallel, before the door).
@@ -39,7 +39,7 @@ pub struct Candidate {
 
 /// Where links come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct LinkSource {
     /// The depth the new pages will have.
     pub depth: Depth,
     /// The seed through which the source itself came.
@@ -94,9 +94,9 @@ pub fn query_path_hash(url: &PageUrl) -> Option<u64> {
 pub struct UniquenessVerifier {
     scope: Scope,
     known: KnownSet,
-    pages_of_host: Counts,
-    queries_of_path: Counts,
-    refusals: Refusals,
+    pages_of_host: PageCounts,
+    queries_of_path: PageCounts,
+    refusals: RefusalCounts,
 }
 
 impl UniquenessVerifier {
@@ -105,9 +105,9 @@ impl UniquenessVerifier {
         UniquenessVerifier {
             scope,
             known: KnownSet::with_limit(max_known),
-            pages_of_host: Counts::default(),
-            queries_of_path: Counts::default(),
-            refusals: Refusals::default(),
+            pages_of_host: PageCounts::default(),
+            queries_of_path: PageCounts::default(),
+            refusals: RefusalCounts::default(),
         }
     }
 
@@ -120,14 +120,14 @@ impl UniquenessVerifier {
     /// the known set and the counts. `host` is its [`host_hash`], `path_with_query` its [`query_path_hash`].
     pub fn remember(&mut self, page: Fingerprint, host: u64, path_with_query: Option<u64>) {
         // A full set turns the page away, but its host and path have it all the same.
-        if self.known.insert(page) || self.known.contains(page) == Answer::Unsure {
+        if self.known.insert(page) || self.known.contains(page) == Membership::Unsure {
             self.count(host, path_with_query);
         }
     }
 
     /// Which of these are pages nobody knew. Refused ones are counted by reason. New ones are known from here on. Links
     /// whose known-state is unsure are returned apart.
-    pub fn admit(&mut self, links: impl IntoIterator<Item = Candidate>, source: &Source) -> Admitted {
+    pub fn admit(&mut self, links: impl IntoIterator<Item = Candidate>, source: &LinkSource) -> Admitted {
         let mut admitted = Admitted::default();
         let mut said_unsure = HashSet::new();
         let most = if source.page.is_some() { self.scope.limits().links_per_page } else { usize::MAX };
@@ -138,7 +138,7 @@ impl UniquenessVerifier {
             }
             let page = link.url.fingerprint();
             let answer = self.known.contains(page);
-            if answer == Answer::Known || said_unsure.contains(&page) {
+            if answer == Membership::Known || said_unsure.contains(&page) {
                 admitted.known += 1;
                 continue;
             }
@@ -156,7 +156,7 @@ impl UniquenessVerifier {
             }
             let (depth, found_on) = (source.depth, source.page);
             let new_page = NewPage { url: link.url, depth, seed, found_on, lastmod: link.lastmod };
-            if answer == Answer::New {
+            if answer == Membership::New {
                 self.known.insert(page);
                 self.count(host, path_with_query);
                 admitted.new.push(new_page);
@@ -180,7 +180,7 @@ impl UniquenessVerifier {
 
     /// Is this page held as known?
     pub fn knows(&self, page: Fingerprint) -> bool {
-        self.known.contains(page) == Answer::Known
+        self.known.contains(page) == Membership::Known
     }
 
     /// How many pages are held as known.

@@ -109,11 +109,11 @@ impl From<&UrlError> for Refusal {
 
 /// How often each reason was given.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Refusals {
+pub(super) struct RefusalCounts {
     counts: [u64; ALL.len()],
 }
 
-impl Refusals {
+impl RefusalCounts {
     pub(super) fn add(&mut self, reason: Refusal, count: u64) {
         if let Some(held) = self.counts.get_mut(reason as usize) {
             *held = held.saturating_add(count);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn counts_are_taken_once() {
-        let mut refusals = Refusals::default();
+        let mut refusals = RefusalCounts::default();
         refusals.add(Refusal::NoFollow, 2);
         refusals.add(Refusal::Scheme, 1);
         refusals.add(Refusal::NoFollow, 3);

@@ -28,7 +28,7 @@ fn found(pages: &[NewPage]) -> Vec<&str> {
     pages.iter().map(|page| page.url.as_str()).collect()
 }
 
-const SOURCE: Source = Source { depth: 1, seed: Some(SeedId(1)), page: Some(PageId(7)) };
+const SOURCE: LinkSource = LinkSource { depth: 1, seed: Some(SeedId(1)), page: Some(PageId(7)) };
 
 #[test]
 fn new_pages_pass_once() {
@@ -49,7 +49,7 @@ fn new_pages_pass_once() {
 fn refused_links_are_counted_by_reason() {
     let mut verifier = verifier(TrapLimits::default(), 1000);
     verifier.admit(links(&["https://a.org/", "https://b.org/", "https://example.org/a/a/a/a"]), &SOURCE);
-    verifier.admit(links(&["https://example.org/deep"]), &Source { depth: 4, ..SOURCE });
+    verifier.admit(links(&["https://example.org/deep"]), &LinkSource { depth: 4, ..SOURCE });
     verifier.refuse(Refusal::NoFollow, 5);
     verifier.refuse((&UrlError::UserInfo).into(), 1);
     assert_eq!(
@@ -71,7 +71,7 @@ fn a_page_gives_so_many_links_but_a_sitemap_gives_all() {
     let given = numbered(30, |number| format!("https://example.org/{number}"));
     assert_eq!(verifier.admit(given.clone(), &SOURCE).new.len(), 10);
     assert_eq!(verifier.take_refusals(), [(Refusal::LinksPerPage, 20)]);
-    let admitted = verifier.admit(given, &Source { page: None, ..SOURCE });
+    let admitted = verifier.admit(given, &LinkSource { page: None, ..SOURCE });
     assert_eq!((admitted.new.len(), admitted.known), (20, 10));
 }
 
@@ -139,7 +139,7 @@ proptest! {
         let mut verifier = verifier(limits, max_known);
         let mut passed = HashSet::new();
         for (texts, depth, on_page) in batches {
-            let source = Source { depth, seed: None, page: on_page.then_some(PageId(1)) };
+            let source = LinkSource { depth, seed: None, page: on_page.then_some(PageId(1)) };
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             let admitted = verifier.admit(links(&texts), &source);
             let refused: u64 = verifier.take_refusals().iter().map(|(_, count)| count).sum();
@@ -155,7 +155,7 @@ proptest! {
                 prop_assert!(page.depth <= 3);
             }
             let new: Vec<&str> = found(&admitted.new);
-            let again = verifier.admit(links(&new), &Source { page: None, ..source });
+            let again = verifier.admit(links(&new), &LinkSource { page: None, ..source });
             prop_assert_eq!((again.new.len(), again.unsure.len(), again.known), (0, 0, new.len()));
             prop_assert_eq!(verifier.known(), passed.len());
         }

@@ -1,7 +1,7 @@
 //! What only the SQLite store promises: about its file, its lock, and a disk that is full.
 
 use crate::store::{Place, RULES};
-use freshet::change::rule::ChangedWhen;
+use freshet::change::changed_when::ChangedWhen;
 use freshet::fetch::visit::Outcome;
 use freshet::observation::Observation;
 use freshet::page::Normaliser;

@@ -2,7 +2,7 @@
 //!
 //! Each function takes a [`Place`], empty and its own, and says what must hold there. None knows what the store is.
 
-use freshet::change::rule::ChangedWhen;
+use freshet::change::changed_when::ChangedWhen;
 use freshet::change::{self, ChangeSettings};
 use freshet::fetch::visit::{Failure, HostReport, Outcome, Refused, RobotsRecord, Waiting};
 use freshet::observation::{Life, Observation};

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::record::{Record, Verdict, records};
+use super::record::{Record, RuleVerdict, records};
 
 /// A host that wants to be asked less often than this wants not to be asked.
 const MAX_CRAWL_DELAY_SECONDS: f64 = 3600.0;
@@ -18,16 +18,16 @@ const MAX_SITEMAPS: usize = 100;
 
 /// What a file says to one product token.
 #[derive(Debug, Default)]
-pub(super) struct Group<'a> {
+pub(super) struct RobotsGroup<'a> {
     /// In the order written, as written.
-    pub rules: Vec<(Verdict, &'a [u8])>,
+    pub rules: Vec<(RuleVerdict, &'a [u8])>,
     pub crawl_delay: Option<Duration>,
     pub sitemaps: Vec<Url>,
 }
 
 /// What `body` says to `token`: the groups that name it, together; else those for everyone, together.
-pub(super) fn read<'a>(body: &'a [u8], token: &str) -> Group<'a> {
-    let mut reader = Reader::default();
+pub(super) fn read<'a>(body: &'a [u8], token: &str) -> RobotsGroup<'a> {
+    let mut reader = GroupReader::default();
     for record in records(body) {
         match record {
             Record::Agent(value) => reader.agent(value, token),
@@ -45,15 +45,15 @@ pub(super) fn is_token(octet: u8) -> bool {
 }
 
 #[derive(Default)]
-struct Reader<'a> {
+struct GroupReader<'a> {
     /// The groups that name us, merged, once there is one.
-    own: Option<Group<'a>>,
+    own: Option<RobotsGroup<'a>>,
     /// The groups for `*`, merged.
-    everyone: Group<'a>,
+    everyone: RobotsGroup<'a>,
     sitemaps: Vec<Url>,
     /// Asked for above the first group.
     early_delay: Option<Duration>,
-    place: Place,
+    place: FilePart,
     for_us: bool,
     for_everyone: bool,
     /// Asked for in the present group: agents that join the group later are asked it too.
@@ -61,17 +61,17 @@ struct Reader<'a> {
 }
 
 #[derive(Default, PartialEq)]
-enum Place {
+enum FilePart {
     #[default]
     BeforeGroups,
     InAgents,
     InRules,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> GroupReader<'a> {
     fn agent(&mut self, value: &[u8], token: &str) {
-        if self.place != Place::InAgents {
-            self.place = Place::InAgents;
+        if self.place != FilePart::InAgents {
+            self.place = FilePart::InAgents;
             (self.for_us, self.for_everyone, self.held_delay) = (false, false, None);
         }
         match value {
@@ -88,19 +88,19 @@ impl<'a> Reader<'a> {
         self.addressed(|group| group.crawl_delay = group.crawl_delay.max(held));
     }
 
-    fn rule(&mut self, verdict: Verdict, value: &'a [u8]) {
-        if self.place == Place::BeforeGroups {
+    fn rule(&mut self, verdict: RuleVerdict, value: &'a [u8]) {
+        if self.place == FilePart::BeforeGroups {
             return;
         }
-        self.place = Place::InRules;
+        self.place = FilePart::InRules;
         self.addressed(|group| group.rules.push((verdict, value)));
     }
 
     fn crawl_delay(&mut self, value: &[u8]) {
         let asked = delay(value);
         match self.place {
-            Place::BeforeGroups => self.early_delay = self.early_delay.max(asked),
-            Place::InAgents | Place::InRules => {
+            FilePart::BeforeGroups => self.early_delay = self.early_delay.max(asked),
+            FilePart::InAgents | FilePart::InRules => {
                 self.held_delay = self.held_delay.max(asked);
                 self.addressed(|group| group.crawl_delay = group.crawl_delay.max(asked));
             }
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The groups that the present lines speak to.
-    fn addressed(&mut self, mut tell: impl FnMut(&mut Group<'a>)) {
+    fn addressed(&mut self, mut tell: impl FnMut(&mut RobotsGroup<'a>)) {
         if self.for_everyone {
             tell(&mut self.everyone);
         }
@@ -128,9 +128,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn finish(self) -> Group<'a> {
+    fn finish(self) -> RobotsGroup<'a> {
         let group = self.own.unwrap_or(self.everyone);
-        Group {
+        RobotsGroup {
             rules: group.rules,
             crawl_delay: group.crawl_delay.or(self.early_delay),
             sitemaps: self.sitemaps,

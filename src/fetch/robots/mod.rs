@@ -29,8 +29,8 @@ use std::time::Duration;
 
 use url::Url;
 
-use record::Verdict;
-use rules::Rules;
+use record::RuleVerdict;
+use rules::RobotsRules;
 
 /// How much of a body is read. RFC 9309 §2.5 asks for at least this much; what follows the last whole line
 /// within it is ignored.
@@ -41,7 +41,7 @@ pub const MAX_BYTES: usize = 500 * 1024;
 /// A clone shares the rules, so it costs a few counters whatever the size of the file.
 #[derive(Debug, Clone)]
 pub struct Robots {
-    rules: Rules,
+    rules: RobotsRules,
     crawl_delay: Option<Duration>,
     sitemaps: Option<Arc<[Url]>>,
 }
@@ -56,7 +56,7 @@ impl Robots {
     pub fn parse(body: &[u8], product_token: &str) -> Robots {
         let group = group::read(body, self::product_token(product_token));
         Robots {
-            rules: Rules::build(&group.rules),
+            rules: RobotsRules::build(&group.rules),
             crawl_delay: group.crawl_delay,
             sitemaps: (!group.sitemaps.is_empty()).then(|| group.sitemaps.into()),
         }
@@ -64,13 +64,13 @@ impl Robots {
 
     /// No restrictions: for a host that answers 4xx, and so has no robots.txt (RFC 9309 §2.3.1.3).
     pub fn allow_all() -> Robots {
-        Robots { rules: Rules::AllowAll, crawl_delay: None, sitemaps: None }
+        Robots { rules: RobotsRules::AllowAll, crawl_delay: None, sitemaps: None }
     }
 
     /// Nothing but robots.txt itself: for a host that answers 5xx, too late or not at all (RFC 9309
     /// §2.3.1.4).
     pub fn disallow_all() -> Robots {
-        Robots { rules: Rules::DisallowAll, crawl_delay: None, sitemaps: None }
+        Robots { rules: RobotsRules::DisallowAll, crawl_delay: None, sitemaps: None }
     }
 
     /// May this URL be fetched? `/robots.txt` itself always may.
@@ -78,10 +78,10 @@ impl Robots {
     /// Only the path and the query count: whether the URL is of this host is the caller's to know.
     pub fn allows(&self, url: &Url) -> bool {
         match &self.rules {
-            Rules::AllowAll => true,
+            RobotsRules::AllowAll => true,
             _ if pattern::path_and_query(url) == "/robots.txt" => true,
-            Rules::DisallowAll => false,
-            Rules::Ask(robot) => robot.allowed(&pattern::of_url(url)),
+            RobotsRules::DisallowAll => false,
+            RobotsRules::Ask(robot) => robot.allowed(&pattern::of_url(url)),
         }
     }
 
@@ -109,7 +109,7 @@ impl Robots {
 pub fn deciding_rule(body: &[u8], product_token: &str, url: &Url) -> Option<String> {
     let group = group::read(body, self::product_token(product_token));
     let matches = |value: &[u8]| {
-        let alone = Rules::build(&[(Verdict::Disallow, value)]);
+        let alone = RobotsRules::build(&[(RuleVerdict::Disallow, value)]);
         !Robots { rules: alone, crawl_delay: None, sitemaps: None }.allows(url)
     };
     let length = |value: &[u8]| pattern::of_rule(value).map_or(0, |pattern| pattern.len());
@@ -117,8 +117,9 @@ pub fn deciding_rule(body: &[u8], product_token: &str, url: &Url) -> Option<Stri
     let (verdict, value) = matching.max_by_key(|(verdict, value)| (length(value), Reverse(*verdict)))?;
     // Bounds on all rules together may have made them stricter than each alone.
     let allows = Robots::parse(body, product_token).allows(url);
-    let name = if *verdict == Verdict::Allow { "Allow" } else { "Disallow" };
-    (allows == (*verdict == Verdict::Allow)).then(|| format!("{name}: {}", String::from_utf8_lossy(value)))
+    let name = if *verdict == RuleVerdict::Allow { "Allow" } else { "Disallow" };
+    (allows == (*verdict == RuleVerdict::Allow))
+        .then(|| format!("{name}: {}", String::from_utf8_lossy(value)))
 }
 
 /// The product token of a user agent string: `freshet` of `freshet/0.1 (+https://example.org)`.

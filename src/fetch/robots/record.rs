@@ -9,14 +9,14 @@ use super::MAX_BYTES;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Record<'a> {
     Agent(&'a [u8]),
-    Rule(Verdict, &'a [u8]),
+    Rule(RuleVerdict, &'a [u8]),
     CrawlDelay(&'a [u8]),
     Sitemap(&'a [u8]),
 }
 
 /// What a rule says of the URLs that it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Verdict {
+pub(super) enum RuleVerdict {
     Allow,
     Disallow,
 }
@@ -64,9 +64,9 @@ fn split_at(line: &[u8], separator: impl Fn(&u8) -> bool) -> Option<(&[u8], &[u8
 fn named<'a>((name, value): (&[u8], &'a [u8])) -> Option<Record<'a>> {
     let is = |names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
     if is(&["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"]) {
-        Some(Record::Rule(Verdict::Disallow, value))
+        Some(Record::Rule(RuleVerdict::Disallow, value))
     } else if is(&["allow"]) {
-        Some(Record::Rule(Verdict::Allow, value))
+        Some(Record::Rule(RuleVerdict::Allow, value))
     } else if is(&["user-agent", "user agent", "useragent"]) {
         Some(Record::Agent(value))
     } else if is(&["crawl-delay", "crawl delay", "crawldelay"]) {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use texting_robots::Robot;
 
 use super::pattern;
-use super::record::Verdict;
+use super::record::RuleVerdict;
 
 /// How long a pattern may be, in bytes as we spell it: longer than nearly every URL.
 const MAX_PATTERN_BYTES: usize = 1024;
@@ -26,34 +26,34 @@ const SEARCH_START_BYTES: usize = 32;
 
 /// The answer for every URL of a host, or whom to ask.
 #[derive(Debug, Clone)]
-pub(super) enum Rules {
+pub(super) enum RobotsRules {
     AllowAll,
     DisallowAll,
     Ask(Arc<Robot>),
 }
 
-impl Rules {
+impl RobotsRules {
     /// The rules as written, in any order.
-    pub(super) fn build(written: &[(Verdict, &[u8])]) -> Rules {
-        if !written.iter().any(|(verdict, value)| *verdict == Verdict::Disallow && !value.is_empty()) {
-            return Rules::AllowAll;
+    pub(super) fn build(written: &[(RuleVerdict, &[u8])]) -> RobotsRules {
+        if !written.iter().any(|(verdict, value)| *verdict == RuleVerdict::Disallow && !value.is_empty()) {
+            return RobotsRules::AllowAll;
         }
         let patterns = patterns(written);
-        let disallows = |pattern: &str| patterns.contains(&(Verdict::Disallow, pattern.to_owned()));
-        let allows_some = patterns.iter().any(|(verdict, _)| *verdict == Verdict::Allow);
+        let disallows = |pattern: &str| patterns.contains(&(RuleVerdict::Disallow, pattern.to_owned()));
+        let allows_some = patterns.iter().any(|(verdict, _)| *verdict == RuleVerdict::Allow);
         if !allows_some && ["/", "*", "/*"].into_iter().any(disallows) {
-            return Rules::DisallowAll;
+            return RobotsRules::DisallowAll;
         }
         match Robot::new("*", text(&patterns).as_bytes()) {
-            Ok(robot) => Rules::Ask(Arc::new(robot)),
+            Ok(robot) => RobotsRules::Ask(Arc::new(robot)),
             // No text of ours is known to end here. If one does, we know of rules and not what they say.
-            Err(_) => Rules::DisallowAll,
+            Err(_) => RobotsRules::DisallowAll,
         }
     }
 }
 
 /// Each pattern once a verdict, all within the bounds.
-fn patterns(written: &[(Verdict, &[u8])]) -> BTreeSet<(Verdict, String)> {
+fn patterns(written: &[(RuleVerdict, &[u8])]) -> BTreeSet<(RuleVerdict, String)> {
     let mut patterns = BTreeSet::new();
     let mut bytes_left = MAX_SEARCHED_BYTES;
     for &(verdict, value) in written {
@@ -69,7 +69,7 @@ fn patterns(written: &[(Verdict, &[u8])]) -> BTreeSet<(Verdict, String)> {
                 bytes_left = left;
                 patterns.insert(rule);
             }
-            None if verdict == Verdict::Disallow => {
+            None if verdict == RuleVerdict::Disallow => {
                 patterns.insert((verdict, widened(&rule.1)));
             }
             None => {}
@@ -79,14 +79,14 @@ fn patterns(written: &[(Verdict, &[u8])]) -> BTreeSet<(Verdict, String)> {
 }
 
 /// A Disallow cut to [`MAX_PATTERN_BYTES`]; `None` for an Allow that is longer.
-fn shortened(verdict: Verdict, pattern: String) -> Option<String> {
+fn shortened(verdict: RuleVerdict, pattern: String) -> Option<String> {
     if pattern.len() <= MAX_PATTERN_BYTES {
         return Some(pattern);
     }
     match verdict {
-        Verdict::Allow => None,
+        RuleVerdict::Allow => None,
         // The star keeps it longer than any Allow, as it was.
-        Verdict::Disallow => pattern.get(..MAX_PATTERN_BYTES).map(|head| format!("{head}*")),
+        RuleVerdict::Disallow => pattern.get(..MAX_PATTERN_BYTES).map(|head| format!("{head}*")),
     }
 }
 
@@ -105,12 +105,12 @@ fn widened(pattern: &str) -> String {
 }
 
 /// The rules as a robots.txt that texting_robots reads as we do.
-fn text(patterns: &BTreeSet<(Verdict, String)>) -> String {
+fn text(patterns: &BTreeSet<(RuleVerdict, String)>) -> String {
     let mut text = String::from("User-agent: *\n");
     for (verdict, pattern) in patterns {
         text.push_str(match verdict {
-            Verdict::Allow => "Allow: ",
-            Verdict::Disallow => "Disallow: ",
+            RuleVerdict::Allow => "Allow: ",
+            RuleVerdict::Disallow => "Disallow: ",
         });
         text.push_str(pattern);
         text.push('\n');

@@ -23,11 +23,11 @@ fn a_host_without_rules_or_without_answer() {
 #[test]
 fn what_needs_no_asking_is_not_asked() {
     let rules = |body: &[u8]| Robots::parse(body, "freshet").rules;
-    assert!(matches!(rules(b""), Rules::AllowAll));
-    assert!(matches!(rules(b"User-agent: *\nAllow: /a\nDisallow:\n"), Rules::AllowAll));
-    assert!(matches!(rules(b"User-agent: other\nDisallow: /\n"), Rules::AllowAll));
-    assert!(matches!(rules(b"User-agent: *\nDisallow: /a\nDisallow: /\n"), Rules::DisallowAll));
-    assert!(matches!(rules(b"User-agent: *\nDisallow: /\nAllow: /a\n"), Rules::Ask(_)));
+    assert!(matches!(rules(b""), RobotsRules::AllowAll));
+    assert!(matches!(rules(b"User-agent: *\nAllow: /a\nDisallow:\n"), RobotsRules::AllowAll));
+    assert!(matches!(rules(b"User-agent: other\nDisallow: /\n"), RobotsRules::AllowAll));
+    assert!(matches!(rules(b"User-agent: *\nDisallow: /a\nDisallow: /\n"), RobotsRules::DisallowAll));
+    assert!(matches!(rules(b"User-agent: *\nDisallow: /\nAllow: /a\n"), RobotsRules::Ask(_)));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use similar::DiffTag;
 use unicode_width::UnicodeWidthChar;
 
-use super::{Diff, Line, spans};
+use super::{Diff, DiffLine, spans};
 
 /// What is written before and after.
 struct Ink(&'static str, &'static str);
@@ -33,7 +33,7 @@ const SIGN: usize = 2;
 
 /// A part of a line.
 #[derive(Clone, Debug, PartialEq)]
-struct Part {
+struct LineSegment {
     text: String,
     changed: bool,
 }
@@ -51,7 +51,7 @@ pub(super) fn shown(diff: &Diff, width: usize, context: usize, inks: &Inks) -> S
             let skipped = old.start.saturating_sub(end);
             let lines = if skipped == 1 { "line" } else { "lines" };
             let between = format!("… {skipped} {lines} the same …");
-            write(&mut out, "  ", vec![Part { text: between, changed: false }], &inks.stayed, inks);
+            write(&mut out, "  ", vec![LineSegment { text: between, changed: false }], &inks.stayed, inks);
         }
         end = old.end;
         for operation in &hunk {
@@ -77,7 +77,7 @@ pub(super) fn shown(diff: &Diff, width: usize, context: usize, inks: &Inks) -> S
     out
 }
 
-fn write(out: &mut String, sign: &str, parts: Vec<Part>, changed: &Ink, inks: &Inks) {
+fn write(out: &mut String, sign: &str, parts: Vec<LineSegment>, changed: &Ink, inks: &Inks) {
     let start = out.len();
     // In colours the sign has that of its line; in marks it is its own mark.
     let sign_ink = if inks.frame == 0 { changed } else { &inks.stayed };
@@ -93,12 +93,12 @@ fn write(out: &mut String, sign: &str, parts: Vec<Part>, changed: &Ink, inks: &I
     out.push('\n');
 }
 
-fn parts(line: &Line) -> Vec<Part> {
+fn parts(line: &DiffLine) -> Vec<LineSegment> {
     let mut parts = Vec::new();
     let mut end = 0;
     let mut add = |range: std::ops::Range<usize>, changed| {
         if let Some(text) = line.text.get(range).filter(|text| !text.is_empty()) {
-            parts.push(Part { text: harmless(text), changed });
+            parts.push(LineSegment { text: harmless(text), changed });
         }
     };
     for passage in &line.changed {
@@ -111,8 +111,8 @@ fn parts(line: &Line) -> Vec<Part> {
 }
 
 /// Of a line that does not fit, what changed with a little around it, from the first change on.
-fn shorten(parts: Vec<Part>, room: usize, frame: usize) -> Vec<Part> {
-    let cost = |part: &Part| columns(&part.text) + if part.changed { frame } else { 0 };
+fn shorten(parts: Vec<LineSegment>, room: usize, frame: usize) -> Vec<LineSegment> {
+    let cost = |part: &LineSegment| columns(&part.text) + if part.changed { frame } else { 0 };
     if parts.iter().map(cost).sum::<usize>() <= room {
         return parts;
     }
@@ -129,9 +129,9 @@ fn shorten(parts: Vec<Part>, room: usize, frame: usize) -> Vec<Part> {
             }
             (false, _) => part.text.clone(),
         };
-        Part { text, ..part }
+        LineSegment { text, ..part }
     });
-    let short: Vec<Part> = short.collect();
+    let short: Vec<LineSegment> = short.collect();
     let (mut left, many) = (room, short.len());
     let mut shown = Vec::new();
     for (place, part) in short.into_iter().enumerate() {
@@ -144,8 +144,8 @@ fn shorten(parts: Vec<Part>, room: usize, frame: usize) -> Vec<Part> {
         }
         let frame = if part.changed { frame } else { 0 };
         match left.checked_sub(frame) {
-            Some(space) if space > 1 => shown.push(Part { text: head(&part.text, space), ..part }),
-            _ => shown.push(Part { text: head("……", left.min(1)), changed: false }),
+            Some(space) if space > 1 => shown.push(LineSegment { text: head(&part.text, space), ..part }),
+            _ => shown.push(LineSegment { text: head("……", left.min(1)), changed: false }),
         }
         break;
     }

@@ -1,7 +1,7 @@
 //! Fig. 1 to 5: pages as stripes and curves, change frequency against longevity, and how long fragments live.
 
 use super::Corpus;
-use crate::change::lifetime::{Life, Lifetimes, WholeLife};
+use crate::change::lifetime::{FragmentLife, Lifetimes, WholeLife};
 use crate::estimate::gamma_function::lower;
 use crate::longevity::since::Since;
 use crate::reproduce::{Curve, Experiment, Figure, Kind, Numbers, Point, Scale, geometric};
@@ -48,7 +48,7 @@ impl Lived {
             largest = largest.max(fragments);
         }
         let day = Days::of(&lives);
-        let days = |life: &Life| life.fragments as f64 * (day.end(life) - day.start(life));
+        let days = |life: &FragmentLife| life.fragments as f64 * (day.end(life) - day.start(life));
         let all_seconds = SECONDS_A_DAY * lives.lives().iter().map(days).sum::<f64>();
         let (largest, static_share) = (largest / by_update.iter().sum::<f64>(), lives.static_share());
         Some(Self { at, lives, by_update, seconds, all_seconds, largest, static_share })
@@ -76,7 +76,7 @@ impl<'a> Days<'a> {
         }
     }
 
-    fn start(&self, life: &Life) -> f64 {
+    fn start(&self, life: &FragmentLife) -> f64 {
         life.born.map_or(0.0, |born| self.at(born))
     }
 
@@ -84,7 +84,7 @@ impl<'a> Days<'a> {
         self.at(self.0.len().saturating_sub(1))
     }
 
-    fn end(&self, life: &Life) -> f64 {
+    fn end(&self, life: &FragmentLife) -> f64 {
         life.died.map_or_else(|| self.last(), |died| self.at(died))
     }
 }

@@ -1,4 +1,4 @@
-//! Hashes in any order → the distinct ones, in ascending order.
+//! A sort for hashes: hashes in any order → the distinct ones, ascending.
 //!
 //! Hashes are spread evenly: one pass puts each into the bucket that its highest bits name, one or two buckets a hash,
 //! and next to nothing is left to sort. Those that are not spread evenly take longer, but never more than n·log n.
@@ -14,14 +14,14 @@ const CROWD: u32 = 16;
 
 /// Sorts the hashes of one text after the other, in the same memory.
 #[derive(Clone, Debug, Default)]
-pub struct Ascending {
+pub struct HashSorter {
     /// The hashes, bucket by bucket.
     spread: Vec<u64>,
     /// Where the next hash of each bucket goes.
     ends: Vec<u32>,
 }
 
-impl Ascending {
+impl HashSorter {
     /// Each hash once, in ascending order.
     pub fn sort(&mut self, hashes: &[u64]) -> Vec<u64> {
         match u32::try_from(hashes.len()) {
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn hashes_that_crowd_together_are_sorted_too() {
-        let mut ascending = Ascending::default();
+        let mut ascending = HashSorter::default();
         let spread = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         for count in [0, 1, 2, 64, 65, 66, 1000, 40_000] {
             let even: Vec<u64> = (0..count).map(spread).collect();
@@ -156,7 +156,7 @@ mod tests {
         fn each_hash_is_there_once_in_ascending_order(
             lists in prop::collection::vec((prop::collection::vec(any::<u64>(), 0..600), 0_u32..64), 1..3),
         ) {
-            let mut ascending = Ascending::default();
+            let mut ascending = HashSorter::default();
             for (mut hashes, shift) in lists {
                 hashes.iter_mut().for_each(|hash| *hash >>= shift);
                 hashes.extend_from_within(..hashes.len() / 3);

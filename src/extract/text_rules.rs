@@ -1,4 +1,4 @@
-//! What of a page is noise: a page and its site's rules in, the text that is left out.
+//! A site's rules on noise: a page and the rules in, its text without noise out.
 //!
 //! A clock, an advert, a visitors' counter: they differ at every visit and are no change. What must stay true: a rule
 //! that finds nothing leaves exactly the text that [`super::html`] reads, and no page takes more than linear time.
@@ -9,21 +9,21 @@ use regex::{Captures, Regex, RegexBuilder};
 use scraper::Selector;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::html::{Scanner, Token};
-use super::names::Element;
-use super::outline::{self, Place};
+use super::elements::Element;
+use super::html::{HtmlToken, Scanner};
+use super::selection::{self, Selected};
 use super::text::Words;
-use super::visible::Visibility;
+use super::visibility::Visibility;
 use super::{Document, MediaKind, charset, is_xhtml, media_kind, set_apart};
 
 /// What of the pages of a site counts.
 #[derive(Clone, Debug, Default)]
 pub struct TextRules {
-    held: Arc<Held>,
+    compiled: Arc<CompiledRules>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct CompiledRules {
     ignore: Vec<Selector>,
     only: Vec<Selector>,
     /// Whether a selector looks at all the siblings before an element.
@@ -48,24 +48,24 @@ impl TextRules {
     /// `ignore_text` are regular expressions on the text, in which `^` and `$` are the ends of a line.
     pub fn new(ignore: &[String], only: &[String], ignore_text: &[String]) -> Result<TextRules, RuleError> {
         let looks_at_siblings = |rule: &String| rule.contains('~') || rule.contains("-of-type");
-        let held = Held {
+        let compiled = CompiledRules {
             ignore: selectors(ignore)?,
             only: selectors(only)?,
             among_siblings: ignore.iter().chain(only).any(looks_at_siblings),
             ignore_text: ignore_text.iter().map(|rule| pattern(rule)).collect::<Result<_, _>>()?,
             hash: hash(&[ignore, only, ignore_text]),
         };
-        Ok(Self { held: Arc::new(held) })
+        Ok(Self { compiled: Arc::new(compiled) })
     }
 
     /// Whether all of every page counts.
     pub fn is_empty(&self) -> bool {
-        self.held.hash == 0
+        self.compiled.hash == 0
     }
 
     /// A hash of the rules as written, the same in every version of the program; 0 for no rules.
     pub fn hash(&self) -> u64 {
-        self.held.hash
+        self.compiled.hash
     }
 
     /// Leaves of a document what the rules do; `body` and `content_type` are what it was read from.
@@ -89,7 +89,7 @@ impl TextRules {
     /// empty string changes nothing.
     pub fn plain(&self, text: String) -> String {
         let mut text = text;
-        for pattern in &self.held.ignore_text {
+        for pattern in &self.compiled.ignore_text {
             if pattern.find_iter(&text).any(|found| !found.is_empty()) {
                 let mut words = Words::with_capacity(text.len());
                 let blank = |found: &Captures<'_>| {
@@ -106,12 +106,12 @@ impl TextRules {
     /// As [`super::html`] reads the text, but for the pieces that the selectors take away. What is ignored starts
     /// no line, as if it were not there, but a block of it parts words; what is wanted stands on lines of its own.
     fn read(&self, page: &str, xhtml: bool) -> String {
-        let Held { ignore, only, among_siblings, .. } = &*self.held;
-        let everything = Place { ignored: false, wanted: true };
+        let CompiledRules { ignore, only, among_siblings, .. } = &*self.compiled;
+        let everything = Selected { ignored: false, wanted: true };
         let (marks, mut here) = if ignore.is_empty() && only.is_empty() {
             (Vec::new(), everything)
-        } else if let Some(marks) = outline::marks(page, xhtml, ignore, only, *among_siblings) {
-            (marks, Place { wanted: only.is_empty(), ..everything })
+        } else if let Some(marks) = selection::marks(page, xhtml, ignore, only, *among_siblings) {
+            (marks, Selected { wanted: only.is_empty(), ..everything })
         } else {
             tracing::warn!("a page is nested too deeply to look for selectors in it: all its text is taken");
             (Vec::new(), everything)
@@ -126,7 +126,7 @@ impl TextRules {
             let mark = marks.next().flatten();
             let own = mark.map_or(here, |mark| mark.own);
             match token {
-                Token::Text(text) => {
+                HtmlToken::Text(text) => {
                     let is_text = matches!(
                         text.inside,
                         Element::Other | Element::Textarea | Element::Xmp | Element::Plaintext
@@ -135,7 +135,7 @@ impl TextRules {
                         words.push(&text);
                     }
                 }
-                Token::Start(tag) => {
+                HtmlToken::Start(tag) => {
                     visibility.start(tag, &scanner);
                     if own.wanted != here.wanted {
                         words.break_line();
@@ -151,7 +151,7 @@ impl TextRules {
                     }
                     here = if tag.is_empty { mark.map_or(here, |mark| mark.around) } else { own };
                 }
-                Token::End(tag) => {
+                HtmlToken::End(tag) => {
                     let ends_ignored = here.ignored && tag.name.eq_ignore_ascii_case(ignored);
                     if !own.ignored && !ends_ignored {
                         set_apart(&mut words, tag.element, &visibility);
@@ -211,5 +211,5 @@ fn hash(lists: &[&[String]]) -> u64 {
 }
 
 #[cfg(test)]
-#[path = "rules_tests.rs"]
+#[path = "text_rules_tests.rs"]
 mod tests;

@@ -6,7 +6,7 @@
 //! held against each other, the past begins anew there.
 
 use super::VersionId;
-use super::behaviour::{Behaviour, Moves, Shares, classify};
+use super::behaviour::{Behaviour, BehaviourShares, Moves, classify};
 use super::fragment::Fragments;
 use super::lifetime::Lifetimes;
 use crate::time::Timestamp;
@@ -18,24 +18,24 @@ const BYTES_AT_HAND: usize = 4 << 20;
 
 /// What a page went through since its texts can be compared.
 #[derive(Clone, Debug)]
-pub struct Past {
+pub struct Snapshots {
     fragment_words: usize,
     text_rules: Option<u64>,
     lifetimes: Lifetimes,
     moves: Moves,
     /// The latest last.
-    at_hand: Vec<Kept>,
+    at_hand: Vec<KeptVersion>,
     anew: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Kept {
+struct KeptVersion {
     version: VersionId,
     text: String,
     fragments: Fragments,
 }
 
-impl Past {
+impl Snapshots {
     /// Nothing seen yet; fragments have so many words.
     pub fn new(fragment_words: usize) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl Past {
             None => {
                 let text = text_of(version)?;
                 let fragments = Fragments::of(&text, self.fragment_words);
-                Some(Kept { version, text, fragments })
+                Some(KeptVersion { version, text, fragments })
             }
         };
         self.text_rules = Some(text_rules);
@@ -85,7 +85,7 @@ impl Past {
     }
 
     fn make_room(&mut self) {
-        let bytes = |kept: &[Kept]| kept.iter().map(|kept| kept.text.len()).sum::<usize>();
+        let bytes = |kept: &[KeptVersion]| kept.iter().map(|kept| kept.text.len()).sum::<usize>();
         while self.at_hand.len() > AT_HAND || self.at_hand.len() > 1 && bytes(&self.at_hand) > BYTES_AT_HAND {
             self.at_hand.remove(0);
         }
@@ -102,7 +102,7 @@ impl Past {
     }
 
     /// How the page behaves; `None` until it was seen twice with words to follow.
-    pub fn behaviour(&self) -> Option<(Behaviour, Shares)> {
+    pub fn behaviour(&self) -> Option<(Behaviour, BehaviourShares)> {
         let seen = self.lifetimes.times().len() > 1 && !self.lifetimes.lives().is_empty();
         seen.then(|| classify(self.lifetimes.static_share(), &self.moves))
     }
@@ -117,9 +117,9 @@ mod tests {
     const WORDS: usize = 2;
 
     /// Sees the texts a day apart, each text a version of its own, and says which were asked for.
-    fn seen(texts: &[(&str, u64)]) -> (Past, Vec<i64>) {
+    fn seen(texts: &[(&str, u64)]) -> (Snapshots, Vec<i64>) {
         let mut names: Vec<&str> = Vec::new();
-        let (mut past, mut asked) = (Past::new(WORDS), Vec::new());
+        let (mut past, mut asked) = (Snapshots::new(WORDS), Vec::new());
         for (day, (text, rules)) in texts.iter().enumerate() {
             let place = names.iter().position(|known| known == text);
             let version = place.unwrap_or(names.len());

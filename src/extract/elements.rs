@@ -90,7 +90,7 @@ names! {
 
 /// How what stands between a start tag and its end tag is to be tokenised.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Content {
+pub enum ContentModel {
     /// Tags, text and comments: all elements but those below.
     Markup,
     /// Text with character references, up to the end tag.
@@ -106,15 +106,15 @@ pub enum Content {
 impl Element {
     /// How its content is tokenised, in HTML (the WHATWG tree builder's choice of tokenizer state).
     ///
-    /// `noscript` is [`Content::Markup`], as for a browser with scripts off, because scripts are not run.
+    /// `noscript` is [`ContentModel::Markup`], as for a browser with scripts off, because scripts are not run.
     #[inline]
-    pub fn content(self) -> Content {
+    pub fn content(self) -> ContentModel {
         match self {
-            Self::Title | Self::Textarea => Content::Escapable,
-            Self::Style | Self::Xmp | Self::Iframe | Self::Noembed | Self::Noframes => Content::Raw,
-            Self::Script => Content::Script,
-            Self::Plaintext => Content::Plain,
-            _ => Content::Markup,
+            Self::Title | Self::Textarea => ContentModel::Escapable,
+            Self::Style | Self::Xmp | Self::Iframe | Self::Noembed | Self::Noframes => ContentModel::Raw,
+            Self::Script => ContentModel::Script,
+            Self::Plaintext => ContentModel::Plain,
+            _ => ContentModel::Markup,
         }
     }
 

@@ -1,7 +1,7 @@
-//! What counts as a change.
+//! The rule for calling a page changed.
 //!
-//! In comes how two versions of a page differ, out goes whether the page changed: the operator says which difference
-//! matters to him.
+//! In comes how two versions of a page differ, out goes whether the page changed. The operator says which difference
+//! matters.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! What is not markup: bytes from the start of a comment, raw text or script in, its length out.
+//! Comments, raw text and scripts: bytes from the start of one in, its length out.
 //!
 //! These are the states of the WHATWG tokenizer in which tags are not tags (HTML Standard, 13.2.5.9 to 13.2.5.31 and
 //! 13.2.5.43 to 13.2.5.52), seen from outside: only where they end matters. What must stay true: each is one walk

@@ -10,7 +10,7 @@ use super::entities::{BARE, TERMINATED};
 
 /// Where a reference stands; the rules differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum ReferencePlace {
     /// Between tags: `&notit` is `¬it`.
     Text,
     /// In an attribute: `?a=1&not=2` stays as it is, since it is an old link and not a reference.
@@ -33,7 +33,7 @@ const LONGEST_BARE_NAME_BYTES: usize = 6;
 
 /// The reference at the start of `rest`, and its length in bytes; `None` if there is none there, even if there is
 /// an ampersand.
-pub fn read(rest: &[u8], place: Place) -> Option<(Meaning, usize)> {
+pub fn read(rest: &[u8], place: ReferencePlace) -> Option<(Meaning, usize)> {
     match rest.strip_prefix(b"&")?.first()? {
         b'#' => numeric(rest).map(|(character, length)| (Meaning::Character(character), length)),
         byte if byte.is_ascii_alphanumeric() => named(rest.get(1..)?, place),
@@ -46,11 +46,11 @@ pub fn decode_attribute(raw: &str) -> Cow<'_, str> {
     if memchr::memchr2(b'&', 0, raw.as_bytes()).is_none() {
         return Cow::Borrowed(raw);
     }
-    Cow::Owned(decode(raw, Place::Attribute))
+    Cow::Owned(decode(raw, ReferencePlace::Attribute))
 }
 
 /// `raw` with its references read, and NUL replaced by U+FFFD.
-pub fn decode(raw: &str, place: Place) -> String {
+pub fn decode(raw: &str, place: ReferencePlace) -> String {
     let mut decoded = String::with_capacity(raw.len());
     let mut rest = raw;
     while let Some(found) = memchr::memchr2(b'&', 0, rest.as_bytes()) {
@@ -76,7 +76,7 @@ pub fn decode(raw: &str, place: Place) -> String {
     decoded
 }
 
-fn named(name: &[u8], place: Place) -> Option<(Meaning, usize)> {
+fn named(name: &[u8], place: ReferencePlace) -> Option<(Meaning, usize)> {
     let window = name.get(..LONGEST_NAME_BYTES + 1).unwrap_or(name);
     let run = window.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(window.len());
     if window.get(run) == Some(&b';')
@@ -90,7 +90,9 @@ fn named(name: &[u8], place: Place) -> Option<(Meaning, usize)> {
         window.get(..length).and_then(|name| look_up(&BARE, name)).map(|characters| (characters, length))
     })?;
     let next = name.get(length);
-    if place == Place::Attribute && next.is_some_and(|byte| *byte == b'=' || byte.is_ascii_alphanumeric()) {
+    if place == ReferencePlace::Attribute
+        && next.is_some_and(|byte| *byte == b'=' || byte.is_ascii_alphanumeric())
+    {
         return None;
     }
     Some((Meaning::Named(characters), length + 1))
@@ -153,7 +155,7 @@ mod tests {
     use super::*;
 
     fn text(raw: &str) -> String {
-        decode(raw, Place::Text)
+        decode(raw, ReferencePlace::Text)
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a reader does not see: tags in, whether the text that follows is shown out.
+//! Hidden elements: tags in, whether the text that follows is shown out.
 //!
 //! Not shown is what stands in `template`, in an element with the attribute `hidden`, `aria-hidden="true"` or an inline
 //! `display: none` or `visibility: hidden`, and the titles and descriptions inside `svg`. There is no tree, so
@@ -11,8 +11,8 @@
 //!
 //! `hidden` on `html` or `body` is passed over: scripts take it off, and a page with no text at all helps nobody.
 
+use super::elements::{Attribute, Element};
 use super::html::{Scanner, Tag};
-use super::names::{Attribute, Element};
 
 /// An element that is not shown, being read.
 #[derive(Clone, Debug)]

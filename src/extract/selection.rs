@@ -21,8 +21,8 @@ use html5ever::tree_builder::{ElementFlags, NodeOrText, QuirksMode, TreeBuilderO
 use html5ever::{Attribute, QualName};
 use scraper::{Html, HtmlTreeSink, Node, Selector};
 
-use super::html::{Scanner, Token};
-use super::names::{Content, Element};
+use super::elements::{ContentModel, Element};
+use super::html::{HtmlToken, Scanner};
 
 /// The attribute that has a tag's number. It comes first in its tag, and of two the first counts.
 const NUMBER: &str = "freshet-piece";
@@ -41,7 +41,7 @@ type NodeId = <HtmlTreeSink as TreeSink>::Handle;
 
 /// Where a piece stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct Selected {
     /// In an element that is to be left out.
     pub ignored: bool,
     /// In an element that is wanted, or all is.
@@ -52,9 +52,9 @@ pub(super) struct Place {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     /// Of a text, where it stands; of a start tag, its element itself; of an end tag, what comes after it.
-    pub own: Place,
+    pub own: Selected,
     /// What is around it.
-    pub around: Place,
+    pub around: Selected,
 }
 
 /// What the tree says of every piece of a page, by its number; `None` for those that are not in the tree: white
@@ -84,7 +84,7 @@ pub(super) fn marks(
     };
     // Parents come before their children.
     let mut places = HashMap::new();
-    let root = Place { ignored: false, wanted: only.is_empty() };
+    let root = Selected { ignored: false, wanted: only.is_empty() };
     for node in tree.tree.root().descendants() {
         let around = node.parent().and_then(|parent| places.get(&parent.id())).copied().unwrap_or(root);
         let here = Mark { own: around, around };
@@ -92,7 +92,7 @@ pub(super) fn marks(
             Node::Text(text) => text.split(';').for_each(|number| set(number.trim().parse().ok(), here)),
             Node::Comment(number) => set(number.parse().ok(), here),
             Node::Element(element) => {
-                let own = Place {
+                let own = Selected {
                     ignored: around.ignored || ignored.contains(&node.id()),
                     wanted: around.wanted || wanted.contains(&node.id()),
                 };
@@ -126,14 +126,14 @@ fn outline(page: &str, xhtml: bool) -> Outline {
     // Writing to a string does not fail.
     while let Some(token) = scanner.advance() {
         let _ = match token {
-            Token::Text(text) if is_blank(text.raw) => outline.write_char(' '),
-            Token::Text(text) => match text.inside.content() {
-                Content::Markup | Content::Plain => write!(outline, "{number};"),
+            HtmlToken::Text(text) if is_blank(text.raw) => outline.write_char(' '),
+            HtmlToken::Text(text) => match text.inside.content() {
+                ContentModel::Markup | ContentModel::Plain => write!(outline, "{number};"),
                 _ if matches!(text.inside, Element::Textarea | Element::Xmp) => write!(outline, "{number};"),
                 // No reader sees it.
                 _ => Ok(()),
             },
-            Token::Start(tag) => {
+            HtmlToken::Start(tag) => {
                 if !tag.is_empty {
                     open.start(tag.name);
                 }
@@ -147,7 +147,7 @@ fn outline(page: &str, xhtml: bool) -> Outline {
                     _ => write!(outline, "<{name} {NUMBER}=\"{number}\"{rest}"),
                 }
             }
-            Token::End(tag) => {
+            HtmlToken::End(tag) => {
                 open.end(tag.name);
                 write!(outline, "</{}><!--{number}-->", tag.name)
             }
@@ -218,7 +218,7 @@ fn matches(tree: &Html, selectors: &[Selector]) -> HashSet<NodeId> {
 
 fn parse(outline: &str, steps: usize) -> Option<Html> {
     let left = Rc::new(Cell::new(steps));
-    let sink = Counted { tree: HtmlTreeSink::new(Html::new_document()), left: Rc::clone(&left) };
+    let sink = CountingSink { tree: HtmlTreeSink::new(Html::new_document()), left: Rc::clone(&left) };
     let tree_builder = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
     let mut parser = driver::parse_document(sink, ParseOpts { tree_builder, ..ParseOpts::default() });
     let mut rest = outline;
@@ -234,18 +234,18 @@ fn parse(outline: &str, steps: usize) -> Option<Html> {
 }
 
 /// A tree that counts how often it is looked at.
-struct Counted {
+struct CountingSink {
     tree: HtmlTreeSink,
     left: Rc<Cell<usize>>,
 }
 
-impl Counted {
+impl CountingSink {
     fn spend(&self, steps: usize) {
         self.left.set(self.left.get().saturating_sub(steps));
     }
 }
 
-impl TreeSink for Counted {
+impl TreeSink for CountingSink {
     type Handle = NodeId;
     type Output = Html;
     type ElemName<'a> = <HtmlTreeSink as TreeSink>::ElemName<'a>;
