@@ -20,6 +20,9 @@ pub mod varint;
 
 pub mod identity_hash;
 
+/// Numerical functions that several rooms need: the gamma function and its relatives, roots of functions.
+pub mod numeric;
+
 pub mod page;
 
 pub mod fetch;

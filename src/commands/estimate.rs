@@ -9,11 +9,12 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use freshet::crawl::prepare;
+use freshet::estimate::learner::Learner;
+use freshet::estimate::priors::{GroupBy, PriorKind, Priors};
 use freshet::estimate::registry::{self, EstimatorSettings};
 use freshet::estimate::{Estimate, Estimator, EstimatorState, Seen};
 use freshet::page::{HostId, PageId};
 use freshet::policy::Lesson;
-use freshet::policy::learner::{GroupBy, Learner, PriorKind, Priors};
 use freshet::policy::page_state::seen;
 use freshet::report::{Align, Table, number, rate};
 use freshet::store;
@@ -181,7 +182,7 @@ fn fit_prior(global: &Global, arguments: &EstimateArgs, talk: &Talk) -> anyhow::
     let hosts: HashMap<i64, String> =
         store.hosts()?.into_iter().map(|host| (host.id.0, host.report.host.as_str().to_owned())).collect();
     let text = if global.json {
-        let line = |prior: &freshet::policy::learner::Prior| {
+        let line = |prior: &freshet::estimate::priors::Prior| {
             let value = json!({
                 "estimator": prior.kind.name(),
                 "group": group_name(&priors, prior.group, &hosts),
@@ -201,7 +202,7 @@ fn fit_prior(global: &Global, arguments: &EstimateArgs, talk: &Talk) -> anyhow::
 }
 
 /// Changes a day of a page that was never visited twice.
-fn rate_of(prior: &freshet::policy::learner::Prior) -> f64 {
+fn rate_of(prior: &freshet::estimate::priors::Prior) -> f64 {
     let [first, second] = prior.numbers;
     match prior.kind {
         PriorKind::Gamma => first / second,

@@ -4,6 +4,7 @@ mod arrivals;
 pub mod calendar;
 mod cycle;
 pub mod foresee;
+mod importance;
 pub mod observe;
 pub mod prepare;
 mod sitemaps;

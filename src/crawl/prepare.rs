@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::estimate::censored::{History, KEPT_LENGTHS};
+use crate::estimate::priors::{GroupBy, LEAST_PAGES_IN_ALL, PriorKind, Priors, is_time_to_fit};
 use crate::page::{Depth, HostId, PageId};
-use crate::policy::learner::{GroupBy, LEAST_PAGES_IN_ALL, PriorKind, Priors, is_time_to_fit};
 use crate::policy::page_state::seen;
 use crate::policy::{self, Learnt, PageState, Policy, Survey, Yield, registry};
 use crate::store::{KnownHost, KnownPage, Store, StoreError};
@@ -26,7 +26,9 @@ const NEARLY: f64 = 1.05;
 /// are new.
 pub fn priors(store: &mut dyn Store, policy: &dyn Policy) -> Result<(Priors, bool), StoreError> {
     let held = store.priors()?;
-    let Some(kind) = policy.learner().and_then(|learner| learner.prior()) else { return Ok((held, false)) };
+    let Some(kind) = policy.learner().and_then(|learner| learner.prior_kind()) else {
+        return Ok((held, false));
+    };
     let comparisons = store.comparisons()?;
     if !is_time_to_fit(comparisons, held.comparisons) {
         return Ok((held, false));

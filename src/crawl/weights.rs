@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::importance::{LinkGatherer, inlinks, pagerank};
 use crate::page::PageId;
-use crate::policy::importance::{LinkGatherer, inlinks, pagerank};
 use crate::store::{Store, StoreError};
 
 /// What a page's importance goes by.

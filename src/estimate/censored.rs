@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::share::wilson;
 use super::two_intervals::TwoIntervals;
-use super::{Estimate, Estimator, EstimatorState, Memory, Seen, bounded_days, root};
+use super::{Estimate, Estimator, EstimatorState, Memory, Seen, bounded_days};
+use crate::numeric::root;
 use crate::time::Age;
 
 /// X / Σ t (Grimes & Ford 2008, §3.2; Avrachenkov et al. 2020, §3.3): changes seen over the time watched.
@@ -276,6 +277,16 @@ impl Estimator for MostLikely {
             (Some(_), _) => "two-interval",
             (None, true) => "dated",
             (None, false) => "mle",
+        }
+    }
+
+    fn memory_version(&self) -> String {
+        let (name, keep) = (self.name(), self.keep);
+        match self.prior {
+            Some(TwoIntervals { changed_days, unchanged_days }) => {
+                format!("{name}/1 keep {keep} prior {changed_days} {unchanged_days}")
+            }
+            None => format!("{name}/1 keep {keep}"),
         }
     }
 

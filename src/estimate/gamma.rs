@@ -10,8 +10,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::censored::History;
-use super::gamma_function::{lower, quantile};
 use super::{Estimate, Estimator, EstimatorState, Memory, RATE_OF_AN_UNKNOWN_PAGE, Seen, count, dated};
+use crate::numeric::gamma_function::{lower, quantile};
 use crate::time::Age;
 
 /// Gamma(a, b) over rates: mean a/b, variance a/b².
@@ -266,6 +266,12 @@ impl GammaPosterior {
 impl Estimator for GammaPosterior {
     fn name(&self) -> &'static str {
         "gamma"
+    }
+
+    fn memory_version(&self) -> String {
+        let Gamma { shape, days } = self.prior;
+        let memory = self.memory_days.map_or_else(|| "all".to_owned(), |days| days.to_string());
+        format!("gamma/1 prior {shape} {days} memory {memory}")
     }
 
     fn observe(&self, state: &mut EstimatorState, interval: Age, seen: Seen) {

@@ -20,14 +20,14 @@ pub mod censored;
 pub mod count;
 pub mod dated;
 pub mod gamma;
-pub mod gamma_function;
 pub mod initial_interval;
+pub mod learner;
 mod memory;
 pub mod moments;
 pub mod online;
-pub mod prior;
+pub mod period_grid;
+pub mod priors;
 pub mod registry;
-pub mod root;
 mod share;
 pub mod two_intervals;
 pub mod weighted;
@@ -108,7 +108,13 @@ pub trait Estimator: Send + Sync {
     /// The name on the command line and in the store.
     fn name(&self) -> &'static str;
 
-    /// Folds one more visit into what is known of the page.
+    /// The version of the states that [`Self::observe`] makes: a store keeps it beside them, and states of another version are
+    /// made again from the log. It must change with every setting that a state depends on.
+    fn memory_version(&self) -> String {
+        format!("{}/1", self.name())
+    }
+
+    /// Adds one more visit to the state of a page.
     fn observe(&self, state: &mut EstimatorState, interval: Age, seen: Seen);
 
     /// What the formula says, which may be 0: for studies, and for policies that are replayed as published.

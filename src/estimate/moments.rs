@@ -52,6 +52,10 @@ impl Estimator for Moments {
         "mm"
     }
 
+    fn memory_version(&self) -> String {
+        format!("mm/1 keep {}", self.keep)
+    }
+
     fn observe(&self, state: &mut EstimatorState, interval: Age, seen: Seen) {
         let days = state.count(interval, seen);
         // Here all lengths count, whatever their visits found.

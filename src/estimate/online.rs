@@ -164,6 +164,13 @@ impl Estimator for StochasticApproximation {
         "sa"
     }
 
+    fn memory_version(&self) -> String {
+        match self.step {
+            Step::Falling { gamma, first } => format!("sa/1 falling {gamma} {first}"),
+            Step::Constant(step) => format!("sa/1 constant {step}"),
+        }
+    }
+
     fn observe(&self, state: &mut EstimatorState, interval: Age, seen: Seen) {
         let step = self.step.at(state.visits);
         state.count(interval, seen);

@@ -7,7 +7,7 @@ use super::count::Counted;
 use super::gamma::GammaPosterior;
 use super::moments::Moments;
 use super::online::{Damping, LawOfLargeNumbers, Step, StochasticApproximation};
-use super::prior::{GridPosterior, PeriodGrid};
+use super::period_grid::{GridPosterior, PeriodGrid};
 use super::two_intervals::TwoIntervals;
 use super::weighted::{VisitLength, Weighted, Weights};
 

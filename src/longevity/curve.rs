@@ -11,8 +11,8 @@
 //! last digit.
 
 use super::shape;
-use crate::estimate::gamma_function::{churn, inverse_churn};
-use crate::estimate::root;
+use crate::numeric::gamma_function::{churn, inverse_churn};
+use crate::numeric::root;
 
 /// The expected divergence of a page from its copy.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,7 +5,7 @@
 //! Where the share d of a page was replaced the Jaccard distance is j(d) = 2d/(1 + d), for it counts what went and what
 //! came. [`super::curve::Curve`] is the simple form that is fitted; this is what simulations and tests are held against.
 
-use crate::estimate::gamma_function::{churn, lower};
+use crate::numeric::gamma_function::{churn, lower};
 
 /// A page of three parts.
 #[derive(Clone, Copy, Debug, PartialEq)]

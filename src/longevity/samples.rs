@@ -4,8 +4,6 @@
 //! averaged (Olston & Pandey 2008, §4.1; where they subtract the base version, the base time is meant). How many
 //! were averaged stays as a weight.
 
-use crate::change::profile::Profiles;
-
 /// Gaps that differ by less than this share are one: visits of a cycle don't come to the second.
 pub const SAME_GAP: f64 = 0.01;
 
@@ -22,17 +20,6 @@ impl Sample {
     pub const fn new(days: f64, divergence: f64) -> Self {
         Self { days, divergence, weight: 1.0 }
     }
-}
-
-/// The points of all profiles, not averaged yet.
-pub fn of_profiles(profiles: &Profiles) -> impl Iterator<Item = Sample> + '_ {
-    profiles.iter().flat_map(|profile| {
-        let base = profile.base.at;
-        profile
-            .points
-            .iter()
-            .map(move |point| Sample::new(point.at.since(base).days(), point.divergence.get()))
-    })
 }
 
 /// Samples by age, those of equal age averaged. Ages are equal if they differ by at most the share

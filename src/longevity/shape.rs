@@ -4,7 +4,7 @@
 //! replaced, and everything else about a scroll curve follows from the chances of N around K. A single item
 //! (K = 1) is churn.
 
-use crate::estimate::gamma_function::{ln_gamma, lower, upper};
+use crate::numeric::gamma_function::{ln_gamma, lower, upper};
 
 /// Up to so many items the chances are summed one by one; that is faster than the incomplete Gamma function.
 const SUMMED: u32 = 64;

@@ -1,7 +1,7 @@
 //! The chance that a page has changed since it was last seen: 1 − e^(−rate · age), by any estimator.
 
-use super::learner::Learner;
 use super::{PageState, Policy, Reason, Score, Survey};
+use crate::estimate::learner::Learner;
 use crate::time::Timestamp;
 
 /// NAD, SAD, AAD and GAD of Santos et al. (2013, §5.1) with the estimators of these names, time being counted in cycles.
@@ -16,9 +16,11 @@ pub struct ChangeProbability {
 impl ChangeProbability {
     fn chance(&self, page: &PageState, now: Timestamp) -> f64 {
         let days = page.copy_age(now).days();
-        match self.learner.belief(page) {
+        match self.learner.belief(page.host, page.depth, &page.learnt.state) {
             Some(belief) => belief.chance_of_change(days),
-            None => -(-self.learner.as_published(page).rate.get() * days).exp_m1(),
+            None => -(-self.learner.as_published(page.host, page.depth, &page.learnt.state).rate.get()
+                * days)
+                .exp_m1(),
         }
     }
 }
@@ -45,7 +47,8 @@ impl Policy for ChangeProbability {
     }
 
     fn reason(&self, page: &PageState, now: Timestamp) -> Reason {
-        let (estimate, chance) = (self.learner.as_published(page), self.chance(page, now));
+        let (estimate, chance) =
+            (self.learner.as_published(page.host, page.depth, &page.learnt.state), self.chance(page, now));
         Reason { estimate: Some(estimate), chance: Some(chance), ..Reason::default() }
     }
 }

@@ -1,7 +1,7 @@
 //! The change rate itself, by any estimator: the busiest page first, however long ago it was visited.
 
-use super::learner::Learner;
 use super::{PageState, Policy, Reason, Score, Survey};
+use crate::estimate::learner::Learner;
 use crate::time::Timestamp;
 
 /// CG of Santos et al. (2013, §5.1) with the estimator `cg`. As published: an estimator that says 0 makes a page's score
@@ -30,10 +30,13 @@ impl Policy for ChangeRate {
     }
 
     fn score(&self, page: &PageState, _now: Timestamp) -> Score {
-        Score::new(self.learner.as_published(page).rate.get())
+        Score::new(self.learner.as_published(page.host, page.depth, &page.learnt.state).rate.get())
     }
 
     fn reason(&self, page: &PageState, _now: Timestamp) -> Reason {
-        Reason { estimate: Some(self.learner.as_published(page)), ..Reason::default() }
+        Reason {
+            estimate: Some(self.learner.as_published(page.host, page.depth, &page.learnt.state)),
+            ..Reason::default()
+        }
     }
 }

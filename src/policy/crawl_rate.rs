@@ -5,10 +5,10 @@
 //! (Avrachenkov et al. 2020; LambdaCrawl) so do we: the time to the next visit is drawn from an exponential
 //! distribution when a page is visited, and stays until the next.
 
-use super::learner::Learner;
 use super::optimal_rate::{Objective, Terms, Watched, crawl_rate, optimal_under};
 use super::random::draw;
 use super::{PageState, Policy, Reason, Score, Survey};
+use crate::estimate::learner::Learner;
 use crate::page::PageId;
 use crate::time::Timestamp;
 
@@ -55,7 +55,10 @@ impl CrawlRate {
     }
 
     fn watched(&self, page: &PageState) -> Watched {
-        Watched { change_rate: self.learner.estimate(page).rate.get(), weight: page.weight }
+        Watched {
+            change_rate: self.learner.estimate(page.host, page.depth, &page.learnt.state).rate.get(),
+            weight: page.weight,
+        }
     }
 
     /// Visits a day that a page should have; `None` without a budget.
@@ -125,7 +128,8 @@ impl Policy for CrawlRate {
     }
 
     fn reason(&self, page: &PageState, _now: Timestamp) -> Reason {
-        let (estimate, visits_a_day) = (Some(self.learner.estimate(page)), self.rate(page));
+        let (estimate, visits_a_day) =
+            (Some(self.learner.estimate(page.host, page.depth, &page.learnt.state)), self.rate(page));
         Reason { estimate, visits_a_day, drawn: self.moments == Moments::Random, ..Reason::default() }
     }
 }

@@ -16,10 +16,8 @@ mod fixed;
 pub mod formula;
 mod group_curves;
 mod heritrix;
-pub mod importance;
 mod interval_rule;
 mod kinship;
-pub mod learner;
 mod longevity;
 mod longevity_bound;
 mod longevity_fit;
@@ -38,9 +36,9 @@ pub use page_state::{Apart, Learnt, Lesson, PageState, Reason};
 use std::collections::HashMap;
 
 use crate::estimate::Seen;
+use crate::estimate::learner::Learner;
 use crate::page::{Depth, HostId, PageId};
 use crate::time::{Age, Timestamp};
-use learner::Learner;
 
 /// What a visit is worth; higher first. Always finite.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -81,7 +79,7 @@ pub trait Policy: Send + Sync {
     /// Names what the memory of a page is made by: a memory that was made by anything else is no use, and is made
     /// again from the log.
     fn memory_kind(&self) -> String {
-        self.learner().map_or_else(|| "counts".to_owned(), Learner::memory_kind)
+        self.learner().map_or_else(|| "counts".to_owned(), Learner::memory_version)
     }
 
     /// What it looks at besides whether pages changed, and when: a replay tells apart no more pages than it must.

@@ -8,8 +8,8 @@
 //! multiplier · cost · change rate / weight. So they share everything but that function,
 //! `Objective::share`.
 
-use crate::estimate::gamma_function::{inverse_churn, inverse_churn_of_rest};
-use crate::estimate::root;
+use crate::numeric::gamma_function::{inverse_churn, inverse_churn_of_rest};
+use crate::numeric::root;
 
 /// A page to be visited.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -344,8 +344,8 @@ pub fn optimal_for_hosts(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::gamma_function::churn;
     use crate::estimate::tests::{close, golden, number, numbers};
+    use crate::numeric::gamma_function::churn;
     use proptest::prelude::*;
 
     fn pages_of(case: &serde_json::Value) -> Vec<Watched> {

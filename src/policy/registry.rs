@@ -15,7 +15,6 @@ use super::fixed::fixed;
 use super::formula::Formula;
 use super::heritrix::heritrix;
 pub use super::interval_rule::RuleScale;
-use super::learner::Learner;
 use super::longevity::Longevity;
 use super::longevity_bound::LongevityBound;
 use super::longevity_fit::LongevityFit;
@@ -24,6 +23,7 @@ use super::optimal_rate::Objective;
 use super::random::Random;
 use super::stormcrawler::stormcrawler;
 use super::utility::Utility;
+use crate::estimate::learner::Learner;
 use crate::estimate::registry::{self as estimators, EstimatorSettings};
 use crate::time::Age;
 

@@ -8,9 +8,9 @@
 //!
 //! New pages and revisits stand on one scale: see [`newcomers`](super::newcomers).
 
-use super::learner::Learner;
 use super::newcomers::{self, Newcomers};
 use super::{PageState, Policy, Reason, Score, Survey};
+use crate::estimate::learner::Learner;
 use crate::longevity::curve::Curve;
 use crate::time::Timestamp;
 
@@ -35,14 +35,17 @@ impl Utility {
     /// What a visit gains in freshness, in days.
     fn gain(&self, page: &PageState, now: Timestamp) -> f64 {
         let days = page.copy_age(now).days();
-        match self.learner.belief(page) {
+        match self.learner.belief(page.host, page.depth, &page.learnt.state) {
             Some(belief) => belief.utility(1.0, days),
-            None => refresh_utility(self.learner.estimate(page).rate.get(), days),
+            None => refresh_utility(
+                self.learner.estimate(page.host, page.depth, &page.learnt.state).rate.get(),
+                days,
+            ),
         }
     }
 
     fn new_links(&self, page: &PageState, now: Timestamp) -> f64 {
-        newcomers::new_links(page, self.learner.prior_days(page), now)
+        newcomers::new_links(page, self.learner.prior_days(page.host, page.depth), now)
     }
 }
 
@@ -75,9 +78,9 @@ impl Policy for Utility {
     }
 
     fn reason(&self, page: &PageState, now: Timestamp) -> Reason {
-        let estimate = self.learner.estimate(page);
+        let estimate = self.learner.estimate(page.host, page.depth, &page.learnt.state);
         let age = page.copy_age(now);
-        let chance = match self.learner.belief(page) {
+        let chance = match self.learner.belief(page.host, page.depth, &page.learnt.state) {
             Some(belief) => belief.chance_of_change(age.days()),
             None => -(-estimate.rate.get() * age.days()).exp_m1(),
         };

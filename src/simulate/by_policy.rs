@@ -14,9 +14,9 @@ use crate::change::profile::Profiles;
 use crate::estimate::Seen;
 use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
 use crate::estimate::gamma::Gamma;
+use crate::estimate::priors::{GroupBy, Prior, PriorKind, Priors, is_time_to_fit};
 use crate::observation::Life;
 use crate::page::{HostId, Kin, PageId};
-use crate::policy::learner::{GroupBy, Prior, PriorKind, Priors, is_time_to_fit};
 use crate::policy::{Learnt, Lesson, LooksAt, PageState, Policy, Survey};
 use crate::time::Age;
 
@@ -161,7 +161,7 @@ impl<'a> ByPolicy<'a> {
 
     /// Fits the prior that the policy goes by again, if it is time, and learns all anew.
     pub(super) fn fit(&mut self) {
-        let Some(kind) = self.policy.learner().and_then(|learner| learner.prior()) else { return };
+        let Some(kind) = self.policy.learner().and_then(|learner| learner.prior_kind()) else { return };
         if !is_time_to_fit(self.comparisons, self.fitted) {
             return;
         }

@@ -268,7 +268,7 @@ proptest! {
             for name in [row.name.to_owned(), format!("{}:mle", row.name)] {
                 let policy = || find(&name, &PolicySettings::default());
                 let (Ok(one), Ok(other)) = (policy(), policy()) else { continue };
-                if one.learner().is_some_and(|learner| learner.prior().is_some()) {
+                if one.learner().is_some_and(|learner| learner.prior_kind().is_some()) {
                     continue;
                 }
                 let mut here = ByPolicy::new(one, &truth, terms);

@@ -4,10 +4,10 @@
 
 use freshet::change::changed_when::ChangedWhen;
 use freshet::change::{self, ChangeSettings};
+use freshet::estimate::priors::{GroupBy, Prior, PriorKind, Priors};
 use freshet::fetch::visit::{Failure, HostReport, Outcome, Refused, RobotsRecord, Waiting};
 use freshet::observation::{Life, Observation};
 use freshet::page::{Host, Normaliser, PageId, PageUrl, SeedId};
-use freshet::policy::learner::{GroupBy, Prior, PriorKind, Priors};
 use freshet::policy::registry::{self, PolicySettings};
 use freshet::policy::{Policy, Score, Yield};
 use freshet::schedule::{Plan, Planned};

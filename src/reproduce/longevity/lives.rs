@@ -2,8 +2,8 @@
 
 use super::Corpus;
 use crate::change::lifetime::{FragmentLife, Lifetimes, WholeLife};
-use crate::estimate::gamma_function::lower;
 use crate::longevity::since::Since;
+use crate::numeric::gamma_function::lower;
 use crate::reproduce::{Curve, Experiment, Figure, Kind, Numbers, Point, Scale, geometric};
 use crate::time::Timestamp;
 

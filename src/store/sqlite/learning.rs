@@ -6,8 +6,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params, types::Value};
 
 use super::{Result, SqliteStore, StoreError, count, moment, signed};
 use crate::change::profile::Measured;
+use crate::estimate::priors::{GroupBy, Prior, PriorKind, Priors};
 use crate::page::{Depth, HostId, PageId};
-use crate::policy::learner::{GroupBy, Prior, PriorKind, Priors};
 use crate::policy::{Learnt, Lesson, Policy};
 use crate::store::PageLessons;
 use crate::store::fold::{Told, lesson};

@@ -27,8 +27,8 @@ use super::{
 };
 use crate::change::ChangeSettings;
 use crate::change::profile::Profiles;
+use crate::estimate::priors::Priors;
 use crate::page::{Fingerprint, HostId, PageId, PageUrl, SeedId};
-use crate::policy::learner::Priors;
 use crate::policy::{Lesson, Policy, registry};
 use crate::schedule::Plan;
 use crate::time::Timestamp;

@@ -135,7 +135,10 @@ pub fn inverse_churn_of_rest(log_rest: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::tests::close;
+
+    fn close(a: f64, b: f64, relative: f64) -> bool {
+        a == b || (a - b).abs() <= relative * a.abs().max(b.abs())
+    }
 
     /// e^(−x) Σ x^i / i! over i < K.
     fn poisson_below(events: u32, x: f64) -> f64 {

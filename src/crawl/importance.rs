@@ -12,7 +12,7 @@ const WAITING_SHARE: usize = 8;
 
 /// Which page links to which: 4 bytes a link, and 8 a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkGraph {
+pub(super) struct LinkGraph {
     /// Where a page's targets begin, and behind the last page where they all end.
     starts: Vec<usize>,
     /// The pages linked to, in order and each once, page after page.
@@ -21,20 +21,20 @@ pub struct LinkGraph {
 
 /// A [`LinkGraph`] being gathered, from links in any order.
 #[derive(Clone, Debug)]
-pub struct LinkGatherer {
+pub(super) struct LinkGatherer {
     graph: LinkGraph,
     waiting: Vec<(u32, u32)>,
 }
 
 impl LinkGatherer {
-    pub fn new(pages: usize) -> Self {
+    pub(super) fn new(pages: usize) -> Self {
         let graph = LinkGraph { starts: vec![0; pages + 1], targets: Vec::new() };
         Self { graph, waiting: Vec::new() }
     }
 
     /// Takes note of a link. Duplicates, links of a page to itself, and those from or to pages beyond the number given
     /// don't count.
-    pub fn add(&mut self, from: u32, to: u32) {
+    pub(super) fn add(&mut self, from: u32, to: u32) {
         if from == to || from.max(to) as usize >= self.graph.pages() {
             return;
         }
@@ -44,19 +44,20 @@ impl LinkGatherer {
         }
     }
 
-    pub fn finish(mut self) -> LinkGraph {
+    pub(super) fn finish(mut self) -> LinkGraph {
         self.graph.sort_in(&mut self.waiting);
         self.graph
     }
 }
 
 impl LinkGraph {
-    pub fn pages(&self) -> usize {
+    fn pages(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// The number of links.
-    pub fn links(&self) -> usize {
+    #[cfg(test)]
+    fn links(&self) -> usize {
         self.targets.len()
     }
 
@@ -107,7 +108,7 @@ impl LinkGraph {
 }
 
 /// 1 and the number of pages that link to a page, scaled so that the mean is 1.
-pub fn inlinks(graph: &LinkGraph) -> Vec<f64> {
+pub(super) fn inlinks(graph: &LinkGraph) -> Vec<f64> {
     let mut weights = vec![1.0; graph.pages()];
     for target in &graph.targets {
         weights[*target as usize] += 1.0;
@@ -130,7 +131,7 @@ const MOST_ROUNDS: usize = 100;
 /// PR(A) = (1 − d) + d Σ PR(T)/C(T), over the pages T that link to A, C(T) being the number of their links (Brin & Page
 /// 1998, "The anatomy of a large-scale hypertextual web search engine", §2.1.1). By that alone, what pages without links
 /// have is lost; here they share it among all pages, so that the mean is 1.
-pub fn pagerank(graph: &LinkGraph) -> Vec<f64> {
+pub(super) fn pagerank(graph: &LinkGraph) -> Vec<f64> {
     let pages = graph.pages() as f64;
     let mut ranks = vec![1.0; graph.pages()];
     let mut next = ranks.clone();

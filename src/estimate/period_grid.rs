@@ -101,6 +101,10 @@ impl Estimator for GridPosterior {
         "posterior"
     }
 
+    fn memory_version(&self) -> String {
+        format!("posterior/1 keep {}", self.keep)
+    }
+
     fn observe(&self, state: &mut EstimatorState, interval: Age, seen: Seen) {
         let days = state.count(interval, seen);
         with_history(state, self.keep, |history| history.add(days, seen));

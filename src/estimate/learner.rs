@@ -1,0 +1,192 @@
+//! An estimator with its priors: the way a policy learns change rates.
+//!
+//! Comes in: the visits of each page, and priors fitted to the collection ([`super::priors`]). Goes out: estimates of change
+//! rates. A learner keeps no state of a page; that is an [`EstimatorState`], which the page keeps.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::gamma::Gamma;
+use super::priors::{GroupBy, PriorKind, Priors};
+use super::registry::{self, EstimatorSettings};
+use super::two_intervals::TwoIntervals;
+use super::weighted::VisitLength;
+use super::{Estimate, Estimator, EstimatorState, Memory, Seen};
+use crate::page::{Depth, HostId};
+use crate::time::Age;
+
+/// An estimator, with a prior for each group of pages that has one.
+pub struct Learner {
+    name: String,
+    settings: EstimatorSettings,
+    by: GroupBy,
+    /// The estimator for pages whose group has no prior.
+    general: Box<dyn Estimator>,
+    groups: BTreeMap<i64, Box<dyn Estimator>>,
+    /// The Gamma prior of each group.
+    gammas: BTreeMap<i64, Gamma>,
+}
+
+impl fmt::Debug for Learner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Learner").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Learner {
+    /// A learner that uses the estimator of this name; an error that lists the names if there is none.
+    pub fn new(name: &str, settings: &EstimatorSettings) -> Result<Self, String> {
+        Ok(Self {
+            name: name.to_owned(),
+            settings: settings.clone(),
+            by: GroupBy::default(),
+            general: registry::find(name, settings)?,
+            groups: BTreeMap::new(),
+            gammas: BTreeMap::new(),
+        })
+    }
+
+    /// The estimator's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The kind of prior that its estimator uses, if it uses one.
+    pub fn prior_kind(&self) -> Option<PriorKind> {
+        PriorKind::ALL.into_iter().find(|kind| kind.name() == self.name)
+    }
+
+    /// Replaces its priors by fitted ones. Priors of another kind are ignored.
+    pub fn believe(&mut self, priors: &Priors) {
+        self.by = priors.by;
+        self.groups.clear();
+        self.gammas.clear();
+        let Some(kind) = self.prior_kind() else { return };
+        for prior in priors.of(kind) {
+            let [first, second] = prior.numbers;
+            let mut settings = self.settings.clone();
+            settings.gamma.prior = Gamma { shape: first, days: second };
+            settings.two_intervals = TwoIntervals { changed_days: first, unchanged_days: second };
+            let Ok(estimator) = registry::find(&self.name, &settings) else { continue };
+            match prior.group {
+                None => {
+                    self.general = estimator;
+                    self.settings.gamma = settings.gamma;
+                    self.settings.two_intervals = settings.two_intervals;
+                }
+                Some(group) => {
+                    self.groups.insert(group, estimator);
+                    self.gammas.insert(group, settings.gamma.prior);
+                }
+            }
+        }
+    }
+
+    /// Sets the length of a cycle. Estimators that count visits rather than time need it to give a rate per day.
+    pub fn count_in(&mut self, cycle: Age) {
+        self.settings.visit = VisitLength::Cycle(cycle);
+        if let Ok(estimator) = registry::find(&self.name, &self.settings) {
+            self.general = estimator;
+        }
+    }
+
+    /// The version of the states it makes: the estimator's ([`Estimator::memory_version`]), and a hash of the groups' ones.
+    pub fn memory_version(&self) -> String {
+        let version = self.general.memory_version();
+        if self.groups.is_empty() {
+            return version;
+        }
+        let group =
+            |(key, estimator): (&i64, &Box<dyn Estimator>)| format!("{key} {}\n", estimator.memory_version());
+        let groups: String = self.groups.iter().map(group).collect();
+        format!("{version} by {} {:016x}", self.by.name(), xxh3_64(groups.as_bytes()))
+    }
+
+    /// Adds one visit to the state of a page of this host and depth.
+    pub fn learn(&self, host: HostId, depth: Depth, state: &mut EstimatorState, interval: Age, seen: Seen) {
+        self.of(host, depth).observe(state, interval, seen);
+    }
+
+    /// The change rate of a page for scheduling; never 0.
+    pub fn estimate(&self, host: HostId, depth: Depth, state: &EstimatorState) -> Estimate {
+        self.of(host, depth).estimate(state)
+    }
+
+    /// The change rate as the published formula gives it; may be 0.
+    pub fn as_published(&self, host: HostId, depth: Depth, state: &EstimatorState) -> Estimate {
+        self.of(host, depth).as_published(state)
+    }
+
+    /// The distribution of the page's change rate, if the estimator keeps a Gamma distribution.
+    pub fn belief(&self, host: HostId, depth: Depth, state: &EstimatorState) -> Option<Gamma> {
+        match state.memory {
+            Memory::Gamma(belief) => Some(belief),
+            _ if self.name == PriorKind::Gamma.name() => Some(self.gamma_prior(host, depth)),
+            _ => None,
+        }
+    }
+
+    /// The weight of the Gamma prior, in days of watching.
+    pub fn prior_days(&self, host: HostId, depth: Depth) -> f64 {
+        self.gamma_prior(host, depth).days
+    }
+
+    fn gamma_prior(&self, host: HostId, depth: Depth) -> Gamma {
+        let group = self.gammas.get(&self.by.key(host, depth));
+        group.copied().unwrap_or(self.settings.gamma.prior)
+    }
+
+    /// The estimator for pages of that host and depth.
+    pub fn of(&self, host: HostId, depth: Depth) -> &dyn Estimator {
+        if self.groups.is_empty() {
+            return &*self.general;
+        }
+        self.groups.get(&self.by.key(host, depth)).map_or(&*self.general, |estimator| &**estimator)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::priors::Prior;
+    use super::*;
+
+    fn learner(name: &str) -> Learner {
+        Learner::new(name, &EstimatorSettings::default()).expect("an estimator")
+    }
+
+    fn prior(kind: PriorKind, group: Option<i64>, shape: f64) -> Prior {
+        Prior { kind, group, numbers: [shape, 3.0], pages: 100 }
+    }
+
+    #[test]
+    fn a_version_follows_the_priors_that_the_estimator_uses_and_no_others() {
+        let mut gamma = learner("gamma");
+        let mut versions = vec![gamma.memory_version()];
+        for all in [
+            vec![prior(PriorKind::Gamma, None, 0.5)],
+            vec![prior(PriorKind::Gamma, None, 0.5), prior(PriorKind::Gamma, Some(7), 0.2)],
+            vec![prior(PriorKind::Gamma, None, 0.5), prior(PriorKind::Gamma, Some(8), 0.2)],
+            vec![prior(PriorKind::Gamma, None, 0.5), prior(PriorKind::Gamma, Some(8), 0.3)],
+        ] {
+            gamma.believe(&Priors { by: GroupBy::Host, all, comparisons: 0 });
+            assert!(!versions.contains(&gamma.memory_version()), "{versions:?}");
+            versions.push(gamma.memory_version());
+        }
+        let mut counting = learner("mle");
+        let version = counting.memory_version();
+        let all = vec![prior(PriorKind::Gamma, None, 0.5)];
+        counting.believe(&Priors { by: GroupBy::Host, all, comparisons: 0 });
+        assert_eq!(counting.memory_version(), version);
+    }
+
+    #[test]
+    fn a_group_goes_by_its_own_prior() {
+        let mut gamma = learner("gamma");
+        let all = vec![prior(PriorKind::Gamma, None, 0.5), prior(PriorKind::Gamma, Some(7), 6.0)];
+        gamma.believe(&Priors { by: GroupBy::Host, all, comparisons: 0 });
+        let rate = |host| gamma.estimate(HostId(host), 0, &EstimatorState::default()).rate.get();
+        assert_eq!((rate(7), rate(8)), (2.0, 0.5 / 3.0));
+    }
+}

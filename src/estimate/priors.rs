@@ -1,0 +1,180 @@
+//! Priors: what an estimator believes about a page's change rate before its first visits.
+//!
+//! Comes in: the visit histories of many pages. Goes out: a prior for all pages, and one for each group of pages (a host,
+//! a link depth) that is large enough. A prior that fits the collection makes few visits tell much about a page.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use super::censored::History;
+use super::gamma::Gamma;
+use super::two_intervals::{Base, Histogram, Search, TwoIntervals};
+use crate::page::{Depth, HostId};
+
+/// How pages are grouped: pages of one group share a prior.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum GroupBy {
+    /// One prior for all pages.
+    All,
+    /// One prior for each host.
+    #[default]
+    Host,
+    /// One prior for each link depth.
+    Depth,
+}
+
+impl GroupBy {
+    /// Every way to group pages.
+    pub const ALL: [Self; 3] = [Self::All, Self::Host, Self::Depth];
+
+    /// The name on the command line and in the store.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Host => "host",
+            Self::Depth => "depth",
+        }
+    }
+
+    /// The group of a page.
+    pub fn key(self, host: HostId, depth: Depth) -> i64 {
+        match self {
+            Self::All => 0,
+            Self::Host => host.0,
+            Self::Depth => i64::from(depth),
+        }
+    }
+}
+
+impl FromStr for GroupBy {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|by| by.name() == name);
+        found.ok_or_else(|| format!("there is no group `{name}`; there is `all`, `host`, `depth`"))
+    }
+}
+
+/// The family of a prior.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PriorKind {
+    /// A Gamma distribution over rates.
+    Gamma,
+    /// A changed and an unchanged interval before the first visit (Grimes & Ford 2008, §4.4).
+    TwoIntervals,
+}
+
+impl PriorKind {
+    /// Every kind of prior.
+    pub const ALL: [Self; 2] = [Self::Gamma, Self::TwoIntervals];
+
+    /// The name of the estimator that uses this kind of prior.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gamma => "gamma",
+            Self::TwoIntervals => "two-interval",
+        }
+    }
+}
+
+/// One prior, as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prior {
+    /// Its family.
+    pub kind: PriorKind,
+    /// The group's key ([`GroupBy::key`]). `None` is the prior of all pages whose group has none of its own.
+    pub group: Option<i64>,
+    /// For `Gamma`: the shape, and the scale in days. For `TwoIntervals`: the changed and the unchanged interval, in days.
+    pub numbers: [f64; 2],
+    /// How many pages it was fitted to.
+    pub pages: u64,
+}
+
+/// All priors of a collection.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Priors {
+    /// How pages are grouped.
+    pub by: GroupBy,
+    /// The priors themselves.
+    pub all: Vec<Prior>,
+    /// How many comparisons (visits with something to compare with) the collection had at the time of the fit.
+    pub comparisons: u64,
+}
+
+/// The fewest pages, each visited at least twice, for which a group gets a prior of its own. Smaller groups use that of all pages.
+const LEAST_PAGES: usize = 100;
+/// The fewest pages that any prior is fitted to.
+pub const LEAST_PAGES_IN_ALL: usize = 20;
+/// The fewest comparisons before the first fit.
+const LEAST_COMPARISONS: u64 = 50;
+
+/// Is it time to fit priors again? `fitted` is the number of comparisons at the last fit, `comparisons` the number now.
+///
+/// The answer is yes once there are a quarter more. So the cost of fits, and of learning all pages again from the log, stays
+/// in proportion to the number of visits.
+pub fn is_time_to_fit(comparisons: u64, fitted: u64) -> bool {
+    comparisons >= LEAST_COMPARISONS && comparisons >= fitted.saturating_add(fitted / 4)
+}
+
+/// Bins of the histogram that two intervals are fitted to. Each is a hundredth of the longest period wide.
+const BINS: usize = 200;
+
+impl Priors {
+    /// Fits priors to the histories of pages: one for all pages, and one for each group that is large enough. The order of the
+    /// pages does not matter. The result is empty if there are too few pages, or if none ever changed.
+    pub fn fit(by: GroupBy, kinds: &[PriorKind], pages: &[(HostId, Depth, History)]) -> Self {
+        let mut groups: BTreeMap<Option<i64>, Vec<History>> = BTreeMap::new();
+        for (host, depth, history) in pages {
+            groups.entry(None).or_default().push(history.clone());
+            if by != GroupBy::All {
+                groups.entry(Some(by.key(*host, *depth))).or_default().push(history.clone());
+            }
+        }
+        let mut all = Vec::new();
+        for (group, histories) in &groups {
+            let least = if group.is_some() { LEAST_PAGES } else { LEAST_PAGES_IN_ALL };
+            if histories.len() < least {
+                continue;
+            }
+            for kind in kinds {
+                let numbers = match kind {
+                    PriorKind::Gamma => Gamma::fit(histories).map(|fit| [fit.shape, fit.days]),
+                    PriorKind::TwoIntervals => fit_two_intervals(histories),
+                };
+                let pages = histories.len() as u64;
+                all.extend(numbers.map(|numbers| Prior { kind: *kind, group: *group, numbers, pages }));
+            }
+        }
+        Self { by, all, comparisons: 0 }
+    }
+
+    /// Is there no prior at all?
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The priors of one kind.
+    pub(super) fn of(&self, kind: PriorKind) -> impl Iterator<Item = &Prior> {
+        self.all.iter().filter(move |prior| prior.kind == kind)
+    }
+}
+
+/// The two intervals that best fit the periods of these pages; a page's period is one over [`History::most_likely`].
+fn fit_two_intervals(histories: &[History]) -> Option<[f64; 2]> {
+    let mut periods: Vec<f64> = histories
+        .iter()
+        .map(|history| 1.0 / history.most_likely())
+        .filter(|period| period.is_finite())
+        .collect();
+    if periods.is_empty() || histories.iter().all(History::is_quiet) {
+        return None;
+    }
+    periods.sort_by(f64::total_cmp);
+    // One page in twenty may lie beyond the last bin: the very longest period would make the bins too wide for the others.
+    let longest = periods.get((periods.len() - 1) * 19 / 20).copied()?;
+    let bin_days = 2.0 * longest / BINS as f64;
+    let population = Histogram::of(&periods, bin_days, BINS);
+    let search = Search { shortest_days: bin_days / 10.0, longest_days: 20.0 * longest, ..Search::default() };
+    let fitted = TwoIntervals::fit_seeded(&population, Base::Rates, &search, 1);
+    Some([fitted.changed_days, fitted.unchanged_days])
+}
