@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 use freshet::change::ChangeSettings;
 use freshet::change::changed_when::ChangedWhen;
 use freshet::crawl::CrawlSettings;
-use freshet::crawl::calendar::parse_time_of_day;
 use freshet::crawl::observe::{Observer, Reading, SiteReading};
 use freshet::crawl::weights::WeightBy;
 use freshet::estimate::online::{Damping, Step};
@@ -30,6 +29,7 @@ use freshet::fetch::{FetchSettings, SitePace, robots};
 use freshet::page::{Normaliser, Sites};
 use freshet::policy::Policy;
 use freshet::policy::registry::{self, LongevitySettings, PolicySettings, RuleScale};
+use freshet::schedule::calendar::parse_time_of_day;
 use freshet::time::Age;
 use freshet::unique::{Scope, ScopeKind, SiteRules, TrapLimits};
 

@@ -11,11 +11,11 @@ use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::watch;
 
-use freshet::crawl::calendar::{Arrears, Calendar};
-use freshet::crawl::threshold::Controller;
 use freshet::crawl::{Counts, CrawlReport, Crawler, CycleLimits, Progress};
 use freshet::fetch::network::Network;
 use freshet::report::{number, rate, span};
+use freshet::schedule::calendar::{Arrears, Calendar};
+use freshet::schedule::threshold::Controller;
 use freshet::store::CycleId;
 use freshet::time::Timestamp;
 

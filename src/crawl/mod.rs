@@ -1,14 +1,12 @@
 //! The live loop: cycles until told to stop.
 
 mod arrivals;
-pub mod calendar;
 mod cycle;
 pub mod foresee;
 mod importance;
 pub mod observe;
 pub mod prepare;
 mod sitemaps;
-pub mod threshold;
 pub mod weights;
 mod writer;
 

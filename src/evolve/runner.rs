@@ -15,7 +15,9 @@ use super::fitness::{Fitness, Tally};
 use super::states::{States, Visit};
 use crate::policy::Score;
 use crate::policy::expression::{Columns, Expression, Scratch, Terminal};
+use crate::schedule::rank::{Cut, Rank, RankedClass, cut, lowest};
 use crate::simulate::metric::discount;
+use crate::time::Timestamp;
 
 /// Pages in one state whose last visit was in the same cycle.
 #[derive(Debug, Default)]
@@ -39,21 +41,11 @@ impl Class {
     fn size(&self) -> usize {
         self.members.len() - self.from
     }
-}
 
-/// A class, to be ranked: the highest first.
-#[derive(Clone, Copy, Debug)]
-struct Ranked {
-    key: u128,
-    size: u32,
-    class: u32,
-}
-
-/// The score first; of equal ones the pages left alone longer.
-fn key(score: Score, last: u32) -> u128 {
-    let bits = score.value().to_bits();
-    let rising = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
-    u128::from(rising) << 32 | u128::from(u32::MAX - last)
+    /// Cycles stand for times: only their order counts.
+    fn rank(&self, score: f64) -> Rank {
+        Rank::new(Score::new(score).value(), Timestamp::from_millis(i64::from(self.last)))
+    }
 }
 
 /// Replays formulas, one after the other; what can be used again is kept.
@@ -61,7 +53,7 @@ fn key(score: Score, last: u32) -> u128 {
 pub struct Runner {
     states: States,
     classes: Vec<Class>,
-    ranked: Vec<Ranked>,
+    ranked: Vec<RankedClass>,
     spare: Vec<Vec<u32>>,
     /// Where pages go that are in a state after their visit: a class, valid in the turn that is named.
     arrivals: Vec<(u64, u32)>,
@@ -234,8 +226,8 @@ impl Runner {
             if known.is_none() {
                 self.asked.push((place, class.state, waiting));
             }
-            self.ranked.push(Ranked {
-                key: key(Score::new(known.unwrap_or(0.0)), class.last),
+            self.ranked.push(RankedClass {
+                rank: class.rank(known.unwrap_or(0.0)),
                 size: class.size() as u32,
                 class: place,
             });
@@ -259,7 +251,7 @@ impl Runner {
             if let (Some(ranked), Some(class)) =
                 (self.ranked.get_mut(*place as usize), self.classes.get(*place as usize))
             {
-                ranked.key = key(Score::new(*value), class.last);
+                ranked.rank = class.rank(*value);
             }
             let at = *state as usize * cycles as usize + *waiting as usize;
             if remembers {
@@ -270,10 +262,10 @@ impl Runner {
 
     fn visit_best(&mut self, course: &Course, now: u32, visits: usize, fitness: Fitness, tally: &mut Tally) {
         self.turn += 1;
-        let (whole, tied, room) = select(&mut self.ranked, visits);
+        let Cut { whole, tied, room } = cut(&mut self.ranked, visits);
         if fitness == Fitness::Ndcg {
             let best = self.ranked.get_mut(..tied).unwrap_or_default();
-            best.sort_unstable_by_key(|ranked| std::cmp::Reverse(ranked.key));
+            best.sort_unstable_by_key(|ranked| std::cmp::Reverse(ranked.rank));
             // Sorting keeps those that are wholly taken in front of those that are not.
             tally.ordered(now, visits, self.gain(course, now, tied, visits));
         }
@@ -296,7 +288,7 @@ impl Runner {
         let (mut gain, mut rank, mut at) = (0.0, 0, 0);
         let best = self.ranked.get(..tied).unwrap_or(&[]);
         while let Some(first) = best.get(at) {
-            let same = best.iter().skip(at).take_while(|ranked| ranked.key == first.key).count();
+            let same = best.iter().skip(at).take_while(|ranked| ranked.rank == first.rank).count();
             let classes = best.iter().skip(at).take(same);
             let classes = classes.filter_map(|ranked| self.classes.get(ranked.class as usize));
             let mut pages: Vec<(u32, u32)> =
@@ -328,14 +320,7 @@ impl Runner {
         }
         let lists: Vec<&[u32]> =
             tied.iter().map(|class| self.classes.get(*class as usize).map_or(&[][..], Class::left)).collect();
-        let below = |page: u32| lists.iter().map(move |list| list.partition_point(|other| *other < page));
-        // The least number that has as many before it.
-        let (mut low, mut high) = (0_u32, u32::MAX);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if below(middle).sum::<usize>() < room { low = middle + 1 } else { high = middle }
-        }
-        below(low).collect()
+        lowest(&lists, room)
     }
 
     /// Visits the first pages of a class.
@@ -428,48 +413,4 @@ impl Runner {
             }
         }
     }
-}
-
-/// Parts the best from the others, so many pages being wanted: those before the first number are taken wholly; those from
-/// there up to the second tie, and of them as many pages are taken as the third says.
-fn select(ranked: &mut [Ranked], wanted: usize) -> (usize, usize, usize) {
-    let (mut low, mut high, mut room) = (0, ranked.len(), wanted);
-    while low < high {
-        let at = |place: usize| ranked.get(place).map_or(0, |ranked| ranked.key);
-        let mut three = [at(low), at(low + (high - low) / 2), at(high - 1)];
-        three.sort_unstable();
-        let pivot = three[1];
-        // Better ones to the front, worse ones to the back.
-        let (mut better, mut next, mut worse) = (low, low, high);
-        let (mut better_size, mut equal_size) = (0, 0);
-        while next < worse {
-            let Some(here) = ranked.get(next).copied() else { break };
-            match here.key.cmp(&pivot) {
-                std::cmp::Ordering::Greater => {
-                    better_size += here.size as usize;
-                    ranked.swap(better, next);
-                    (better, next) = (better + 1, next + 1);
-                }
-                std::cmp::Ordering::Equal => {
-                    equal_size += here.size as usize;
-                    next += 1;
-                }
-                std::cmp::Ordering::Less => {
-                    worse -= 1;
-                    ranked.swap(next, worse);
-                }
-            }
-        }
-        if better_size > room {
-            high = better;
-        } else if better_size == room {
-            return (better, better, 0);
-        } else if better_size + equal_size >= room {
-            return (better, worse, room - better_size);
-        } else {
-            room -= better_size + equal_size;
-            low = worse;
-        }
-    }
-    (low, low, 0)
 }

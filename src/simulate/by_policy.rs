@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::moved::Moved;
 use super::truth::Truth;
-use super::{Chooser, Terms, Ties};
+use super::{Chooser, Terms, Ties, best_pages};
 use crate::change::profile::Profiles;
 use crate::estimate::Seen;
 use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
@@ -348,23 +348,19 @@ impl ByPolicy<'_> {
 
     /// Where each page has its own draw, all are ranked.
     fn choose_drawn(&self, ranked: &[Ranked], visits: usize) -> Vec<(u32, ClassKey)> {
-        let mut all: Vec<(f64, u32, u32, ClassKey)> = Vec::new();
-        for class in ranked {
+        let mut class_of: HashMap<u32, ClassKey> = HashMap::new();
+        let scored = ranked.iter().flat_map(|class| {
             let at = self.terms.at(class.key.last);
-            for page in self.classes.get(&class.key).map_or(&[][..], |class| &class.members) {
-                let draw = self.policy.draw(PageId(i64::from(*page)), at).unwrap_or(1.0);
-                all.push((class.score * draw, class.key.last, *page, class.key));
-            }
-        }
-        let order = |a: &(f64, u32, u32, ClassKey), b: &(f64, u32, u32, ClassKey)| {
-            b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2))
-        };
-        if all.len() > visits {
-            all.select_nth_unstable_by(visits, order);
-            all.truncate(visits);
-        }
-        all.sort_unstable_by(order);
-        all.into_iter().map(|(_, _, page, key)| (page, key)).collect()
+            let members = self.classes.get(&class.key).map_or(&[][..], |class| &class.members);
+            members.iter().map(move |page| (*page, at, class))
+        });
+        let scored = scored.map(|(page, at, class)| {
+            class_of.insert(page, class.key);
+            let draw = self.policy.draw(PageId(i64::from(page)), at).unwrap_or(1.0);
+            (class.score * draw, class.key.last, page)
+        });
+        let chosen = best_pages(scored, visits);
+        chosen.into_iter().filter_map(|page| class_of.get(&page).map(|key| (page, *key))).collect()
     }
 
     /// Takes the chosen out of their classes.

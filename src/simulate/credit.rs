@@ -7,7 +7,7 @@
 
 use super::by_policy::ROOT;
 use super::truth::Truth;
-use super::{ByPolicy, Chooser, Terms};
+use super::{ByPolicy, Chooser, Terms, best_pages};
 use crate::page::HostId;
 use crate::policy::Policy;
 use crate::policy::optimal_rate::{Objective, Terms as Bounds, Watched, optimal_under};
@@ -172,9 +172,7 @@ impl Chooser for ByCredit<'_> {
                 ranked.push((*credit, *last, *page));
             }
         }
-        ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
-        ranked.truncate(visits);
-        ranked.into_iter().map(|(_, _, page)| page).collect()
+        best_pages(ranked, visits)
     }
 }
 

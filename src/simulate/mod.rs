@@ -17,6 +17,9 @@ pub mod truth;
 
 use std::time::Duration;
 
+use crate::page::{HostId, PageId};
+use crate::schedule::Candidates;
+use crate::schedule::rank::{Rank, RankedPage};
 use crate::time::{Age, Timestamp};
 pub use by_policy::ByPolicy;
 use metric::{CycleFigures, Ledger};
@@ -145,6 +148,18 @@ pub fn replay(truth: &Truth, chooser: &mut dyn Chooser, terms: &Terms) -> Vec<Cy
         all.push(ledger.close(figures, cycle));
     }
     all
+}
+
+/// The best pages of those that have a score of their own each, by the live scheduler. Each comes with its score and its
+/// last visit; cycles stand for times, as only their order counts.
+fn best_pages(scored: impl IntoIterator<Item = (f64, u32, u32)>, visits: usize) -> Vec<u32> {
+    let mut candidates = Candidates::default();
+    for (score, last, page) in scored {
+        let rank = Rank::new(score, Timestamp::from_millis(i64::from(last)));
+        candidates.push_ranked(RankedPage { rank, page: PageId(i64::from(page)) }, HostId(0), false);
+    }
+    let plan = candidates.choose(visits, None, |_| usize::MAX);
+    plan.visits.iter().map(|visit| visit.page.0 as u32).collect()
 }
 
 #[cfg(test)]

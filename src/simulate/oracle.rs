@@ -5,7 +5,7 @@
 //! least staleness that any schedule with this budget can reach (Lagrangian duality).
 
 use super::truth::Truth;
-use super::{Chooser, Terms};
+use super::{Chooser, Terms, best_pages};
 use crate::longevity::since::Since;
 
 /// What is known.
@@ -145,11 +145,8 @@ impl Chooser for ByOracle<'_> {
 
     fn choose(&mut self, cycle: u32, visits: usize) -> Vec<u32> {
         let last = |page: u32| self.last.get(page as usize).copied().unwrap_or(0);
-        let mut ranked: Vec<(f64, u32, u32)> =
-            self.competing.iter().map(|page| (self.score(*page, cycle), last(*page), *page)).collect();
-        ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
-        ranked.truncate(visits);
-        ranked.into_iter().map(|(_, _, page)| page).collect()
+        let scored = self.competing.iter().map(|page| (self.score(*page, cycle), last(*page), *page));
+        best_pages(scored, visits)
     }
 }
 
