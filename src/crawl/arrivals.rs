@@ -4,6 +4,7 @@ use url::Url;
 
 use super::cycle::Cycle;
 use super::observe::Observed;
+use super::redirect;
 use super::writer::Order;
 use crate::fetch::FetchEvent;
 use crate::fetch::visit::{Outcome, RedirectFault, Request, Subject, Waiting};
@@ -43,7 +44,7 @@ impl<W: Web> Cycle<'_, W> {
             redirect,
             ..
         } = observed;
-        for (reason, count) in refused {
+        for (reason, count) in refused.iter() {
             self.crawler.verifier.refuse(reason, count);
         }
         let source =
@@ -94,37 +95,29 @@ impl<W: Web> Cycle<'_, W> {
         found: &mut Vec<NewPage>,
     ) {
         let permanent = matches!(record.observation.outcome, Outcome::Redirected { permanent: true, .. });
-        let fault = match target {
-            Err(error) => {
-                self.crawler.verifier.refuse(Refusal::from(&error), 1);
-                match error {
-                    UrlError::Scheme(_) | UrlError::UserInfo => RedirectFault::OutOfScope,
-                    _ => RedirectFault::BadLocation,
-                }
-            }
-            Ok(target) if Some(target.fingerprint()) == own => RedirectFault::Loop,
-            Ok(_) if planned.hops >= self.crawler.settings.redirects => RedirectFault::TooMany,
+        if let Err(error) = &target {
+            self.crawler.verifier.refuse(Refusal::from(error), 1);
+        }
+        let most = self.crawler.settings.redirects;
+        let fault = match redirect::follow(target, |page| Some(page) == own, planned.hops, most) {
+            Err(fault) => fault,
             Ok(target) => {
                 self.adopt(planned, &target).await;
                 let fingerprint = target.fingerprint();
                 let named = target.as_str().to_owned();
-                match self.lead_to(planned, target, found) {
-                    Some(_) => {
-                        record.redirect = Some(fingerprint);
-                        record.alias = permanent.then_some(fingerprint);
-                        return;
-                    }
-                    None => {
-                        if planned.depth == 0 {
-                            tracing::warn!(
-                                seed = planned.url,
-                                target = named,
-                                "a seed leads out of its scope; name the target as a seed to follow it"
-                            );
-                        }
-                        RedirectFault::OutOfScope
-                    }
+                if self.lead_to(planned, target, found).is_some() {
+                    record.redirect = Some(fingerprint);
+                    record.alias = permanent.then_some(fingerprint);
+                    return;
                 }
+                if planned.depth == 0 {
+                    tracing::warn!(
+                        seed = planned.url,
+                        target = named,
+                        "a seed leads out of its scope; name the target as a seed to follow it"
+                    );
+                }
+                RedirectFault::OutOfScope
             }
         };
         record.observation.outcome = Outcome::BadRedirect(fault);
@@ -136,13 +129,14 @@ impl<W: Web> Cycle<'_, W> {
             return;
         }
         let Some(from) = Url::parse(&planned.url).ok().and_then(|url| Host::of(&url)) else { return };
-        let to = target.host();
-        if from.domain() != to.domain() || self.crawler.verifier.scope_mut().judge(target, 0, None).is_ok() {
-            return;
+        if self.crawler.verifier.scope_mut().follow_seed(planned.seed, &from, target) {
+            tracing::info!(
+                seed = planned.url,
+                target = target.as_str(),
+                "a seed redirects; its scope follows"
+            );
+            self.order(Order::AdoptSeed(planned.seed, target.clone())).await;
         }
-        tracing::info!(seed = planned.url, target = target.as_str(), "a seed redirects; its scope follows");
-        self.crawler.verifier.scope_mut().extend_seed(planned.seed, target);
-        self.order(Order::AdoptSeed(planned.seed, target.clone())).await;
     }
 
     /// The page that another one leads to: known, or taken in now; `None` if it is not wanted.

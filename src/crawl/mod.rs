@@ -6,6 +6,7 @@ pub mod foresee;
 mod importance;
 pub mod observe;
 pub mod prepare;
+pub mod redirect;
 mod sitemaps;
 pub mod weights;
 mod writer;

@@ -2,13 +2,15 @@
 //!
 //! Runs on the task that fetched the page, many at a time; it touches neither the store nor what is known.
 
+use std::sync::Arc;
+
 use reqwest::header::HeaderMap;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::change::changed_when::ChangedWhen;
 use crate::change::{self, ChangeSettings};
-use crate::extract::hints::robots_tag;
+use crate::extract::hints::{RobotsTag, robots_tag};
 use crate::extract::sitemap::{self, Sitemap};
 use crate::extract::soft_error::{SoftError, soft_error};
 use crate::extract::text_rules::TextRules;
@@ -17,7 +19,7 @@ use crate::fetch::visit::{Answer, Failure, Outcome, Subject, Validators, Visit};
 use crate::observation::Observation;
 use crate::page::{Fingerprint, Host, Normaliser, PageUrl, Sites, UrlError};
 use crate::store::{Content, ReadContent, version};
-use crate::unique::{Candidate, Refusal};
+use crate::unique::{Candidate, Refusal, RefusalCounts};
 
 /// What the observer goes by.
 #[derive(Debug)]
@@ -80,8 +82,8 @@ pub struct Observed {
     pub links: Vec<Candidate>,
     /// The dates of its entries in UTC seconds, if it is a feed.
     pub entry_dates: Option<Vec<i64>>,
-    /// Links that are none, by reason.
-    pub refused: Vec<(Refusal, u64)>,
+    /// Links that were refused before anything was asked about their pages.
+    pub refused: RefusalCounts,
     /// Where the page says it really lives, when that is another page on its host.
     pub canonical: Option<PageUrl>,
     /// Where a redirect leads.
@@ -116,7 +118,7 @@ impl Observer {
             noindex: false,
             links: Vec::new(),
             entry_dates: None,
-            refused: Vec::new(),
+            refused: RefusalCounts::default(),
             canonical: None,
             redirect,
             sitemap: None,
@@ -125,11 +127,11 @@ impl Observer {
         if let Some(answer) = answer {
             match request.subject {
                 Subject::Page(_) if observed.observation.outcome == Outcome::Fetched => {
-                    self.read_page(&mut observed, &answer, request.validators.body, &reading.rules);
+                    self.keep_page(&mut observed, &answer, request.validators.body);
                 }
-                // Not kept: it is no whole page. The links it began with are as good as any.
+                // The body is not whole, so it is not kept. Its links count.
                 Subject::Page(_) if observed.observation.outcome == too_large => {
-                    self.read_beginning(&mut observed, &answer)
+                    self.keep_links_of_beginning(&mut observed, &answer);
                 }
                 Subject::Page(_) => {}
                 Subject::Sitemap { .. } => {
@@ -140,53 +142,85 @@ impl Observer {
         observed
     }
 
-    fn read_beginning(&self, observed: &mut Observed, answer: &Answer) {
+    /// Reads the answer of the page at `url`: its document, by the site's noise rules, and whether it is the page at all.
+    pub fn read(&self, url: &Url, answer: &Answer) -> ReadPage {
         let content_type = answer.header("content-type");
-        if extract::media_kind(content_type, &answer.body) == MediaKind::Html {
-            let tag = robots_tag(header_values(&answer.headers, "x-robots-tag"), &self.product_token);
-            let document = extract::html(&answer.body, content_type, self.links_per_page);
-            self.read_document(observed, document, tag.nofollow);
-            observed.canonical = None;
+        let kind = extract::media_kind(content_type, &answer.body);
+        let mut document = extract::document(&answer.body, content_type, self.links_per_page);
+        let mut words_ignored = 0;
+        let mut error = None;
+        if let Some(document) = &mut document {
+            error = soft_error(kind, document.title.as_deref(), &document.text);
+            let rules = &self.reading.of(url).rules;
+            if !rules.is_empty() {
+                let words = count_words(&document.text);
+                rules.apply(document, &answer.body, content_type);
+                words_ignored = words.saturating_sub(count_words(&document.text));
+            }
         }
+        ReadPage { kind, document, soft_error: error, header: self.header_tag(answer), words_ignored }
     }
 
-    fn read_page(&self, observed: &mut Observed, answer: &Answer, held: Option<u128>, rules: &TextRules) {
+    /// The links of a document that stands at `url`, a refresh first. `page_nofollow`: the page asks that none be followed.
+    pub fn links<'a>(
+        &'a self,
+        url: &Url,
+        document: &'a Document,
+        page_nofollow: bool,
+    ) -> impl Iterator<Item = FoundLink<'a>> + use<'a> {
+        let base = base_of(url, document);
+        let refresh = document.hints.refresh.iter().map(|refresh| (refresh.url.as_str(), false));
+        let links = document.links.iter().map(|link| (link.href.as_str(), link.nofollow));
+        refresh.chain(links).map(move |(href, nofollow)| FoundLink {
+            href,
+            nofollow: nofollow || page_nofollow,
+            // Most documents have one base and many links: the base is shared, not copied.
+            base: Arc::clone(&base),
+            observer: self,
+        })
+    }
+
+    /// The page that a document at `url` names as the one it stands for, if that is on the same host.
+    pub fn canonical(&self, url: &Url, document: &Document) -> Option<PageUrl> {
+        let canonical =
+            self.normaliser.join(&base_of(url, document), document.hints.canonical.as_deref()?).ok()?;
+        Some(canonical).filter(|canonical| Host::of(url).is_some_and(|host| canonical.host() == host))
+    }
+
+    /// What the headers of an answer say to our agent.
+    fn header_tag(&self, answer: &Answer) -> RobotsTag {
+        robots_tag(header_values(&answer.headers, "x-robots-tag"), &self.product_token)
+    }
+
+    /// Takes the content and the links of a page that was fetched whole. `held`: the hash of the body that is held.
+    fn keep_page(&self, observed: &mut Observed, answer: &Answer, held: Option<u128>) {
         let body_hash = xxh3_128(&answer.body);
         observed.etag = answer.header("etag").map(str::to_owned);
         observed.last_modified = answer.header("last-modified").map(str::to_owned);
-        let tag = robots_tag(header_values(&answer.headers, "x-robots-tag"), &self.product_token);
-        observed.noindex = tag.noindex;
         if held == Some(body_hash) {
-            // What we hold: its links are known, its text is stored.
+            // The text is stored and the links are known already.
+            observed.noindex = self.header_tag(answer).noindex;
             observed.content = Some(Content::Held);
             return;
         }
-        let content_type = answer.header("content-type");
-        let mut document = extract::document(&answer.body, content_type, self.links_per_page);
-        if let Some(document) = &document
-            && let kind = extract::media_kind(content_type, &answer.body)
-            && let Some(error) = soft_error(kind, document.title.as_deref(), &document.text)
-        {
-            // It is not the page: nothing of it is kept, and what is held stays.
-            observed.observation.outcome = match error {
-                SoftError::Missing => Outcome::SoftMissing,
-                SoftError::Busy => Outcome::SoftBusy,
-            };
+        let page = self.read(&observed.url, answer);
+        observed.noindex = page.header.noindex;
+        if let Some(outcome) = page.soft_outcome() {
+            // This is not the page: nothing of it is kept, and what is held stays.
+            observed.observation.outcome = outcome;
             (observed.etag, observed.last_modified) = (None, None);
             return;
         }
-        if let Some(document) = &mut document {
-            rules.apply(document, &answer.body, content_type);
-        }
-        let text = document.as_ref().map_or("", |document| document.text.as_str());
-        let sketch = document.is_some().then(|| change::sketch(text, self.change));
+        let content_type = answer.header("content-type");
+        let text = page.document.as_ref().map_or("", |document| document.text.as_str());
+        let sketch = page.document.is_some().then(|| change::sketch(text, self.change));
         match version::pack(&answer.body, text) {
             Ok(packed) => {
                 observed.content = Some(Content::Read(ReadContent {
                     body_hash,
                     text_hash: xxh3_128(text.as_bytes()),
                     content_type: content_type.map(str::to_owned),
-                    charset: document.as_ref().map(|document| document.charset),
+                    charset: page.document.as_ref().map(|document| document.charset),
                     body_bytes: answer.body.len(),
                     text_bytes: text.len(),
                     sketch,
@@ -196,45 +230,110 @@ impl Observer {
             Err(error) => tracing::error!(url = %observed.url, %error, "this page could not be compressed"),
         }
         observed.entry_dates = feed::entry_dates(&answer.body, content_type, FEED_ENTRIES);
-        if let Some(document) = document {
-            self.read_document(observed, document, tag.nofollow);
+        if let Some(document) = &page.document {
+            self.keep_links(observed, document, page.nofollow());
+            observed.noindex = page.noindex();
+            observed.canonical = self.canonical(&observed.url, document);
         }
     }
 
-    fn read_document(&self, observed: &mut Observed, document: Document, nofollow: bool) {
-        let base = document.hints.base.as_deref().and_then(|base| observed.url.join(base).ok());
-        let base = base.as_ref().unwrap_or(&observed.url).clone();
-        observed.noindex |= document.hints.noindex;
-        let page_nofollow = self.obey_nofollow && (nofollow || document.hints.nofollow);
-        let mut tally = Refusals::default();
-        tally.add(Refusal::LinksPerPage, document.links_dropped as u64);
-        let refresh = document.hints.refresh.iter().map(|refresh| (refresh.url.as_str(), false));
-        let links = document.links.iter().map(|link| (link.href.as_str(), link.nofollow));
+    /// Takes the links that the beginning of a long page holds.
+    fn keep_links_of_beginning(&self, observed: &mut Observed, answer: &Answer) {
+        let content_type = answer.header("content-type");
+        if extract::media_kind(content_type, &answer.body) == MediaKind::Html {
+            let document = extract::html(&answer.body, content_type, self.links_per_page);
+            observed.noindex = document.hints.noindex;
+            let nofollow = self.header_tag(answer).nofollow || document.hints.nofollow;
+            self.keep_links(observed, &document, nofollow);
+        }
+    }
+
+    fn keep_links(&self, observed: &mut Observed, document: &Document, page_nofollow: bool) {
+        observed.refused.add(Refusal::LinksPerPage, document.links_dropped as u64);
         let mut last: Option<Fingerprint> = None;
-        for (href, link_nofollow) in refresh.chain(links) {
-            if page_nofollow || (self.obey_nofollow && link_nofollow) {
-                tally.add(Refusal::NoFollow, 1);
-                continue;
-            }
-            match self.normaliser.join(&base, href) {
+        for link in self.links(&observed.url, document, page_nofollow) {
+            match link.judge() {
+                // Runs of links to one page (`#a`, `#b`) are common: the cheapest place to drop them is here.
+                Ok(url) if last == Some(url.fingerprint()) => {}
                 Ok(url) => {
-                    // Runs of links to one page (`#a`, `#b`) are common: the cheapest place to drop them is here.
-                    if last != Some(url.fingerprint()) {
-                        last = Some(url.fingerprint());
-                        observed.links.push(Candidate { url, lastmod: None });
-                    }
+                    last = Some(url.fingerprint());
+                    observed.links.push(Candidate { url, lastmod: None });
                 }
-                Err(error) => tally.add(Refusal::from(&error), 1),
+                Err(reason) => observed.refused.add(reason, 1),
             }
         }
-        observed.refused = tally.0;
-        observed.canonical = document
-            .hints
-            .canonical
-            .as_deref()
-            .and_then(|href| self.normaliser.join(&base, href).ok())
-            .filter(|canonical| Host::of(&observed.url).is_some_and(|host| canonical.host() == host));
     }
+}
+
+/// An answer, read.
+#[derive(Clone, Debug)]
+pub struct ReadPage {
+    /// The kind of content.
+    pub kind: MediaKind,
+    /// The document, without the text that the noise rules leave out; `None` for kinds of content that are not read.
+    pub document: Option<Document>,
+    /// The answer says 200, but it is not the page.
+    pub soft_error: Option<SoftError>,
+    /// What the headers say to robots.
+    pub header: RobotsTag,
+    /// Words that the noise rules left out.
+    pub words_ignored: usize,
+}
+
+impl ReadPage {
+    /// The outcome of a visit that brought something else instead of the page.
+    pub fn soft_outcome(&self) -> Option<Outcome> {
+        self.soft_error.map(|error| match error {
+            SoftError::Missing => Outcome::SoftMissing,
+            SoftError::Busy => Outcome::SoftBusy,
+        })
+    }
+
+    /// Do the headers or the page ask not to be indexed?
+    pub fn noindex(&self) -> bool {
+        self.header.noindex || self.document.as_ref().is_some_and(|document| document.hints.noindex)
+    }
+
+    /// Do the headers or the page ask that none of its links be followed?
+    pub fn nofollow(&self) -> bool {
+        self.header.nofollow || self.document.as_ref().is_some_and(|document| document.hints.nofollow)
+    }
+}
+
+/// A link as it stands in a document.
+#[derive(Clone, Debug)]
+pub struct FoundLink<'a> {
+    /// As written.
+    pub href: &'a str,
+    /// The link or its page asks not to be followed.
+    pub nofollow: bool,
+    base: Arc<Url>,
+    observer: &'a Observer,
+}
+
+impl FoundLink<'_> {
+    /// The page it leads to, in normal form.
+    pub fn target(&self) -> Result<PageUrl, UrlError> {
+        self.observer.normaliser.join(&self.base, self.href)
+    }
+
+    /// The page it leads to, or why the crawl takes no notice of it. Scope is judged later, where pages are admitted.
+    pub fn judge(&self) -> Result<PageUrl, Refusal> {
+        if self.nofollow && self.observer.obey_nofollow {
+            return Err(Refusal::NoFollow);
+        }
+        self.target().map_err(|error| Refusal::from(&error))
+    }
+}
+
+fn base_of(url: &Url, document: &Document) -> Arc<Url> {
+    let base = document.hints.base.as_deref().and_then(|base| url.join(base).ok());
+    Arc::new(base.unwrap_or_else(|| url.clone()))
+}
+
+/// Words as people count them.
+pub fn count_words(text: &str) -> usize {
+    text.split_whitespace().count()
 }
 
 fn validator(held: &Validators) -> Option<&'static str> {
@@ -246,22 +345,11 @@ fn validator(held: &Validators) -> Option<&'static str> {
     }
 }
 
-#[derive(Default)]
-struct Refusals(Vec<(Refusal, u64)>);
-
-impl Refusals {
-    fn add(&mut self, reason: Refusal, count: u64) {
-        if count == 0 {
-            return;
-        }
-        match self.0.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, total)) => *total += count,
-            None => self.0.push((reason, count)),
-        }
-    }
-}
-
 /// The values of a header that may come more than once.
 pub fn header_values<'a>(headers: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a str> {
     headers.get_all(name).iter().filter_map(|value| value.to_str().ok())
 }
+
+#[cfg(test)]
+#[path = "observe_tests.rs"]
+mod tests;

@@ -17,7 +17,7 @@ mod scope;
 pub mod seeds;
 
 pub use self::known::{KnownSet, Membership};
-pub use self::refusal::Refusal;
+pub use self::refusal::{Refusal, RefusalCounts};
 pub use self::scope::{Scope, ScopeKind, SiteRules, TrapLimits, UnknownScope};
 
 use std::collections::HashSet;
@@ -25,7 +25,6 @@ use std::collections::HashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 use self::counts::PageCounts;
-use self::refusal::RefusalCounts;
 use crate::page::{Depth, Fingerprint, PageId, PageUrl, SeedId};
 
 /// A link as found: already resolved and normalised (that is done in parallel, before the door).
@@ -73,6 +72,19 @@ pub struct Admitted {
     pub unsure: Vec<NewPage>,
     /// How many links were known, or came a second time in the batch.
     pub known: usize,
+}
+
+/// What became of one link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// A page that was not known; it is known from here on.
+    New(NewPage),
+    /// A page that the full known set can't tell: the store knows.
+    Unsure(NewPage),
+    /// A page that is known.
+    Known,
+    /// The page is not wanted.
+    Refused(Refusal),
 }
 
 /// The hash by which pages of one host are counted.
@@ -137,35 +149,40 @@ impl UniquenessVerifier {
                 continue;
             }
             let page = link.url.fingerprint();
-            let answer = self.known.contains(page);
-            if answer == Membership::Known || said_unsure.contains(&page) {
-                admitted.known += 1;
-                continue;
-            }
-            let judged = self.scope.judge(&link.url, source.depth, source.seed);
-            let (host, path_with_query, seed) = match judged {
-                Ok(seed) => (host_hash(&link.url), query_path_hash(&link.url), seed),
-                Err(reason) => {
-                    self.refusals.add(reason, 1);
-                    continue;
-                }
-            };
-            if let Err(reason) = self.check_room(host, path_with_query) {
-                self.refusals.add(reason, 1);
-                continue;
-            }
-            let (depth, found_on) = (source.depth, source.page);
-            let new_page = NewPage { url: link.url, depth, seed, found_on, lastmod: link.lastmod };
-            if answer == Membership::New {
-                self.known.insert(page);
-                self.count(host, path_with_query);
-                admitted.new.push(new_page);
-            } else {
-                said_unsure.insert(page);
-                admitted.unsure.push(new_page);
+            match self.admit_one(link, source) {
+                Admission::New(new) => admitted.new.push(new),
+                Admission::Unsure(new) if said_unsure.insert(page) => admitted.unsure.push(new),
+                Admission::Unsure(_) | Admission::Known => admitted.known += 1,
+                Admission::Refused(reason) => self.refusals.add(reason, 1),
             }
         }
         admitted
+    }
+
+    /// Judges a single link, and counts no refusal. A verifier that is thrown away afterwards makes this a dry run.
+    pub fn admit_one(&mut self, link: Candidate, source: &LinkSource) -> Admission {
+        let page = link.url.fingerprint();
+        let answer = self.known.contains(page);
+        if answer == Membership::Known {
+            return Admission::Known;
+        }
+        let seed = match self.scope.judge(&link.url, source.depth, source.seed) {
+            Ok(seed) => seed,
+            Err(reason) => return Admission::Refused(reason),
+        };
+        let (host, path_with_query) = (host_hash(&link.url), query_path_hash(&link.url));
+        if let Err(reason) = self.check_room(host, path_with_query) {
+            return Admission::Refused(reason);
+        }
+        let (depth, found_on) = (source.depth, source.page);
+        let new = NewPage { url: link.url, depth, seed, found_on, lastmod: link.lastmod };
+        if answer == Membership::New {
+            self.known.insert(page);
+            self.count(host, path_with_query);
+            Admission::New(new)
+        } else {
+            Admission::Unsure(new)
+        }
     }
 
     /// Counts links that were refused before they came here: malformed ones, or a page that asks not to be followed.

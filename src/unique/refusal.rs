@@ -109,21 +109,26 @@ impl From<&UrlError> for Refusal {
 
 /// How often each reason was given.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RefusalCounts {
+pub struct RefusalCounts {
     counts: [u64; ALL.len()],
 }
 
 impl RefusalCounts {
-    pub(super) fn add(&mut self, reason: Refusal, count: u64) {
+    /// Counts a reason.
+    pub fn add(&mut self, reason: Refusal, count: u64) {
         if let Some(held) = self.counts.get_mut(reason as usize) {
             *held = held.saturating_add(count);
         }
     }
 
-    /// The reasons given since the last call, in the order of [`Refusal::all`].
+    /// The reasons that were given, in the order of [`Refusal::all`].
+    pub fn iter(&self) -> impl Iterator<Item = (Refusal, u64)> + '_ {
+        ALL.into_iter().zip(self.counts).filter(|(_, count)| *count > 0)
+    }
+
+    /// The reasons given since the last call.
     pub(super) fn take(&mut self) -> Vec<(Refusal, u64)> {
-        let counts = std::mem::take(&mut self.counts);
-        ALL.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect()
+        std::mem::take(self).iter().collect()
     }
 }
 

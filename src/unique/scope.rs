@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::refusal::Refusal;
-use crate::page::{Depth, Fingerprint, PageUrl, SeedId, Sites, registrable};
+use crate::page::{Depth, Fingerprint, Host, PageUrl, SeedId, Sites, registrable};
 
 /// How far from a seed links are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -199,6 +199,16 @@ impl Scope {
             self.seeds.push(moved);
             self.index_seed(self.seeds.len() - 1);
         }
+    }
+
+    /// A seed redirects from host `from` to `to`: within its domain (`example.org` → `www.example.org`) it takes its scope
+    /// along. Says whether that made the scope wider.
+    pub fn follow_seed(&mut self, id: SeedId, from: &Host, to: &PageUrl) -> bool {
+        let follows = from.domain() == to.host().domain() && self.judge(to, 0, None).is_err();
+        if follows {
+            self.extend_seed(id, to);
+        }
+        follows
     }
 
     /// The limits it was made with.

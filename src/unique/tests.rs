@@ -161,3 +161,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_single_link_is_judged_without_counting_its_refusal() {
+    let mut verifier = verifier(TrapLimits::default(), 100);
+    let mut admit = |url: &str| verifier.admit_one(Candidate { url: page(url), lastmod: None }, &SOURCE);
+    assert!(matches!(admit("https://example.org/a"), Admission::New(_)));
+    assert_eq!(admit("https://example.org/a"), Admission::Known);
+    assert_eq!(admit("https://example.com/"), Admission::Refused(Refusal::OutOfScope));
+    assert_eq!(verifier.take_refusals(), []);
+}
+
+#[test]
+fn a_seed_takes_its_scope_along_within_its_domain() {
+    let seed = page("https://example.org/");
+    let mut verifier = verifier(TrapLimits::default(), 100);
+    let scope = verifier.scope_mut();
+    let (www, other) = (page("https://www.example.org/"), page("https://example.com/"));
+    assert!(!scope.follow_seed(SeedId(1), &seed.host(), &other));
+    assert!(scope.follow_seed(SeedId(1), &seed.host(), &www));
+    assert_eq!(scope.judge(&www, 0, None), Ok(SeedId(1)));
+    // It is in scope now: there is nothing to widen.
+    assert!(!scope.follow_seed(SeedId(1), &seed.host(), &www));
+}
