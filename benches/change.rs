@@ -2,7 +2,7 @@
 //! compared.
 //!
 //! The limit stands beside it: xxh3-64 over the same runs of words when they are already found, and over the whole text
-//! at once. FRESHET_BENCH_PAGES names a folder of HTML pages to read; without it the pages are those of an evolving web.
+//! at once. FRESHET_BENCH_PAGES names a folder of HTML pages to read; without it the pages are those of the model web.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice)]
 
@@ -13,8 +13,8 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use freshet::change::divergence::divergence;
 use freshet::change::fragment::{Fragmenter, Fragments};
 use freshet::change::sketch::{Sketch, Sketcher};
-use freshet::evolving_web::{Site, Spec};
 use freshet::extract;
+use freshet::model_web::{Site, WebSpec};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Words of a fragment.
@@ -30,7 +30,7 @@ fn texts() -> Vec<String> {
         files.sort();
         return files.iter().map(|file| text(&std::fs::read(file).expect("a page"))).collect();
     }
-    let spec = Spec { pages: 100, median_bytes: 24_000, ..Spec::default() };
+    let spec = WebSpec { pages: 100, median_bytes: 24_000, ..WebSpec::default() };
     let site = Site::new(&spec, 0);
     site.living(0.0).map(|page| text(site.html(&page, 0.0).as_bytes())).collect()
 }

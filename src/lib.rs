@@ -53,7 +53,7 @@ pub mod simulate;
 
 pub mod evolve;
 
-pub mod evolving_web;
+pub mod model_web;
 
 pub mod reproduce;
 

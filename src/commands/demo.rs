@@ -18,9 +18,9 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use freshet::crawl::{Counts, Progress};
-use freshet::evolving_web::judge::{Source, Witness};
-use freshet::evolving_web::{Clock, Server, ServerError, Spec};
 use freshet::fetch::network::Network;
+use freshet::model_web::judge::{TruthSource, Witness};
+use freshet::model_web::{Clock, Server, ServerError, WebSpec};
 use freshet::policy::registry::{self, PolicySettings};
 use freshet::report::number;
 use freshet::store;
@@ -186,7 +186,7 @@ async fn perform(
     let stopping = "stopping; once more stops at once";
     tokio::spawn(crawl::listen(stop, Arc::clone(signal), talk.clone(), stopping));
     let (pages, median_bytes) = (course.pages, course.median_bytes);
-    let spec = Spec { seed, pages, median_bytes, ..Spec::default() };
+    let spec = WebSpec { seed, pages, median_bytes, ..WebSpec::default() };
     // On a whole second, so that the same web can be put up again with --start.
     let start = Timestamp::from_seconds(Timestamp::now().millis().div_euclid(1000));
     let clock = Clock { start, day: course.day };
@@ -252,7 +252,7 @@ async fn perform(
     }
     steps.finish();
     let (first_ended, ended) = (first.ended, Timestamp::now());
-    let witness = |(host, origin)| Witness { origin, host, clock, source: Source::Model(spec.clone()) };
+    let witness = |(host, origin)| Witness { origin, host, clock, source: TruthSource::Model(spec.clone()) };
     let web = (0..).zip(origins).map(witness).collect();
     let took = began.elapsed();
     Ok(Some(Ran { course, seed, web, first: first.counts, first_ended, contenders, ended, took }))

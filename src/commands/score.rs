@@ -7,10 +7,10 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 
-use freshet::evolving_web::ask::{AskError, Asker};
-use freshet::evolving_web::judge::{Ask, Source, Witness, judge};
-use freshet::evolving_web::remember;
-use freshet::evolving_web::score::{Figures, Group, MOMENTS, Scores};
+use freshet::model_web::judge::score::{MOMENTS, ScoreFigures, ScoreGroup, WebScores};
+use freshet::model_web::judge::stored_past;
+use freshet::model_web::judge::truth_client::{TruthClient, TruthError};
+use freshet::model_web::judge::{JudgedTexts, TruthSource, Witness, judge};
 use freshet::report::{Align, Table, number, span};
 use freshet::store;
 use freshet::time::Timestamp;
@@ -25,13 +25,13 @@ pub fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<ExitCode> {
         .enable_all()
         .build()
         .context("the asynchronous runtime could not be started")?;
-    let asker = Asker::new()?;
+    let asker = TruthClient::new()?;
     let web = runtime.block_on(asker.web(&arguments.truth)).map_err(|error| match error {
-        AskError::Url { .. } => Usage(error.to_string()).into(),
+        TruthError::Url { .. } => Usage(error.to_string()).into(),
         failed => anyhow::Error::new(failed),
     })?;
     let now = Timestamp::now().seconds();
-    let pasts = remember::pasts(&mut *store, &web)?;
+    let pasts = stored_past::pasts(&mut *store, &web)?;
     let visits = pasts.values().filter_map(|past| past.visits.first());
     let Some(since) = visits.map(|seen| seen.at).min_by(f64::total_cmp) else {
         bail!(
@@ -40,11 +40,11 @@ pub fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<ExitCode> {
             arguments.truth
         );
     };
-    let is_recorded = web.iter().any(|witness| matches!(witness.source, Source::Recording(_)));
-    let mut ask = Ask {
+    let is_recorded = web.iter().any(|witness| matches!(witness.source, TruthSource::Recording(_)));
+    let mut ask = JudgedTexts {
         // A recorded page has no noise of ours to be cut out.
         held: &mut |version| {
-            let read = if is_recorded { remember::text } else { remember::held_text };
+            let read = if is_recorded { stored_past::text } else { stored_past::held_text };
             Ok::<_, anyhow::Error>(read(&mut *store, version)?)
         },
         history: &mut |witness, path| Ok(runtime.block_on(asker.history(witness, path, now))?),
@@ -57,7 +57,7 @@ pub fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn as_json(scores: &Scores, web: &[Witness], since: f64, now: f64) -> anyhow::Result<String> {
+fn as_json(scores: &WebScores, web: &[Witness], since: f64, now: f64) -> anyhow::Result<String> {
     let score = json!({
         "since": since,
         "at": now,
@@ -71,7 +71,7 @@ fn as_json(scores: &Scores, web: &[Witness], since: f64, now: f64) -> anyhow::Re
     Ok(serde_json::to_string_pretty(&score)? + "\n")
 }
 
-fn as_text(scores: &Scores, web: &[Witness], since: f64, now: f64) -> String {
+fn as_text(scores: &WebScores, web: &[Witness], since: f64, now: f64) -> String {
     let day = web.first().map_or(Duration::ZERO, |witness| witness.clock.day);
     let past = Duration::try_from_secs_f64(now - since).unwrap_or_default();
     let groups = || [&scores.all].into_iter().chain(&scores.sites).chain(&scores.behaviours);
@@ -84,7 +84,10 @@ fn as_text(scores: &Scores, web: &[Witness], since: f64, now: f64) -> String {
     )
 }
 
-fn table<'a>(groups: impl Iterator<Item = &'a Group>, of: impl Fn(&Group) -> &Figures) -> String {
+fn table<'a>(
+    groups: impl Iterator<Item = &'a ScoreGroup>,
+    of: impl Fn(&ScoreGroup) -> &ScoreFigures,
+) -> String {
     let mut table = Table::new(&[
         ("", Align::Left),
         ("living", Align::Right),

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use serde_json::json;
 use tokio::sync::watch;
 
-use freshet::evolving_web::{Announcing, Clock, Recording, Rhythm, Server, ServerError, Spec, Validity};
+use freshet::model_web::{Announcing, Clock, Recording, Rhythm, Server, ServerError, Validity, WebSpec};
 use freshet::report::number;
 use freshet::time::Timestamp;
 
@@ -46,8 +46,8 @@ pub fn run(global: &Global, arguments: &WebArgs, talk: &Talk) -> anyhow::Result<
     })
 }
 
-fn spec(arguments: &WebArgs) -> Spec {
-    Spec {
+fn spec(arguments: &WebArgs) -> WebSpec {
+    WebSpec {
         seed: arguments.seed,
         pages: arguments.pages,
         static_share: arguments.static_share,
@@ -176,6 +176,6 @@ mod tests {
         use clap::Parser as _;
         let cli = crate::cli::Cli::try_parse_from(["freshet", "web"]).expect("no flag is needed");
         let crate::cli::Command::Web(arguments) = cli.command else { panic!("another command") };
-        assert_eq!(spec(&arguments), Spec::default());
+        assert_eq!(spec(&arguments), WebSpec::default());
     }
 }

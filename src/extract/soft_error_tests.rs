@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::evolving_web::{Site, Spec};
 use crate::extract::html;
 
 fn of(page: &str) -> Option<SoftError> {
@@ -262,17 +261,6 @@ fn a_plain_text_is_an_error_only_if_it_is_a_server_s_message() {
         assert_eq!(of(text), None, "{text}");
     }
     assert_eq!(soft_error(MediaKind::Sitemap, None, "404 page not found"), None);
-}
-
-#[test]
-fn no_page_of_the_evolving_web_is_one() {
-    let spec = Spec { pages: 100, ..Spec::default() };
-    for host in 0..3 {
-        let site = Site::new(&spec, host);
-        for page in site.living(2.5) {
-            assert_eq!(of(&site.html(&page, 2.5)), None);
-        }
-    }
 }
 
 #[test]

@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::evolving_web::{Site, Spec};
 
 fn list(rules: &[&str]) -> Vec<String> {
     rules.iter().map(ToString::to_string).collect()
@@ -45,23 +44,6 @@ fn a_rule_that_finds_nothing_changes_nothing() {
         assert_eq!(only("html", &format!("<html>{page}")), whole(page), "{page}");
         assert_eq!(rules(&[], &[], &["never said"]).html(page.as_bytes(), None), whole(page), "{page}");
         assert_eq!(only("nothing-is-called-so", page), "", "{page}");
-    }
-}
-
-/// Pages of a web with clocks, adverts and sessions on them.
-fn evolving_pages() -> Vec<String> {
-    let spec = Spec { pages: 30, ..Spec::default() };
-    let site = Site::new(&spec, 1);
-    let on = |day: f64| site.living(day).map(|page| site.html(&page, day)).collect::<Vec<_>>();
-    [on(0.0), on(9.5)].concat()
-}
-
-#[test]
-fn it_is_so_on_the_evolving_web() {
-    let (ignore, every) = (rules(&[".nothing"], &[], &[]), rules(&[], &["html"], &[]));
-    for page in evolving_pages() {
-        assert_eq!(ignore.html(page.as_bytes(), None), whole(&page));
-        assert_eq!(every.html(page.as_bytes(), None), whole(&page));
     }
 }
 

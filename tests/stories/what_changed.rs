@@ -5,7 +5,8 @@ use crate::first_crawl::FAST;
 use crate::support::{Freshet, Reply, Request, Site, article, links_page};
 use freshet::change::divergence::exact;
 use freshet::change::fragment::Fragments;
-use freshet::evolving_web::{self, Fate, Spec, Tenant, Validity, truth, validators};
+use freshet::model_web::model::{truth, validators};
+use freshet::model_web::{self, Fate, Tenant, Validity, WebSpec};
 use freshet::page::PageId;
 use freshet::store::{self, PageFilter, Store, VisitRow};
 use freshet::time::Timestamp;
@@ -48,18 +49,18 @@ pub fn changes(freshet: &Freshet, flags: &[&str]) -> Vec<Value> {
 /// An evolving web that stands still on the day it is set to.
 struct Still {
     site: Site,
-    spec: Spec,
+    spec: WebSpec,
     day: Arc<Mutex<f64>>,
 }
 
 impl Still {
-    fn put_up(spec: Spec) -> Still {
+    fn put_up(spec: WebSpec) -> Still {
         let site = Site::start();
         let day = Arc::new(Mutex::new(0.0));
         let (of, today) = (spec.clone(), Arc::clone(&day));
         site.otherwise(move |request: &Request| {
             let day = *today.lock().expect("no one panics with it");
-            let web = evolving_web::Site::new(&of, 0);
+            let web = model_web::Site::new(&of, 0);
             let Fate::Lives(page) = web.fate(&request.path, day) else { return Reply::status(404, "") };
             let reply = Reply::html(web.html(&page, day));
             match validators::of(&web, &page, day).etag {
@@ -86,7 +87,7 @@ impl Still {
 
     /// Each page's URL, and its true fragments on each of the days.
     fn truth(&self, days: &[f64]) -> BTreeMap<String, Vec<Fragments>> {
-        let web = evolving_web::Site::new(&self.spec, 0);
+        let web = model_web::Site::new(&self.spec, 0);
         let fragments = |page: &Tenant, day: f64| Fragments::of(&truth::text(&web, page, day), 4);
         web.living(0.0)
             .map(|page| {
@@ -97,9 +98,9 @@ impl Still {
     }
 }
 
-fn still_spec(pages: u32, median_bytes: u32, noise: bool) -> Spec {
+fn still_spec(pages: u32, median_bytes: u32, noise: bool) -> WebSpec {
     let etag = Validity { right: 0.4, wrong: 0.0 };
-    Spec { pages, median_bytes, noise, turnover: 0.0, static_share: 0.2, etag, ..Spec::default() }
+    WebSpec { pages, median_bytes, noise, turnover: 0.0, static_share: 0.2, etag, ..WebSpec::default() }
 }
 
 /// Measured and true divergence of every visit from the one before, and from every base version, with the size of the

@@ -4,9 +4,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use freshet::crawl::Counts;
-use freshet::evolving_web::judge::{Ask, Pasts, Witness, behaviour_of, judge, judge_at};
-use freshet::evolving_web::remember;
-use freshet::evolving_web::score::{Figures, Group, What};
+use freshet::model_web::judge::score::{ScoreFigures, ScoreGroup, VisitEffect};
+use freshet::model_web::judge::stored_past;
+use freshet::model_web::judge::{JudgedTexts, Pasts, Witness, behaviour_of, judge, judge_at};
 use freshet::report::diff::Diff;
 use freshet::store::{self, StoreError, VersionId};
 
@@ -50,8 +50,8 @@ pub(super) struct Spent {
 /// How a store stands at the end (`now`), and in the mean since the first crawl ended (`past`).
 #[derive(Debug, Serialize)]
 pub(super) struct Standing {
-    pub all: Group,
-    pub behaviours: Vec<Group>,
+    pub all: ScoreGroup,
+    pub behaviours: Vec<ScoreGroup>,
 }
 
 #[derive(Debug, Serialize)]
@@ -74,7 +74,7 @@ pub(super) struct JudgedCycle {
     #[serde(flatten)]
     pub spent: Spent,
     #[serde(flatten)]
-    pub figures: Figures,
+    pub figures: ScoreFigures,
 }
 
 /// What one visit found changed.
@@ -117,11 +117,11 @@ impl Account {
         let mut contenders = Vec::new();
         for contender in &ran.contenders {
             let mut store = store::open_to_look(place.store(&contender.policy))?;
-            let pasts = remember::pasts(&mut *store, &ran.web)?;
+            let pasts = stored_past::pasts(&mut *store, &ran.web)?;
             // Every page of the demo is made, none is recorded.
             let no_recording = || StoreError::BadValue("a recorded page, where none is".to_owned());
-            let mut ask = Ask {
-                held: &mut |version| remember::held_text(&mut *store, version),
+            let mut ask = JudgedTexts {
+                held: &mut |version| stored_past::held_text(&mut *store, version),
                 history: &mut |_, _| Err(no_recording()),
                 text: &mut |_, _, _| Err(no_recording()),
             };
@@ -158,8 +158,8 @@ impl Account {
     }
 }
 
-fn nobody() -> Group {
-    Group { name: "all".to_owned(), now: Figures::default(), past: Figures::default() }
+fn nobody() -> ScoreGroup {
+    ScoreGroup { name: "all".to_owned(), now: ScoreFigures::default(), past: ScoreFigures::default() }
 }
 
 /// What would be remembered had the crawl ended at that moment.
@@ -177,7 +177,7 @@ fn by_cycle(
     ran: &Ran,
     contender: &Contender,
     pasts: &Pasts,
-    ask: &mut Ask<'_, StoreError>,
+    ask: &mut JudgedTexts<'_, StoreError>,
 ) -> Result<(Spent, Vec<JudgedCycle>), StoreError> {
     let ends = contender.cycles.iter().map(|cycle| cycle.ended.seconds()).collect();
     let points = judge_at(&ran.web, pasts, ran.first_ended.seconds(), ends, ask)?;
@@ -198,7 +198,7 @@ fn changes(
     web: &[Witness],
     pasts: &Pasts,
     now: f64,
-    ask: &mut Ask<'_, StoreError>,
+    ask: &mut JudgedTexts<'_, StoreError>,
 ) -> Result<Vec<Change>, StoreError> {
     let mut largest: Vec<Change> = Vec::new();
     let mut urls: Vec<_> = pasts.iter().collect();
@@ -206,7 +206,7 @@ fn changes(
     for (url, past) in urls {
         let Some(behaviour) = behaviour_of(web, url, now) else { continue };
         let versions = past.visits.iter().filter_map(|seen| match seen.what {
-            What::Read(version) => Some(version),
+            VisitEffect::Read(version) => Some(version),
             _ => None,
         });
         let mut versions: Vec<VersionId> = versions.collect();

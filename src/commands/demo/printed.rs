@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-use freshet::evolving_web::score::{Figures, Group};
+use freshet::model_web::judge::score::{ScoreFigures, ScoreGroup};
 use freshet::report::diff::Diff;
 use freshet::report::{Align, Table, bytes, number, span};
 
@@ -104,7 +104,7 @@ fn by_behaviour(kept: &Standing, left: &Standing) -> String {
         ("staleness", Align::Right),
         ("left alone", Align::Right),
     ]);
-    let mut row = |name: &str, kept: &Figures, left: Option<&Figures>| {
+    let mut row = |name: &str, kept: &ScoreFigures, left: Option<&ScoreFigures>| {
         table.row([
             name.to_owned(),
             format!("{:.0}", kept.living),
@@ -143,7 +143,7 @@ fn contest(account: &Account) -> String {
         ("staleness", Align::Right),
         ("at the end", Align::Right),
     ]);
-    let mut row = |name: &str, requests: u64, changed: u64, all: &Group| {
+    let mut row = |name: &str, requests: u64, changed: u64, all: &ScoreGroup| {
         table.row([
             name.to_owned(),
             number(requests),

@@ -1,4 +1,4 @@
-//! What a host says of its own changes: a sitemap and a feed, each as precise and complete as the spec says.
+//! Sitemap, feed and robots.txt of a model host, each as precise and complete as the spec says.
 //!
 //! Recall is the share of what is true that is announced, precision the share of what is announced that is true. Which
 //! pages and changes are left out or made up is drawn from their seeds, so it is the same whenever one asks.
@@ -6,8 +6,8 @@
 use std::fmt::Write as _;
 
 use super::draw::{Draw, sub_seed, unit};
-use super::life::Tenant;
 use super::site::Site;
+use super::turnover::Tenant;
 
 /// A page and when it is said to have changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,12 +114,12 @@ pub fn robots_txt(origin: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evolving_web::spec::{Announcing, Spec};
     use crate::extract::sitemap::{Sitemap, read};
+    use crate::model_web::model::spec::{Announcing, WebSpec};
 
-    fn spec(precision: f64, recall: f64) -> Spec {
+    fn spec(precision: f64, recall: f64) -> WebSpec {
         let told = Announcing { precision, recall };
-        Spec { pages: 2000, sitemap: told, feed: told, ..Spec::default() }
+        WebSpec { pages: 2000, sitemap: told, feed: told, ..WebSpec::default() }
     }
 
     fn share(entries: &[Announced]) -> f64 {
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn they_are_written_as_their_readers_expect() {
-        let spec = Spec { pages: 300, ..spec(1.0, 1.0) };
+        let spec = WebSpec { pages: 300, ..spec(1.0, 1.0) };
         let site = Site::new(&spec, 0);
         let date = |_: f64| "2026-11-16T00:00:00Z".to_owned();
         let origin = "http://127.0.1.1:8000";

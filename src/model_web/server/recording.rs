@@ -13,7 +13,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use url::Url;
 
-use super::kept::Kept;
+use super::content_cache::ContentCache;
 use super::truth_json::PREFIX;
 use crate::dataset::blobs::{BlobError, Blobs};
 use crate::extract;
@@ -23,11 +23,11 @@ const KEPT_BYTES: usize = 64 << 20;
 
 /// Why a recording can't be played.
 #[derive(Debug, thiserror::Error)]
-pub enum ReplayError {
+pub enum RecordingError {
     #[error("`{path}` can't be read: {source}")]
     Read { path: String, source: io::Error },
     #[error("{path}:{line}: {wrong}")]
-    Line { path: String, line: usize, wrong: String },
+    ManifestLine { path: String, line: usize, wrong: String },
     #[error("`{0}` names no page")]
     Empty(String),
     #[error(transparent)]
@@ -37,25 +37,25 @@ pub enum ReplayError {
 /// A recording that is open.
 #[derive(Debug)]
 pub struct Recording {
-    pub groups: Vec<Group>,
+    pub groups: Vec<RecordedHost>,
     blobs: Blobs,
-    kept: Mutex<Kept>,
+    kept: Mutex<ContentCache>,
     unpacking: Mutex<()>,
 }
 
 /// The pages of one host.
 #[derive(Debug)]
-pub struct Group {
+pub struct RecordedHost {
     pub name: String,
     /// The opening of its window, in seconds since 1970.
     pub opens: f64,
     /// By the path that they are asked for.
-    pub pages: BTreeMap<String, Recorded>,
+    pub pages: BTreeMap<String, RecordedPage>,
 }
 
 /// A page's history.
 #[derive(Debug)]
-pub struct Recorded {
+pub struct RecordedPage {
     pub media: String,
     /// Oldest first; the time in seconds since 1970, and the content, none where the page was removed.
     pub versions: Vec<(f64, Option<String>)>,
@@ -63,7 +63,7 @@ pub struct Recorded {
 
 /// What a page is at a moment.
 #[derive(Debug, PartialEq)]
-pub enum State<'a> {
+pub enum RecordedState<'a> {
     NotYet,
     /// It has had this content since then.
     Shows {
@@ -76,32 +76,33 @@ pub enum State<'a> {
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct ManifestLine {
     group: String,
     path: String,
     media: String,
     window: (jiff::Timestamp, jiff::Timestamp),
-    versions: Vec<LineVersion>,
+    versions: Vec<ManifestVersion>,
 }
 
 #[derive(Deserialize)]
-struct LineVersion {
+struct ManifestVersion {
     t: jiff::Timestamp,
     b: Option<String>,
 }
 
 impl Recording {
     /// Opens a folder, and looks whether all contents that it names are there.
-    pub fn open(folder: &Path) -> Result<Self, ReplayError> {
+    pub fn open(folder: &Path) -> Result<Self, RecordingError> {
         let path = folder.join("manifest.jsonl").display().to_string();
         let manifest = std::fs::read_to_string(&path)
-            .map_err(|source| ReplayError::Read { path: path.clone(), source })?;
+            .map_err(|source| RecordingError::Read { path: path.clone(), source })?;
         let blobs = Blobs::open(&folder.join("blobs.sqlite"))?;
         let held = blobs.names()?;
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups: Vec<RecordedHost> = Vec::new();
         for (place, text) in manifest.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
-            let wrong = |wrong: String| ReplayError::Line { path: path.clone(), line: place + 1, wrong };
-            let line: Line = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+            let wrong =
+                |wrong: String| RecordingError::ManifestLine { path: path.clone(), line: place + 1, wrong };
+            let line: ManifestLine = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
             if line.versions.windows(2).any(|pair| pair[0].t > pair[1].t) {
                 return Err(wrong(format!("the versions of `{}` are not in the order of time", line.path)));
             }
@@ -117,7 +118,7 @@ impl Recording {
                 request_path(&line.path).ok_or_else(|| wrong(format!("`{}` is no path", line.path)))?;
             let opens = seconds(line.window.0);
             let versions = line.versions.into_iter().map(|version| (seconds(version.t), version.b)).collect();
-            let page = Recorded { media: line.media, versions };
+            let page = RecordedPage { media: line.media, versions };
             if is_ours(&page_path) {
                 tracing::warn!(
                     path = page_path,
@@ -132,21 +133,23 @@ impl Recording {
                 Some(group) => {
                     group.pages.insert(page_path, page);
                 }
-                None => {
-                    groups.push(Group { name: line.group, opens, pages: BTreeMap::from([(page_path, page)]) })
-                }
+                None => groups.push(RecordedHost {
+                    name: line.group,
+                    opens,
+                    pages: BTreeMap::from([(page_path, page)]),
+                }),
             }
         }
         if groups.is_empty() {
-            return Err(ReplayError::Empty(path));
+            return Err(RecordingError::Empty(path));
         }
-        let kept = Mutex::new(Kept::new(KEPT_BYTES));
+        let kept = Mutex::new(ContentCache::new(KEPT_BYTES));
         Ok(Self { groups, blobs, kept, unpacking: Mutex::new(()) })
     }
 
     /// A content, as it was recorded. Takes time where it has not been asked for lately: its pack is unpacked up to where
     /// it is. Memory: the packed pack, and what is kept of contents asked for lately.
-    pub fn content(&self, blob: &str) -> Result<Bytes, ReplayError> {
+    pub fn content(&self, blob: &str) -> Result<Bytes, RecordingError> {
         if let Some(content) = self.lately(blob) {
             return Ok(content);
         }
@@ -165,7 +168,7 @@ impl Recording {
         self.kept().get(blob)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, ContentCache> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -175,29 +178,29 @@ impl Recording {
         &self,
         blobs: &[&str],
         each: &mut dyn FnMut(usize, &[u8]),
-    ) -> Result<(), ReplayError> {
+    ) -> Result<(), RecordingError> {
         Ok(self.blobs.each(blobs, each)?)
     }
 }
 
-impl Group {
+impl RecordedHost {
     /// The page of a path, as it is asked for or as the file was named.
-    pub fn page(&self, path: &str) -> Option<&Recorded> {
+    pub fn page(&self, path: &str) -> Option<&RecordedPage> {
         self.pages.get(path).or_else(|| self.pages.get(&request_path(path)?))
     }
 }
 
-impl Recorded {
+impl RecordedPage {
     /// What the page is at a moment of the recording, in seconds since 1970.
-    pub fn at(&self, moment: f64) -> State<'_> {
+    pub fn at(&self, moment: f64) -> RecordedState<'_> {
         let past = self.until(moment);
-        let Some((_, last)) = past.last() else { return State::NotYet };
+        let Some((_, last)) = past.last() else { return RecordedState::NotYet };
         // Polled and found the same is no change.
         let same = past.iter().rev().take_while(|(_, blob)| blob == last);
         let since = same.last().map_or(moment, |(at, _)| *at);
         match last {
-            Some(blob) => State::Shows { blob, since },
-            None => State::Removed { since },
+            Some(blob) => RecordedState::Shows { blob, since },
+            None => RecordedState::Removed { since },
         }
     }
 
@@ -277,10 +280,10 @@ pub(super) mod tests {
         let page = &group.pages["/a%20b.html"];
         let day = 86_400.0;
         let at = |days: f64| page.at(group.opens + days * day);
-        assert_eq!(at(-5.0), State::NotYet);
-        assert_eq!(at(1.0), State::Shows { blob: "aa", since: group.opens - 2.0 * day });
-        assert_eq!(at(2.0), State::Shows { blob: "bb", since: group.opens + 2.0 * day });
-        assert_eq!(at(9.0), State::Removed { since: group.opens + 4.0 * day });
+        assert_eq!(at(-5.0), RecordedState::NotYet);
+        assert_eq!(at(1.0), RecordedState::Shows { blob: "aa", since: group.opens - 2.0 * day });
+        assert_eq!(at(2.0), RecordedState::Shows { blob: "bb", since: group.opens + 2.0 * day });
+        assert_eq!(at(9.0), RecordedState::Removed { since: group.opens + 4.0 * day });
         assert_eq!(recording.content("bb").expect("a content"), b"<p>new words here</p>".as_slice());
         assert_eq!((recording.lately("bb").is_some(), recording.lately("cc")), (true, None));
         let mut read = Vec::new();

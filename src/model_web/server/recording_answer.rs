@@ -9,14 +9,14 @@ use hyper::{Method, StatusCode, Uri};
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
-use super::announce;
-use super::answer::{self, Answer, HTML, JSON, TEXT, XML};
-use super::clock::Clock;
-use super::history::{History, TextHash, Turn};
-use super::replay::{Group, Recorded, Recording, ReplayError, State};
-use super::truth::FRAGMENT_WORDS;
+use super::model_answer::{self, HTML, HttpAnswer, JSON, TEXT, XML};
+use super::recording::{RecordedHost, RecordedPage, RecordedState, Recording, RecordingError};
 use super::truth_json::{self, PREFIX};
 use crate::change::fragment::Fragments;
+use crate::model_web::model::announcements;
+use crate::model_web::model::clock::Clock;
+use crate::model_web::model::text_history::{TextHash, TextHistory, Turn};
+use crate::model_web::model::truth::FRAGMENT_WORDS;
 use crate::time::Timestamp;
 
 /// A day of the recording, in seconds.
@@ -33,7 +33,7 @@ enum Telling {
 #[derive(Debug)]
 pub struct RecordedDesk<'a> {
     pub recording: &'a Recording,
-    pub group: &'a Group,
+    pub group: &'a RecordedHost,
     /// The group's number.
     pub host: u32,
     pub clock: Clock,
@@ -43,48 +43,53 @@ pub struct RecordedDesk<'a> {
 
 impl RecordedDesk<'_> {
     /// Never fails: what can't be answered is answered with the status that says so.
-    pub fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Answer {
+    pub fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> HttpAnswer {
         if method != Method::GET && method != Method::HEAD {
-            return answer::other_method();
+            return model_answer::other_method();
         }
         let moment = self.moment(self.clock.day_at(self.now));
         match uri.path() {
-            "/" if uri.query().is_none() => answer::typed(HTML, self.index(moment)),
-            "/robots.txt" => answer::typed(TEXT, announce::robots_txt(self.origin)),
-            "/sitemap.xml" => answer::typed(XML, self.sitemap(moment)),
+            "/" if uri.query().is_none() => model_answer::typed(HTML, self.index(moment)),
+            "/robots.txt" => model_answer::typed(TEXT, announcements::robots_txt(self.origin)),
+            "/sitemap.xml" => model_answer::typed(XML, self.sitemap(moment)),
             path if path.starts_with(PREFIX) => match self.truth(uri) {
-                Ok(truth) => answer::typed(JSON, truth.to_string()),
-                Err(wrong) => answer::plain(StatusCode::BAD_REQUEST, &format!("{wrong}\n")),
+                Ok(truth) => model_answer::typed(JSON, truth.to_string()),
+                Err(wrong) => model_answer::plain(StatusCode::BAD_REQUEST, &format!("{wrong}\n")),
             },
             // Queries mean nothing here: a page with one would be a second name of the page.
             path => match self.group.pages.get(path).filter(|_| uri.query().is_none()) {
                 Some(page) => self.page(page, moment, headers).unwrap_or_else(|error| {
                     tracing::error!(%error, path, "a recorded page can't be served");
-                    answer::plain(StatusCode::INTERNAL_SERVER_ERROR, &format!("{error}\n"))
+                    model_answer::plain(StatusCode::INTERNAL_SERVER_ERROR, &format!("{error}\n"))
                 }),
-                None => answer::missing(StatusCode::NOT_FOUND),
+                None => model_answer::missing(StatusCode::NOT_FOUND),
             },
         }
     }
 
-    fn page(&self, page: &Recorded, moment: f64, headers: &HeaderMap) -> Result<Answer, ReplayError> {
+    fn page(
+        &self,
+        page: &RecordedPage,
+        moment: f64,
+        headers: &HeaderMap,
+    ) -> Result<HttpAnswer, RecordingError> {
         let (blob, since) = match page.at(moment) {
-            State::NotYet => return Ok(answer::missing(StatusCode::NOT_FOUND)),
-            State::Removed { .. } => return Ok(answer::missing(StatusCode::GONE)),
-            State::Shows { blob, since } => (blob, since),
+            RecordedState::NotYet => return Ok(model_answer::missing(StatusCode::NOT_FOUND)),
+            RecordedState::Removed { .. } => return Ok(model_answer::missing(StatusCode::GONE)),
+            RecordedState::Shows { blob, since } => (blob, since),
         };
         let etag = format!("\"{blob}\"");
         let modified = self.modified(since);
-        let held = answer::is_held(headers, Some(&etag), modified);
+        let held = model_answer::is_held(headers, Some(&etag), modified);
         let answer = if held {
-            answer::status(StatusCode::NOT_MODIFIED, HTML, String::new())
+            model_answer::status(StatusCode::NOT_MODIFIED, HTML, String::new())
         } else {
-            answer::status(StatusCode::OK, HTML, self.recording.content(blob)?)
+            model_answer::status(StatusCode::OK, HTML, self.recording.content(blob)?)
         };
         // The bytes are as they were recorded, in whatever encoding: the type says nothing of it.
-        let answer = answer::with(answer::with(answer, CONTENT_TYPE, &page.media), ETAG, &etag);
+        let answer = model_answer::with(model_answer::with(answer, CONTENT_TYPE, &page.media), ETAG, &etag);
         Ok(match modified {
-            Some(modified) => answer::with(answer, LAST_MODIFIED, &httpdate::fmt_http_date(modified)),
+            Some(modified) => model_answer::with(answer, LAST_MODIFIED, &httpdate::fmt_http_date(modified)),
             None => answer,
         })
     }
@@ -118,8 +123,8 @@ impl RecordedDesk<'_> {
 
     fn living(&self, moment: f64) -> impl Iterator<Item = (&String, f64)> {
         self.group.pages.iter().filter_map(move |(path, page)| match page.at(moment) {
-            State::Shows { since, .. } => Some((path, since)),
-            State::NotYet | State::Removed { .. } => None,
+            RecordedState::Shows { since, .. } => Some((path, since)),
+            RecordedState::NotYet | RecordedState::Removed { .. } => None,
         })
     }
 
@@ -153,11 +158,13 @@ impl RecordedDesk<'_> {
         let (mut living, mut dead) = (Vec::new(), Vec::new());
         for (path, page) in &self.group.pages {
             match page.at(moment) {
-                State::NotYet => {}
-                State::Shows { since, .. } => {
+                RecordedState::NotYet => {}
+                RecordedState::Shows { since, .. } => {
                     living.push(json!({ "path": path, "last_change": self.real(since) }));
                 }
-                State::Removed { since } => dead.push(json!({ "path": path, "died": self.real(since) })),
+                RecordedState::Removed { since } => {
+                    dead.push(json!({ "path": path, "died": self.real(since) }))
+                }
             }
         }
         json!({
@@ -173,7 +180,7 @@ impl RecordedDesk<'_> {
         })
     }
 
-    fn page_truth(&self, path: &str, moment: f64, telling: Telling) -> Result<Value, ReplayError> {
+    fn page_truth(&self, path: &str, moment: f64, telling: Telling) -> Result<Value, RecordingError> {
         let mut told = json!({ "path": path, "at": self.real(moment), "recorded_at": moment });
         let Some(page) = self.group.page(path) else {
             told["fate"] = json!("unknown");
@@ -184,12 +191,12 @@ impl RecordedDesk<'_> {
         versions.dedup_by(|later, earlier| later.1 == earlier.1);
         told["changes"] = json!(versions.iter().map(|(at, _)| self.real(*at)).collect::<Vec<_>>());
         match page.at(moment) {
-            State::NotYet => told["fate"] = json!("unknown"),
-            State::Removed { since } => {
+            RecordedState::NotYet => told["fate"] = json!("unknown"),
+            RecordedState::Removed { since } => {
                 told["fate"] = json!("died");
                 told["died"] = json!(self.real(since));
             }
-            State::Shows { blob, since } => {
+            RecordedState::Shows { blob, since } => {
                 let text = page.text(&self.recording.content(blob)?);
                 told["fate"] = json!("lives");
                 told["version"] = json!(blob);
@@ -206,7 +213,7 @@ impl RecordedDesk<'_> {
     }
 
     /// The texts of a page up to a moment, by their hashes. Takes time: each of its contents is read.
-    fn history(&self, path: &str, moment: f64) -> Result<Value, ReplayError> {
+    fn history(&self, path: &str, moment: f64) -> Result<Value, RecordingError> {
         let page = self.group.page(path);
         let versions = page.map_or(&[][..], |page| page.until(moment));
         let mut texts: BTreeMap<&str, TextHash> = BTreeMap::new();
@@ -219,7 +226,7 @@ impl RecordedDesk<'_> {
         }
         let text = |blob: &Option<String>| blob.as_deref().and_then(|blob| texts.get(blob).copied());
         let turns = versions.iter().map(|(at, blob)| Turn { at: self.real(*at), text: text(blob) });
-        Ok(json!({ "path": path, "at": self.real(moment), "turns": History::new(turns) }))
+        Ok(json!({ "path": path, "at": self.real(moment), "turns": TextHistory::new(turns) }))
     }
 
     /// The moment of the recording at a day since the start.
@@ -250,13 +257,13 @@ fn escape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::recording;
     use super::*;
-    use crate::evolving_web::replay;
     use hyper::header::{IF_MODIFIED_SINCE, IF_NONE_MATCH};
 
     #[test]
     fn the_past_is_answered_as_it_was() {
-        let folder = replay::tests::folder();
+        let folder = recording::tests::folder();
         let recording = Recording::open(folder.path()).expect("a recording");
         // A recorded day lasts a hundred seconds.
         let clock = Clock { start: Timestamp::from_seconds(1_000_000), day: Duration::from_secs(100) };

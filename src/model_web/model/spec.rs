@@ -7,7 +7,7 @@ use super::rhythm::Rhythm;
 /// All that a web follows from. Two webs of the same spec are the same at every moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Spec {
+pub struct WebSpec {
     pub seed: u64,
     /// Places for pages on each host; a page that dies makes room for another.
     pub pages: u32,
@@ -48,7 +48,7 @@ pub struct Announcing {
     pub recall: f64,
 }
 
-impl Default for Spec {
+impl Default for WebSpec {
     /// Half of the pages static; of the fragments that change, 67 % churn and 33 % scroll. All numbers are chosen to be
     /// plausible; none is measured here.
     fn default() -> Self {
@@ -85,7 +85,7 @@ const MOST_PAGES: u32 = 1_000_000;
 const SMALLEST_MEDIAN_BYTES: u32 = 1_500;
 const LARGEST_MEDIAN_BYTES: u32 = 1_000_000;
 
-impl Spec {
+impl WebSpec {
     /// Says what is wrong with it, if anything.
     pub fn check(&self) -> Result<(), SpecError> {
         let wrong = |what, value: String, rule| Err(SpecError { what, value, rule });
@@ -139,15 +139,15 @@ mod tests {
 
     #[test]
     fn what_is_out_of_bounds_is_named() {
-        assert_eq!(Spec::default().check(), Ok(()));
-        let two = Spec { etag: Validity { right: 0.7, wrong: 0.4 }, ..Spec::default() };
+        assert_eq!(WebSpec::default().check(), Ok(()));
+        let two = WebSpec { etag: Validity { right: 0.7, wrong: 0.4 }, ..WebSpec::default() };
         let said = two.check().map_err(|error| error.to_string());
         assert_eq!(
             said,
             Err("the share of right and wrong ETags together is `1.1`; it must be from 0 to 1".to_owned())
         );
-        assert!(Spec { static_share: f64::NAN, ..Spec::default() }.check().is_err());
-        assert!(Spec { turnover: f64::INFINITY, ..Spec::default() }.check().is_err());
-        assert!(Spec { pages: 0, ..Spec::default() }.check().is_err());
+        assert!(WebSpec { static_share: f64::NAN, ..WebSpec::default() }.check().is_err());
+        assert!(WebSpec { turnover: f64::INFINITY, ..WebSpec::default() }.check().is_err());
+        assert!(WebSpec { pages: 0, ..WebSpec::default() }.check().is_err());
     }
 }

@@ -10,24 +10,24 @@ use crate::change::divergence::exact;
 use crate::change::fragment::Fragments;
 use crate::extract;
 
-fn html_of(content: &Content, day: f64) -> String {
+fn html_of(content: &PageContent, day: f64) -> String {
     let mut html = String::new();
     content.write(&mut html, day);
     html
 }
 
-fn fragments_of(content: &Content, day: f64) -> Fragments {
+fn fragments_of(content: &PageContent, day: f64) -> Fragments {
     let text = extract::html(html_of(content, day).as_bytes(), None, 0).text;
     Fragments::of(&text, truth::FRAGMENT_WORDS)
 }
 
-fn content(seed: u64, static_words: usize, regions: Vec<Region>) -> Content {
-    Content { seed, mix: Mix { static_words, regions }, rhythm: Rhythm::Even }
+fn content(seed: u64, static_words: usize, regions: Vec<Region>) -> PageContent {
+    PageContent { seed, mix: Mix { static_words, regions }, rhythm: Rhythm::Even }
 }
 
 #[test]
 fn the_same_moment_gives_the_same_bytes_whoever_asks_and_in_whatever_order() {
-    let spec = Spec { pages: 60, turnover: 0.2, ..Spec::default() };
+    let spec = WebSpec { pages: 60, turnover: 0.2, ..WebSpec::default() };
     let hashes = |days: &[f64]| -> Vec<u64> {
         let site = Site::new(&spec, 2);
         let pages = |day: f64| site.living(day).map(move |page| (page, day)).collect::<Vec<_>>();
@@ -47,19 +47,19 @@ const BYTES_OF_A_WEB: u64 = 7_866_875_090_809_645_004;
 
 #[test]
 fn hosts_and_seeds_and_pages_are_independent_of_each_other() {
-    let spec = Spec { pages: 50, ..Spec::default() };
-    let page = |spec: &Spec, host: u32, place: u32| {
+    let spec = WebSpec { pages: 50, ..WebSpec::default() };
+    let page = |spec: &WebSpec, host: u32, place: u32| {
         let site = Site::new(spec, host);
         let tenant = site.tenant(place, 0.0);
         (site.path(&tenant), site.html(&tenant, 3.0))
     };
     let all: BTreeSet<String> = (0..4).map(|host| page(&spec, host, 20).1).collect();
     assert_eq!(all.len(), 4);
-    assert_ne!(page(&spec, 0, 20), page(&Spec { seed: 2, ..spec.clone() }, 0, 20));
+    assert_ne!(page(&spec, 0, 20), page(&WebSpec { seed: 2, ..spec.clone() }, 0, 20));
     // More pages are more pages; what those that were there say of their own stays.
-    let site = |pages| Spec { pages, ..spec.clone() };
+    let site = |pages| WebSpec { pages, ..spec.clone() };
     let (few, many) = (site(50), site(90));
-    let content = |spec: &Spec| {
+    let content = |spec: &WebSpec| {
         let site = Site::new(spec, 1);
         html_of(&site.content(&site.tenant(30, 0.0)), 5.0)
     };
@@ -81,7 +81,7 @@ fn erlang(items: usize, x: f64) -> f64 {
 #[test]
 fn fragments_live_as_long_as_the_closed_forms_say() {
     let (pages, rate) = (800, 0.8);
-    for (kind, items) in [(Kind::Churn, 1), (Kind::Scroll { items: 5 }, 5)] {
+    for (kind, items) in [(RegionKind::Churn, 1), (RegionKind::Scroll { items: 5 }, 5)] {
         let points: [f64; 5] =
             if items == 1 { [0.2, 0.6, 1.2, 2.0, 3.5] } else { [2.0, 4.0, 6.0, 8.0, 12.0] };
         let mut ended = [0u32; 5];
@@ -143,7 +143,7 @@ fn pages_diverge_from_themselves_as_the_golden_curves_say() {
     const WORDS: f64 = 1000.0;
     const PAGES: u64 = 50;
     let golden: Value =
-        serde_json::from_str(include_str!("../../tests/golden/divergence_curves.json")).unwrap();
+        serde_json::from_str(include_str!("../../../tests/golden/divergence_curves.json")).unwrap();
     let number = |value: &Value| value.as_f64().unwrap();
     let cases = golden["cases"].as_array().unwrap();
     assert_eq!(cases.len(), 14);
@@ -157,10 +157,10 @@ fn pages_diverge_from_themselves_as_the_golden_curves_say() {
         let in_churn = (churn.0 * words).round() as usize;
         let mut regions = Vec::new();
         if in_churn > 0 {
-            regions.push(Region { kind: Kind::Churn, words: in_churn, rate: churn.1 });
+            regions.push(Region { kind: RegionKind::Churn, words: in_churn, rate: churn.1 });
         }
         if in_scroll > 0 {
-            regions.push(Region { kind: Kind::Scroll { items }, words: in_scroll, rate: scroll.1 });
+            regions.push(Region { kind: RegionKind::Scroll { items }, words: in_scroll, rate: scroll.1 });
         }
         // A page of W words has W − 3 runs of four. A region of w words that is rewritten takes w + 3 with it, for the
         // runs across its two edges; a list that scrolls on by w words takes w + 6, for its new front is an edge too. So
@@ -168,7 +168,7 @@ fn pages_diverge_from_themselves_as_the_golden_curves_say() {
         // and where the share is off by ε, 2d / (1 + d) is off by 2ε at the most. All this only where something changed.
         let border: f64 = regions.iter().map(|region| 6.5 + 3.0 * region.words as f64 / words).sum();
         let border = 2.0 * border / (words - 3.0);
-        let pages: Vec<Content> = (0..PAGES)
+        let pages: Vec<PageContent> = (0..PAGES)
             .map(|seed| content(1_000 + seed, words as usize - in_churn - in_scroll, regions.clone()))
             .collect();
         let bases: Vec<Fragments> = pages.iter().map(|page| fragments_of(page, 5.0)).collect();
@@ -194,7 +194,7 @@ fn pages_diverge_from_themselves_as_the_golden_curves_say() {
 
 #[test]
 fn all_living_pages_can_be_reached_from_the_front_page_at_any_time() {
-    let spec = Spec { pages: 450, turnover: 0.3, median_bytes: 3_000, ..Spec::default() };
+    let spec = WebSpec { pages: 450, turnover: 0.3, median_bytes: 3_000, ..WebSpec::default() };
     let site = Site::new(&spec, 0);
     for day in [0.0, 9.5] {
         let (mut known, mut next) = (BTreeSet::from(["/".to_owned()]), vec!["/".to_owned()]);
@@ -217,7 +217,7 @@ fn all_living_pages_can_be_reached_from_the_front_page_at_any_time() {
 
 #[test]
 fn sizes_are_those_of_web_pages() {
-    let spec = Spec { pages: 1000, ..Spec::default() };
+    let spec = WebSpec { pages: 1000, ..WebSpec::default() };
     let site = Site::new(&spec, 0);
     let mut sizes: Vec<usize> = site.living(0.0).map(|page| site.html(&page, 0.0).len()).collect();
     sizes.sort_unstable();
@@ -229,7 +229,7 @@ fn sizes_are_those_of_web_pages() {
 
 #[test]
 fn a_page_changes_when_the_truth_says_so_and_noise_is_no_change() {
-    let spec = Spec { pages: 100, turnover: 0.1, median_bytes: 3_000, ..Spec::default() };
+    let spec = WebSpec { pages: 100, turnover: 0.1, median_bytes: 3_000, ..WebSpec::default() };
     let site = Site::new(&spec, 0);
     let (from, to) = (2.0, 3.5);
     let (mut changed, mut noisy) = (0, 0);

@@ -7,9 +7,9 @@
 use serde::Serialize;
 
 use super::draw::{Draw, sub_seed};
-use super::process::Process;
+use super::poisson::Process;
 use super::rhythm::Rhythm;
-use super::spec::Spec;
+use super::spec::WebSpec;
 use super::words;
 
 /// What a page is made of.
@@ -22,7 +22,7 @@ pub struct Mix {
 /// A part of a page that changes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Region {
-    pub kind: Kind,
+    pub kind: RegionKind,
     /// Words it shows at any moment.
     pub words: usize,
     /// Events a day.
@@ -32,7 +32,7 @@ pub struct Region {
 /// How a region changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum RegionKind {
     /// Each event rewrites all of it.
     Churn,
     /// Each event puts an item on top, and drops the last.
@@ -42,7 +42,7 @@ pub enum Kind {
 /// How a page behaves, by the larger part of its changing words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Behaviour {
+pub enum ModelBehaviour {
     Static,
     Churn,
     Scroll,
@@ -67,7 +67,7 @@ const FEWEST_ITEM_WORDS: usize = 6;
 
 impl Mix {
     /// The mix that belongs to a page's seed.
-    pub fn draw(spec: &Spec, seed: u64) -> Self {
+    pub fn draw(spec: &WebSpec, seed: u64) -> Self {
         let mut draw = Draw::new(sub_seed(seed, 2));
         let words = words_of(spec, &mut draw);
         if draw.chance(spec.static_share) {
@@ -84,33 +84,36 @@ impl Mix {
         };
         let mut regions = Vec::new();
         if changing > scrolling {
-            let region = Region { kind: Kind::Churn, words: changing - scrolling, rate: draw.pick(&RATES) };
+            let region =
+                Region { kind: RegionKind::Churn, words: changing - scrolling, rate: draw.pick(&RATES) };
             regions.push(region);
         }
         if scrolling >= FEWEST_ITEM_WORDS {
             let items = draw.pick(&ITEMS).min(scrolling / FEWEST_ITEM_WORDS).max(1);
-            let kind = Kind::Scroll { items };
+            let kind = RegionKind::Scroll { items };
             regions.push(Region { kind, words: scrolling / items * items, rate: draw.pick(&RATES) });
         }
         let moving: usize = regions.iter().map(|region| region.words).sum();
         Self { static_words: words - moving, regions }
     }
 
-    pub fn behaviour(&self) -> Behaviour {
+    pub fn behaviour(&self) -> ModelBehaviour {
         let words = |scroll: bool| {
-            let wanted =
-                self.regions.iter().filter(|region| matches!(region.kind, Kind::Scroll { .. }) == scroll);
+            let wanted = self
+                .regions
+                .iter()
+                .filter(|region| matches!(region.kind, RegionKind::Scroll { .. }) == scroll);
             wanted.map(|region| region.words).sum::<usize>()
         };
         match (words(false), words(true)) {
-            (0, 0) => Behaviour::Static,
-            (churn, scroll) if churn >= scroll => Behaviour::Churn,
-            _ => Behaviour::Scroll,
+            (0, 0) => ModelBehaviour::Static,
+            (churn, scroll) if churn >= scroll => ModelBehaviour::Churn,
+            _ => ModelBehaviour::Scroll,
         }
     }
 }
 
-fn words_of(spec: &Spec, draw: &mut Draw) -> usize {
+fn words_of(spec: &WebSpec, draw: &mut Draw) -> usize {
     let rank = draw.below(16 * 1024);
     let (knot, part) = ((rank / 1024) as usize, rank % 1024);
     let at = |knot: usize| SIZE_PERCENT.get(knot).copied().unwrap_or(100);
@@ -121,13 +124,13 @@ fn words_of(spec: &Spec, draw: &mut Draw) -> usize {
 
 /// A page's own content, at any moment.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Content {
+pub struct PageContent {
     pub seed: u64,
     pub mix: Mix,
     pub rhythm: Rhythm,
 }
 
-impl Content {
+impl PageContent {
     /// Writes it as HTML: half of the static text, the regions, the other half.
     pub fn write(&self, out: &mut String, day: f64) {
         let mut prose = Draw::new(sub_seed(self.seed, 3));
@@ -136,7 +139,7 @@ impl Content {
         for (place, region) in self.mix.regions.iter().enumerate() {
             let process = self.process(place, region);
             match region.kind {
-                Kind::Churn => {
+                RegionKind::Churn => {
                     out.push_str("<section class=\"churn\">\n");
                     if let Some(event) = process.latest(day) {
                         let mut prose = Draw::new(sub_seed(process.seed ^ 1, event.id as u64));
@@ -144,7 +147,7 @@ impl Content {
                     }
                     out.push_str("</section>\n");
                 }
-                Kind::Scroll { items } => {
+                RegionKind::Scroll { items } => {
                     out.push_str("<ul class=\"scroll\">\n");
                     for event in process.last(items, day) {
                         let mut prose = Draw::new(sub_seed(process.seed ^ 1, event.id as u64));
@@ -190,14 +193,14 @@ mod tests {
 
     #[test]
     fn shares_of_pages_and_words_are_those_of_the_spec() {
-        let spec = Spec::default();
+        let spec = WebSpec::default();
         let pages = 20_000;
         let (mut fixed, mut churn, mut scroll) = (0, 0, 0);
         for seed in 0..pages {
             let mix = Mix::draw(&spec, sub_seed(9, seed));
-            fixed += u64::from(mix.behaviour() == Behaviour::Static);
+            fixed += u64::from(mix.behaviour() == ModelBehaviour::Static);
             for region in &mix.regions {
-                *(if region.kind == Kind::Churn { &mut churn } else { &mut scroll }) += region.words;
+                *(if region.kind == RegionKind::Churn { &mut churn } else { &mut scroll }) += region.words;
             }
         }
         let share = fixed as f64 / pages as f64;
@@ -209,11 +212,11 @@ mod tests {
 
     #[test]
     fn a_region_always_shows_as_many_words_as_it_says() {
-        let spec = Spec { static_share: 0.0, ..Spec::default() };
+        let spec = WebSpec { static_share: 0.0, ..WebSpec::default() };
         for seed in 0..50 {
             let mix = Mix::draw(&spec, seed);
             let words = mix.static_words + mix.regions.iter().map(|region| region.words).sum::<usize>();
-            let content = Content { seed, mix, rhythm: Rhythm::Weekly };
+            let content = PageContent { seed, mix, rhythm: Rhythm::Weekly };
             for day in [0.0, 0.3, 77.7] {
                 let mut html = String::new();
                 content.write(&mut html, day);
@@ -226,10 +229,10 @@ mod tests {
     #[test]
     fn it_changes_when_it_says_so_and_only_then() {
         let regions = vec![
-            Region { kind: Kind::Churn, words: 20, rate: 0.7 },
-            Region { kind: Kind::Scroll { items: 3 }, words: 30, rate: 1.1 },
+            Region { kind: RegionKind::Churn, words: 20, rate: 0.7 },
+            Region { kind: RegionKind::Scroll { items: 3 }, words: 30, rate: 1.1 },
         ];
-        let content = Content { seed: 4, mix: Mix { static_words: 50, regions }, rhythm: Rhythm::Even };
+        let content = PageContent { seed: 4, mix: Mix { static_words: 50, regions }, rhythm: Rhythm::Even };
         let at = |day: f64| {
             let mut html = String::new();
             content.write(&mut html, day);

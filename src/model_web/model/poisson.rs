@@ -28,7 +28,7 @@ pub struct Process {
 
 /// One time it happens.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Event {
+pub struct PoissonEvent {
     /// Its own within its process, growing with time, never 0.
     pub id: i64,
     /// In days.
@@ -37,7 +37,7 @@ pub struct Event {
 
 impl Process {
     /// The last `count` events up to and including `day`, newest first; none if nothing ever happens.
-    pub fn last(&self, count: usize, day: f64) -> Vec<Event> {
+    pub fn last(&self, count: usize, day: f64) -> Vec<PoissonEvent> {
         let mut last = Vec::with_capacity(count);
         if self.rate > 0.0 && count > 0 {
             let mut block = self.block_at(day);
@@ -52,7 +52,7 @@ impl Process {
     }
 
     /// The last event up to and including `day`.
-    pub fn latest(&self, day: f64) -> Option<Event> {
+    pub fn latest(&self, day: f64) -> Option<PoissonEvent> {
         if self.rate <= 0.0 {
             return None;
         }
@@ -67,17 +67,17 @@ impl Process {
     }
 
     /// The events after `from`, up to and including `to`, in order.
-    pub fn between(&self, from: f64, to: f64) -> Vec<Event> {
+    pub fn between(&self, from: f64, to: f64) -> Vec<PoissonEvent> {
         if self.rate <= 0.0 || from >= to {
             return Vec::new();
         }
         let blocks = self.block_at(from)..=self.block_at(to);
-        let inside = |event: &Event| event.at > from && event.at <= to;
+        let inside = |event: &PoissonEvent| event.at > from && event.at <= to;
         blocks.flat_map(|block| self.block(block).as_slice().to_vec()).filter(inside).collect()
     }
 
     /// The events after `from`, one by one, without end: whoever asks stops. None if nothing ever happens.
-    pub fn after(&self, from: f64) -> impl Iterator<Item = Event> + use<> {
+    pub fn after(&self, from: f64) -> impl Iterator<Item = PoissonEvent> + use<> {
         let (process, first) = (*self, self.block_at(from));
         let blocks = if self.rate > 0.0 { first..i64::MAX } else { 0..0 };
         let events = blocks.flat_map(move |block| process.block(block).as_slice().to_vec());
@@ -85,7 +85,7 @@ impl Process {
     }
 
     /// The event of that id, if there is one.
-    pub fn event(&self, id: i64) -> Option<Event> {
+    pub fn event(&self, id: i64) -> Option<PoissonEvent> {
         if self.rate <= 0.0 {
             return None;
         }
@@ -99,7 +99,8 @@ impl Process {
 
     fn block(&self, block: i64) -> Block {
         let mut draw = Draw::new(sub_seed(self.seed, block as u64));
-        let mut events = Block { events: [Event::default(); MOST_IN_BLOCK], count: count(draw.unit()) };
+        let mut events =
+            Block { events: [PoissonEvent::default(); MOST_IN_BLOCK], count: count(draw.unit()) };
         let start = block as f64;
         let slice = &mut events.events[..events.count];
         for event in slice.iter_mut() {
@@ -116,12 +117,12 @@ impl Process {
 
 /// A block's events, without an allocation.
 struct Block {
-    events: [Event; MOST_IN_BLOCK],
+    events: [PoissonEvent; MOST_IN_BLOCK],
     count: usize,
 }
 
 impl Block {
-    fn as_slice(&self) -> &[Event] {
+    fn as_slice(&self) -> &[PoissonEvent] {
         &self.events[..self.count]
     }
 }
@@ -156,7 +157,7 @@ mod tests {
             let mut parts = process.between(-20.0, 3.3);
             parts.extend(process.between(3.3, 40.0));
             assert_eq!(parts, all);
-            let newest_first: Vec<Event> = all.iter().rev().take(30).copied().collect();
+            let newest_first: Vec<PoissonEvent> = all.iter().rev().take(30).copied().collect();
             assert_eq!(process.last(30, 40.0), newest_first);
             assert_eq!(process.latest(40.0), all.last().copied());
             assert_eq!(process.after(-20.0).take(all.len()).collect::<Vec<_>>(), all);

@@ -2,6 +2,12 @@
 //!
 //! Memory grows with the connections that are open and with nothing else.
 
+mod content_cache;
+pub mod model_answer;
+pub mod recording;
+pub mod recording_answer;
+pub mod truth_json;
+
 use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -19,12 +25,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::answer::{self, Answer, Desk};
-use super::clock::Clock;
-use super::replay::Recording;
-use super::replay_answer::RecordedDesk;
-use super::site::Site;
-use super::spec::{Spec, SpecError};
+use self::model_answer::{Desk, HttpAnswer};
+use self::recording::Recording;
+use self::recording_answer::RecordedDesk;
+use crate::model_web::model::clock::Clock;
+use crate::model_web::model::site::Site;
+use crate::model_web::model::spec::{SpecError, WebSpec};
 use crate::time::Timestamp;
 
 /// 127.0.1.1 to 127.0.254.250.
@@ -52,33 +58,33 @@ pub enum ServerError {
 
 /// What the hosts answer from.
 #[derive(Clone, Debug)]
-enum Source {
-    Model(Arc<Spec>),
+enum ServedWeb {
+    Model(Arc<WebSpec>),
     Recording(Arc<Recording>),
 }
 
 /// A web that listens, and answers once it is served.
 #[derive(Debug)]
 pub struct Server {
-    source: Source,
+    source: ServedWeb,
     clock: Clock,
     hosts: Vec<(TcpListener, Arc<str>)>,
 }
 
 impl Server {
     /// Listens on all hosts' addresses. Port 0 takes one that is free on all of them.
-    pub async fn bind(spec: Spec, hosts: u32, port: u16, clock: Clock) -> Result<Self, ServerError> {
+    pub async fn bind(spec: WebSpec, hosts: u32, port: u16, clock: Clock) -> Result<Self, ServerError> {
         spec.check()?;
-        Self::listening(Source::Model(Arc::new(spec)), hosts, port, clock).await
+        Self::listening(ServedWeb::Model(Arc::new(spec)), hosts, port, clock).await
     }
 
     /// Listens on an address for each group of a recording.
     pub async fn replay(recording: Recording, port: u16, clock: Clock) -> Result<Self, ServerError> {
         let hosts = u32::try_from(recording.groups.len()).unwrap_or(u32::MAX);
-        Self::listening(Source::Recording(Arc::new(recording)), hosts, port, clock).await
+        Self::listening(ServedWeb::Recording(Arc::new(recording)), hosts, port, clock).await
     }
 
-    async fn listening(source: Source, hosts: u32, port: u16, clock: Clock) -> Result<Self, ServerError> {
+    async fn listening(source: ServedWeb, hosts: u32, port: u16, clock: Clock) -> Result<Self, ServerError> {
         if !(1..=MOST_HOSTS).contains(&hosts) {
             return Err(ServerError::Hosts(hosts));
         }
@@ -132,7 +138,7 @@ pub(super) fn address(host: u32) -> Ipv4Addr {
 /// One host, and what it needs to answer.
 #[derive(Clone)]
 struct Door {
-    source: Source,
+    source: ServedWeb,
     clock: Clock,
     host: u32,
     origin: Arc<str>,
@@ -178,19 +184,19 @@ impl Door {
         let _ = connection.await;
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Result<Answer, Infallible> {
+    async fn answer(&self, request: Request<Incoming>) -> Result<HttpAnswer, Infallible> {
         let (head, _) = request.into_parts();
         let now = Timestamp::now();
         let is_long = match &self.source {
-            Source::Model(_) => answer::is_long(head.uri.path()),
+            ServedWeb::Model(_) => model_answer::is_long(head.uri.path()),
             // Contents come from a file and have to be unpacked.
-            Source::Recording(_) => true,
+            ServedWeb::Recording(_) => true,
         };
         let mut answer = if is_long {
             // Not where others wait for their answers.
             let door = self.clone();
             let answered = tokio::task::spawn_blocking(move || door.answer_at(&head, now)).await;
-            answered.unwrap_or_else(|_| answer::missing(StatusCode::INTERNAL_SERVER_ERROR))
+            answered.unwrap_or_else(|_| model_answer::missing(StatusCode::INTERNAL_SERVER_ERROR))
         } else {
             self.answer_at(&head, now)
         };
@@ -198,19 +204,19 @@ impl Door {
         Ok(answer)
     }
 
-    fn answer_at(&self, head: &Parts, now: Timestamp) -> Answer {
+    fn answer_at(&self, head: &Parts, now: Timestamp) -> HttpAnswer {
         let (clock, origin) = (self.clock, &*self.origin);
         match &self.source {
-            Source::Model(spec) => {
+            ServedWeb::Model(spec) => {
                 let desk = Desk { site: Site::new(spec, self.host), clock, origin, now };
                 desk.answer(&head.method, &head.uri, &head.headers)
             }
-            Source::Recording(recording) => match recording.groups.get(self.host as usize) {
+            ServedWeb::Recording(recording) => match recording.groups.get(self.host as usize) {
                 Some(group) => {
                     let desk = RecordedDesk { recording, group, host: self.host, clock, origin, now };
                     desk.answer(&head.method, &head.uri, &head.headers)
                 }
-                None => answer::missing(StatusCode::NOT_FOUND),
+                None => model_answer::missing(StatusCode::NOT_FOUND),
             },
         }
     }

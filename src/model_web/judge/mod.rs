@@ -3,18 +3,22 @@
 //! What is held is compared with what is true as text, not by dates: a host that wrongly says "not modified" fools the
 //! crawler, never the judge.
 
+pub mod score;
+pub mod stored_past;
+pub mod truth_client;
+
 use std::collections::HashMap;
 
-use super::clock::Clock;
-use super::content::{Kind, Mix};
-use super::history::{History, Stand, TextHash};
-use super::life::{Fate, Tenant};
-use super::score::{Board, Compared, Held, Past, Point, Scores, Sight, age};
-use super::site::Site;
-use super::spec::Spec;
-use super::truth::{self, FRAGMENT_WORDS};
+use self::score::{Board, ComparedCopy, HeldCopy, PagePast, ScorePoint, Sight, WebScores, age};
 use crate::change::divergence::exact;
 use crate::change::fragment::Fragments;
+use crate::model_web::model::clock::Clock;
+use crate::model_web::model::content::{Mix, RegionKind};
+use crate::model_web::model::site::Site;
+use crate::model_web::model::spec::WebSpec;
+use crate::model_web::model::text_history::{TextHash, TextHistory, TextState};
+use crate::model_web::model::truth::{self, FRAGMENT_WORDS};
+use crate::model_web::model::turnover::{Fate, Tenant};
 use crate::store::VersionId;
 
 /// One host of a web, and its time.
@@ -23,27 +27,27 @@ pub struct Witness {
     pub origin: String,
     pub host: u32,
     pub clock: Clock,
-    pub source: Source,
+    pub source: TruthSource,
 }
 
 /// What a host's truth comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Source {
+pub enum TruthSource {
     /// It is made again from this.
-    Model(Spec),
+    Model(WebSpec),
     /// The paths of a recording, of all pages that are or were; the rest is asked for, page by page.
     Recording(Vec<String>),
 }
 
 /// What a store remembers of pages, by their URLs.
-pub type Pasts = HashMap<String, Past>;
+pub type Pasts = HashMap<String, PagePast>;
 
 /// What is asked for on the way, one page at a time.
-pub struct Ask<'a, E> {
+pub struct JudgedTexts<'a, E> {
     /// The text of a version that is held, as the truth would tell it; see [`truth::held_text`].
     pub held: &'a mut dyn FnMut(VersionId) -> Result<String, E>,
     /// The history of a path of a recorded host.
-    pub history: &'a mut dyn FnMut(&Witness, &str) -> Result<History, E>,
+    pub history: &'a mut dyn FnMut(&Witness, &str) -> Result<TextHistory, E>,
     /// The text of a path of a recorded host at a moment.
     pub text: &'a mut dyn FnMut(&Witness, &str, f64) -> Result<String, E>,
 }
@@ -57,8 +61,8 @@ pub fn judge<E>(
     pasts: &Pasts,
     since: f64,
     now: f64,
-    ask: &mut Ask<'_, E>,
-) -> Result<Scores, E> {
+    ask: &mut JudgedTexts<'_, E>,
+) -> Result<WebScores, E> {
     let mut board = Board::new(since, now);
     look(web, pasts, since, &mut board, ask)?;
     Ok(board.scores())
@@ -70,8 +74,8 @@ pub fn judge_at<E>(
     pasts: &Pasts,
     since: f64,
     moments: Vec<f64>,
-    ask: &mut Ask<'_, E>,
-) -> Result<Vec<Point>, E> {
+    ask: &mut JudgedTexts<'_, E>,
+) -> Result<Vec<ScorePoint>, E> {
     let mut board = Board::at(moments);
     look(web, pasts, since, &mut board, ask)?;
     Ok(board.scores().curve)
@@ -81,7 +85,7 @@ pub fn judge_at<E>(
 pub fn behaviour_of(web: &[Witness], url: &str, at: f64) -> Option<&'static str> {
     web.iter().find_map(|witness| {
         let path = url.strip_prefix(&witness.origin)?;
-        let Source::Model(spec) = &witness.source else { return Some(RECORDED) };
+        let TruthSource::Model(spec) = &witness.source else { return Some(RECORDED) };
         let site = Site::new(spec, witness.host);
         match site.fate(path, witness.clock.day_at_seconds(at)) {
             Fate::Lives(page) => Some(behaviour(&site.content(&page).mix)),
@@ -95,12 +99,12 @@ fn look<E>(
     pasts: &Pasts,
     since: f64,
     board: &mut Board,
-    ask: &mut Ask<'_, E>,
+    ask: &mut JudgedTexts<'_, E>,
 ) -> Result<(), E> {
     for witness in web {
         match &witness.source {
-            Source::Model(spec) => made(witness, spec, pasts, since, board, ask)?,
-            Source::Recording(paths) => {
+            TruthSource::Model(spec) => made(witness, spec, pasts, since, board, ask)?,
+            TruthSource::Recording(paths) => {
                 for path in paths {
                     let past = pasts.get(&format!("{}{path}", witness.origin));
                     recorded(witness, path, past, since, board, ask)?;
@@ -113,15 +117,15 @@ fn look<E>(
 
 fn made<E>(
     witness: &Witness,
-    spec: &Spec,
+    spec: &WebSpec,
     pasts: &Pasts,
     since: f64,
     board: &mut Board,
-    ask: &mut Ask<'_, E>,
+    ask: &mut JudgedTexts<'_, E>,
 ) -> Result<(), E> {
     let site = Site::new(spec, witness.host);
     for place in 0..spec.pages {
-        let mut look = Look { witness, site: &site, texts: Texts::default() };
+        let mut look = Look { witness, site: &site, texts: HeldTexts::default() };
         look.living(place, pasts, since, board, ask)?;
     }
     let prefix = format!("{}/", witness.origin);
@@ -136,22 +140,22 @@ fn made<E>(
 fn recorded<E>(
     witness: &Witness,
     path: &str,
-    past: Option<&Past>,
+    past: Option<&PagePast>,
     since: f64,
     board: &mut Board,
-    ask: &mut Ask<'_, E>,
+    ask: &mut JudgedTexts<'_, E>,
 ) -> Result<(), E> {
     let history = (ask.history)(witness, path)?;
-    let mut texts = Texts::default();
+    let mut texts = HeldTexts::default();
     for (moment, at) in board.times().to_vec().into_iter().enumerate() {
         let known = past.filter(|past| past.found_at <= at);
         let sight = match history.at(at) {
-            Stand::NotYet => continue,
-            Stand::Removed => match known.filter(|past| past.was_held(at)) {
+            TextState::NotYet => continue,
+            TextState::Removed => match known.filter(|past| past.was_held(at)) {
                 Some(past) => Sight::Dead { held: past.held(at).is_some() },
                 None => continue,
             },
-            Stand::Shows { text, born } => {
+            TextState::Shows { text, born } => {
                 let held = match known.and_then(|past| past.held(at)) {
                     Some(held) => {
                         let same = |words: &str| TextHash::of(words) == text;
@@ -160,7 +164,7 @@ fn recorded<E>(
                             texts.compare(held.version, text.0, &mut *ask.held, same, tell)?;
                         let changes = history.changes(held.read_at, at);
                         let age = if fresh { 0.0 } else { age(&changes, held.read_at, at) };
-                        Some(Compared { fresh, divergence, age })
+                        Some(ComparedCopy { fresh, divergence, age })
                     }
                     None => None,
                 };
@@ -173,7 +177,7 @@ fn recorded<E>(
 }
 
 /// A living page as the store has it, by when it was born.
-fn living(known: Option<&Past>, born: Option<f64>, since: f64, held: Option<Compared>) -> Sight {
+fn living(known: Option<&PagePast>, born: Option<f64>, since: f64, held: Option<ComparedCopy>) -> Sight {
     let delay = known.zip(born.filter(|born| *born > since));
     let delay = delay.map(|(past, born)| (past.found_at - born).max(0.0));
     Sight::Living { known: known.is_some(), delay, held }
@@ -181,8 +185,9 @@ fn living(known: Option<&Past>, born: Option<f64>, since: f64, held: Option<Comp
 
 /// How a page behaves: by the kinds of its own regions.
 fn behaviour(mix: &Mix) -> &'static str {
-    let has =
-        |scroll: bool| mix.regions.iter().any(|region| matches!(region.kind, Kind::Scroll { .. }) == scroll);
+    let has = |scroll: bool| {
+        mix.regions.iter().any(|region| matches!(region.kind, RegionKind::Scroll { .. }) == scroll)
+    };
     match (has(false), has(true)) {
         (false, false) => "static",
         (true, false) => "churn",
@@ -195,7 +200,7 @@ fn behaviour(mix: &Mix) -> &'static str {
 struct Look<'a> {
     witness: &'a Witness,
     site: &'a Site<'a>,
-    texts: Texts,
+    texts: HeldTexts,
 }
 
 impl Look<'_> {
@@ -205,10 +210,10 @@ impl Look<'_> {
         pasts: &Pasts,
         since: f64,
         board: &mut Board,
-        ask: &mut Ask<'_, E>,
+        ask: &mut JudgedTexts<'_, E>,
     ) -> Result<(), E> {
         let (site, clock) = (self.site, self.witness.clock);
-        let mut before: Option<(Tenant, Option<&Past>, &'static str)> = None;
+        let mut before: Option<(Tenant, Option<&PagePast>, &'static str)> = None;
         for (moment, at) in board.times().to_vec().into_iter().enumerate() {
             let day = clock.day_at_seconds(at);
             let page = site.tenant(place, day);
@@ -234,10 +239,10 @@ impl Look<'_> {
     fn compare<E>(
         &mut self,
         page: &Tenant,
-        held: Held,
+        held: HeldCopy,
         at: f64,
-        ask: &mut Ask<'_, E>,
-    ) -> Result<Compared, E> {
+        ask: &mut JudgedTexts<'_, E>,
+    ) -> Result<ComparedCopy, E> {
         let clock = self.witness.clock;
         let day = clock.day_at_seconds(at);
         let version = self.site.version(page, day);
@@ -251,30 +256,30 @@ impl Look<'_> {
             let changes: Vec<f64> = changes.into_iter().map(|day| clock.seconds_at(day)).collect();
             age(&changes, held.read_at, at)
         };
-        Ok(Compared { fresh, divergence, age })
+        Ok(ComparedCopy { fresh, divergence, age })
     }
 }
 
 /// The texts last compared: most moments have the same ones as the moment before.
 #[derive(Default)]
-struct Texts {
-    held: Option<(VersionId, Text)>,
-    truth: Option<(u64, Text)>,
+struct HeldTexts {
+    held: Option<(VersionId, HeldText)>,
+    truth: Option<(u64, HeldText)>,
     compared: Option<((VersionId, u64), (bool, f64))>,
 }
 
-struct Text {
+struct HeldText {
     words: String,
     fragments: Fragments,
 }
 
-impl Text {
+impl HeldText {
     fn new(words: String) -> Self {
         Self { fragments: Fragments::of(&words, FRAGMENT_WORDS), words }
     }
 }
 
-impl Texts {
+impl HeldTexts {
     /// Whether the two are the same, and how far apart they are. `same` may know that of the words that are held: then
     /// nobody has to tell the truth.
     fn compare<E>(
@@ -290,14 +295,14 @@ impl Texts {
         }
         let ours = match self.held.take().filter(|(id, _)| *id == held) {
             Some((_, text)) => text,
-            None => Text::new(read(held)?),
+            None => HeldText::new(read(held)?),
         };
         let result = if same(&ours.words) {
             (true, 0.0)
         } else {
             let theirs = match self.truth.take().filter(|(id, _)| *id == version) {
                 Some((_, text)) => text,
-                None => Text::new(tell()?),
+                None => HeldText::new(tell()?),
             };
             let same = ours.words == theirs.words;
             let divergence = if same { 0.0 } else { exact(&ours.fragments, &theirs.fragments).get() };
@@ -311,7 +316,7 @@ impl Texts {
 }
 
 /// A page of the store, at the moments when it is no more.
-fn dead(witness: &Witness, site: &Site<'_>, path: &str, past: &Past, board: &mut Board) {
+fn dead(witness: &Witness, site: &Site<'_>, path: &str, past: &PagePast, board: &mut Board) {
     for (moment, at) in board.times().to_vec().into_iter().enumerate() {
         if !past.was_held(at) {
             continue;
@@ -335,8 +340,8 @@ fn dead(witness: &Witness, site: &Site<'_>, path: &str, past: &Past, board: &mut
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evolving_web::history::Turn;
-    use crate::evolving_web::score::{Seen, What};
+    use crate::model_web::judge::score::{PastVisit, VisitEffect};
+    use crate::model_web::model::text_history::Turn;
     use crate::time::Timestamp;
     use std::convert::Infallible;
     use std::time::Duration;
@@ -347,14 +352,15 @@ mod tests {
     /// Every page is read as it is at the start; some that are born on the way are found half a day later, unread.
     #[test]
     fn a_store_is_judged_by_what_became_of_what_it_read() {
-        let spec = Spec { pages: 90, turnover: 0.3, median_bytes: 2000, ..Spec::default() };
+        let spec = WebSpec { pages: 90, turnover: 0.3, median_bytes: 2000, ..WebSpec::default() };
         let clock = Clock { start: Timestamp::from_seconds(1000), day: Duration::from_secs(10) };
         let origin = "http://127.0.1.1:1".to_owned();
         let site = Site::new(&spec, 0);
-        let visits = |place: u32| vec![Seen { at: START, what: What::Read(VersionId(i64::from(place))) }];
+        let visits =
+            |place: u32| vec![PastVisit { at: START, what: VisitEffect::Read(VersionId(i64::from(place))) }];
         let mut pasts = Pasts::new();
         for page in site.living(0.0) {
-            let past = Past { found_at: START, visits: visits(page.place) };
+            let past = PagePast { found_at: START, visits: visits(page.place) };
             pasts.insert(origin.clone() + &site.path(&page), past);
         }
         let fragments = |text: &str| Fragments::of(text, FRAGMENT_WORDS);
@@ -373,7 +379,7 @@ mod tests {
                     let born = site.arrived(&page).expect("born on the way");
                     let found_at = START + (born + 0.5) * DAY;
                     found += f64::from(found_at <= START + 2.0 * DAY);
-                    pasts.insert(url, Past { found_at, visits: Vec::new() });
+                    pasts.insert(url, PagePast { found_at, visits: Vec::new() });
                 }
             }
         }
@@ -381,8 +387,8 @@ mod tests {
             let page = site.tenant(version.0 as u32, 0.0);
             Ok::<_, Infallible>(truth::text(&site, &page, 0.0))
         };
-        let web = [Witness { origin, host: 0, clock, source: Source::Model(spec.clone()) }];
-        let ask = &mut Ask {
+        let web = [Witness { origin, host: 0, clock, source: TruthSource::Model(spec.clone()) }];
+        let ask = &mut JudgedTexts {
             held: &mut read,
             history: &mut |_, _| panic!("nothing is recorded"),
             text: &mut |_, _, _| panic!("nothing is recorded"),
@@ -415,19 +421,20 @@ mod tests {
             ("/b", vec![turn(20.0, text("b"))]),
             ("/c", vec![turn(-9.0, text("c"))]),
         ]);
-        let read = |at: f64, version| Seen { at: START + at, what: What::Read(VersionId(version)) };
+        let read =
+            |at: f64, version| PastVisit { at: START + at, what: VisitEffect::Read(VersionId(version)) };
         let pasts = Pasts::from([
-            (origin.clone() + "/a", Past { found_at: START, visits: vec![read(0.0, 1)] }),
-            (origin.clone() + "/b", Past { found_at: START + 25.0, visits: vec![read(25.0, 2)] }),
+            (origin.clone() + "/a", PagePast { found_at: START, visits: vec![read(0.0, 1)] }),
+            (origin.clone() + "/b", PagePast { found_at: START + 25.0, visits: vec![read(25.0, 2)] }),
         ]);
         let paths = ["/a", "/b", "/c"].map(str::to_owned).to_vec();
-        let web = [Witness { origin, host: 0, clock, source: Source::Recording(paths) }];
+        let web = [Witness { origin, host: 0, clock, source: TruthSource::Recording(paths) }];
         let score = |now: f64| {
-            let ask = &mut Ask {
+            let ask = &mut JudgedTexts {
                 held: &mut |version| {
                     Ok::<_, Infallible>(["", "a b c d e", "b"][version.0 as usize].to_owned())
                 },
-                history: &mut |_, path| Ok(History::new(histories[path].clone())),
+                history: &mut |_, path| Ok(TextHistory::new(histories[path].clone())),
                 text: &mut |_, path, at| {
                     assert!(path == "/a" && at >= START + 30.0, "asked for only where it is another");
                     Ok("a b c d f".to_owned())

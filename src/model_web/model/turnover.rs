@@ -1,4 +1,4 @@
-//! Who lives where: pages that appear, die and move.
+//! The turnover of pages on a host: pages that appear, die and move.
 //!
 //! A host has places. At the events of a place's own slow process, its page either moves to a new path or dies and a
 //! new page is born; so the number of pages stays, and every path that ever was can be told what became of it. Before
@@ -6,9 +6,9 @@
 //! that all living pages can be reached.
 
 use super::draw::{Draw, sub_seed, unit};
-use super::process::{Event, Process};
+use super::poisson::{PoissonEvent, Process};
 use super::rhythm::Rhythm;
-use super::spec::Spec;
+use super::spec::WebSpec;
 use super::words::WORDS;
 
 /// Places that one place leads to.
@@ -19,8 +19,8 @@ const PAGE: u64 = 2 << 40;
 
 /// The places of one host.
 #[derive(Clone, Debug)]
-pub struct Places<'a> {
-    spec: &'a Spec,
+pub struct HostPlaces<'a> {
+    spec: &'a WebSpec,
     seed: u64,
 }
 
@@ -50,8 +50,8 @@ pub enum Fate {
     Unknown,
 }
 
-impl<'a> Places<'a> {
-    pub fn new(spec: &'a Spec, host: u32) -> Self {
+impl<'a> HostPlaces<'a> {
+    pub fn new(spec: &'a WebSpec, host: u32) -> Self {
         Self { spec, seed: sub_seed(spec.seed, u64::from(host)) }
     }
 
@@ -83,12 +83,12 @@ impl<'a> Places<'a> {
     }
 
     /// When the page of a place moved or was replaced, after `from` up to and including `to`.
-    pub fn turns(&self, place: u32, from: f64, to: f64) -> Vec<Event> {
+    pub fn turns(&self, place: u32, from: f64, to: f64) -> Vec<PoissonEvent> {
         self.turnover(place).map_or(Vec::new(), |process| process.between(from.max(0.0), to))
     }
 
     /// The last time that the page of a place moved or was replaced.
-    pub fn last_turn(&self, place: u32, day: f64) -> Option<Event> {
+    pub fn last_turn(&self, place: u32, day: f64) -> Option<PoissonEvent> {
         self.turnover(place)?.latest(day).filter(|event| event.at > 0.0)
     }
 
@@ -199,14 +199,14 @@ fn just_before(day: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn busy() -> Spec {
-        Spec { pages: 300, turnover: 0.5, move_share: 0.5, gone_share: 0.5, ..Spec::default() }
+    fn busy() -> WebSpec {
+        WebSpec { pages: 300, turnover: 0.5, move_share: 0.5, gone_share: 0.5, ..WebSpec::default() }
     }
 
     #[test]
     fn every_path_that_was_is_told_what_became_of_it() {
         let spec = busy();
-        let places = Places::new(&spec, 0);
+        let places = HostPlaces::new(&spec, 0);
         let (mut lives, mut moved, mut told, mut untold) = (0, 0, 0, 0);
         for place in 0..spec.pages {
             let then = places.tenant(place, 3.0);
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn paths_that_never_were_are_unknown() {
         let spec = busy();
-        let places = Places::new(&spec, 0);
+        let places = HostPlaces::new(&spec, 0);
         let known = places.path(&places.tenant(7, 0.0));
         for path in
             ["", "/x", "/a/b-c-7", "/a/b-c-99999", "/a/b-c-7_x", "/a/b-c-7_-3", "/a/b-c-99999999999999"]
@@ -258,8 +258,8 @@ mod tests {
     #[test]
     fn a_web_that_is_very_old_is_told_as_fast_as_a_young_one() {
         for move_share in [0.0, 0.9, 1.0] {
-            let spec = Spec { pages: 60, turnover: 100.0, move_share, ..Spec::default() };
-            let places = Places::new(&spec, 0);
+            let spec = WebSpec { pages: 60, turnover: 100.0, move_share, ..WebSpec::default() };
+            let places = HostPlaces::new(&spec, 0);
             let old = 2e11;
             for place in [0, 30, 59] {
                 let first = places.path(&places.tenant(place, 0.0));
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn places_that_lead_on_stay() {
         let spec = busy();
-        let places = Places::new(&spec, 3);
+        let places = HostPlaces::new(&spec, 3);
         assert_eq!(places.below(0), 1..41);
         assert_eq!(places.below(7), 281..300);
         assert!(places.below(8).is_empty());

@@ -1,4 +1,4 @@
-//! Asks a web that is up what it is: the URL of one host → what every host follows from.
+//! A client of a running model web: the URL of one host in, what every host follows from out.
 //!
 //! A version is a function of spec, host, page and time, so one answer a host is the whole truth, past and future. That
 //! both sides mean the same web is checked: the pages and dates that the host tells must be the ones made here. A
@@ -10,13 +10,13 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use url::{Host, Url};
 
-use super::clock::Clock;
-use super::history::History;
-use super::judge::{Source, Witness};
-use super::server::{MOST_HOSTS, address};
-use super::site::Site;
-use super::spec::Spec;
-use super::truth_json::PREFIX;
+use super::{TruthSource, Witness};
+use crate::model_web::model::clock::Clock;
+use crate::model_web::model::site::Site;
+use crate::model_web::model::spec::WebSpec;
+use crate::model_web::model::text_history::TextHistory;
+use crate::model_web::server::truth_json::PREFIX;
+use crate::model_web::server::{MOST_HOSTS, address};
 use crate::time::Timestamp;
 
 /// A host on loopback answers within milliseconds; one with a million pages takes some seconds.
@@ -32,7 +32,7 @@ const MOST_DAYS: f64 = 1e14;
 
 /// Why the truth is not known.
 #[derive(Debug, thiserror::Error)]
-pub enum AskError {
+pub enum TruthError {
     #[error(
         "`{url}` is no address of a web: {why}; write it as `freshet web` prints it, http://127.0.1.1:8000/"
     )]
@@ -51,13 +51,13 @@ pub enum AskError {
 
 /// What a host tells of itself: a spec if its pages are made, a group if they are recorded.
 #[derive(Debug, Deserialize)]
-struct Told {
+struct ToldWeb {
     origin: String,
     host: u32,
     at: f64,
     start: f64,
     day_seconds: f64,
-    spec: Option<Spec>,
+    spec: Option<WebSpec>,
     group: Option<String>,
     pages: Vec<ToldPage>,
     /// Recorded pages that were removed.
@@ -78,7 +78,7 @@ struct ToldPath {
 
 #[derive(Debug, Deserialize)]
 struct ToldHistory {
-    turns: History,
+    turns: TextHistory,
 }
 
 #[derive(Debug, Deserialize)]
@@ -88,12 +88,12 @@ struct ToldText {
 
 /// Puts questions to a web.
 #[derive(Clone, Debug)]
-pub struct Asker {
+pub struct TruthClient {
     client: reqwest::Client,
 }
 
-impl Asker {
-    pub fn new() -> Result<Self, AskError> {
+impl TruthClient {
+    pub fn new() -> Result<Self, TruthError> {
         // A second installation is refused, which is as good: a provider is there.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
@@ -102,13 +102,13 @@ impl Asker {
             .connect_timeout(CONNECT_LIMIT)
             .timeout(TIME_LIMIT)
             .build()
-            .map_err(AskError::Client)?;
+            .map_err(TruthError::Client)?;
         Ok(Self { client })
     }
 
     /// All hosts of the web that the URL is one of: those on its port, in the order in which they are numbered.
-    pub async fn web(&self, url: &str) -> Result<Vec<Witness>, AskError> {
-        let wrong = |why: &str| AskError::Url { url: url.to_owned(), why: why.to_owned() };
+    pub async fn web(&self, url: &str) -> Result<Vec<Witness>, TruthError> {
+        let wrong = |why: &str| TruthError::Url { url: url.to_owned(), why: why.to_owned() };
         let parsed = Url::parse(url).map_err(|error| wrong(&error.to_string()))?;
         if parsed.scheme() != "http" {
             return Err(wrong("it must begin with http://"));
@@ -129,7 +129,7 @@ impl Asker {
             }
             match self.host(&other).await {
                 Ok(found) if found.host == host && is_same_web(&found, &named) => web.push(found),
-                Err(AskError::Differs { origin }) => return Err(AskError::Differs { origin }),
+                Err(TruthError::Differs { origin }) => return Err(TruthError::Differs { origin }),
                 // Hosts are numbered without gaps: there is none after the first that is not there.
                 _ if host > named.host => break,
                 _ => {}
@@ -139,31 +139,31 @@ impl Asker {
     }
 
     /// The history of a page of a recorded host, up to a moment in seconds since 1970.
-    pub async fn history(&self, of: &Witness, path: &str, at: f64) -> Result<History, AskError> {
+    pub async fn history(&self, of: &Witness, path: &str, at: f64) -> Result<TextHistory, TruthError> {
         let told: ToldHistory = self.ask(&question(of, "history", path, at)?).await?;
         Ok(told.turns)
     }
 
     /// The text of a page of a recorded host at a moment.
-    pub async fn text(&self, of: &Witness, path: &str, at: f64) -> Result<String, AskError> {
+    pub async fn text(&self, of: &Witness, path: &str, at: f64) -> Result<String, TruthError> {
         let told: ToldText = self.ask(&question(of, "text", path, at)?).await?;
         Ok(told.text)
     }
 
-    async fn host(&self, host: &Url) -> Result<Witness, AskError> {
+    async fn host(&self, host: &Url) -> Result<Witness, TruthError> {
         let mut url = host.clone();
         url.set_path(&format!("{PREFIX}site"));
         url.set_query(None);
         url.set_fragment(None);
         believe(self.ask(&url).await?).map_err(|wrong| match wrong {
-            Wrong::Said(why) => AskError::NoTruth { url: url.to_string(), why },
-            Wrong::Differs(origin) => AskError::Differs { origin },
+            NotBelieved::Said(why) => TruthError::NoTruth { url: url.to_string(), why },
+            NotBelieved::Differs(origin) => TruthError::Differs { origin },
         })
     }
 
-    async fn ask<T: DeserializeOwned>(&self, url: &Url) -> Result<T, AskError> {
-        let no_truth = |why: String| AskError::NoTruth { url: url.to_string(), why };
-        let nobody = |source| AskError::Nobody { url: url.to_string(), source };
+    async fn ask<T: DeserializeOwned>(&self, url: &Url) -> Result<T, TruthError> {
+        let no_truth = |why: String| TruthError::NoTruth { url: url.to_string(), why };
+        let nobody = |source| TruthError::Nobody { url: url.to_string(), source };
         let mut answer = self.client.get(url.clone()).send().await.map_err(nobody)?;
         if answer.status() != reqwest::StatusCode::OK {
             return Err(no_truth(format!("it answers {}", answer.status())));
@@ -179,9 +179,9 @@ impl Asker {
     }
 }
 
-fn question(of: &Witness, what: &str, path: &str, at: f64) -> Result<Url, AskError> {
+fn question(of: &Witness, what: &str, path: &str, at: f64) -> Result<Url, TruthError> {
     let url = format!("{}{PREFIX}{what}", of.origin);
-    let wrong = |error: url::ParseError| AskError::Url { url: url.clone(), why: error.to_string() };
+    let wrong = |error: url::ParseError| TruthError::Url { url: url.clone(), why: error.to_string() };
     let mut question = Url::parse(&url).map_err(wrong)?;
     question.query_pairs_mut().append_pair("path", path).append_pair("at", &at.to_string());
     Ok(question)
@@ -190,8 +190,8 @@ fn question(of: &Witness, what: &str, path: &str, at: f64) -> Result<Url, AskErr
 /// Two hosts that are up together: of one spec, or both of a recording, and by one clock.
 fn is_same_web(one: &Witness, other: &Witness) -> bool {
     let same_source = match (&one.source, &other.source) {
-        (Source::Model(one), Source::Model(other)) => one == other,
-        (Source::Recording(_), Source::Recording(_)) => true,
+        (TruthSource::Model(one), TruthSource::Model(other)) => one == other,
+        (TruthSource::Recording(_), TruthSource::Recording(_)) => true,
         _ => false,
     };
     same_source && one.clock == other.clock
@@ -199,13 +199,13 @@ fn is_same_web(one: &Witness, other: &Witness) -> bool {
 
 /// What is wrong with what a host told.
 #[derive(Debug, PartialEq)]
-enum Wrong {
+enum NotBelieved {
     Said(String),
     Differs(String),
 }
 
-fn believe(told: Told) -> Result<Witness, Wrong> {
-    let said = |why: String| Wrong::Said(why);
+fn believe(told: ToldWeb) -> Result<Witness, NotBelieved> {
+    let said = |why: String| NotBelieved::Said(why);
     let day = Duration::try_from_secs_f64(told.day_seconds).ok().filter(|day| !day.is_zero());
     let Some(day) = day else { return Err(said(format!("its day lasts `{}` seconds", told.day_seconds))) };
     if !told.start.is_finite() || !told.at.is_finite() {
@@ -220,13 +220,13 @@ fn believe(told: Told) -> Result<Witness, Wrong> {
         (Some(spec), _) => {
             spec.check().map_err(|error| said(error.to_string()))?;
             if !is_made_of(&spec, told.host, &clock, told.at, &told.pages) {
-                return Err(Wrong::Differs(told.origin));
+                return Err(NotBelieved::Differs(told.origin));
             }
-            Source::Model(spec)
+            TruthSource::Model(spec)
         }
         (None, Some(_)) => {
             let living = told.pages.into_iter().map(|page| page.path);
-            Source::Recording(living.chain(told.dead.into_iter().map(|page| page.path)).collect())
+            TruthSource::Recording(living.chain(told.dead.into_iter().map(|page| page.path)).collect())
         }
         (None, None) => return Err(said("it has neither a spec nor a group".to_owned())),
     };
@@ -234,7 +234,7 @@ fn believe(told: Told) -> Result<Witness, Wrong> {
 }
 
 /// Are these the pages that follow from a spec?
-fn is_made_of(spec: &Spec, host: u32, clock: &Clock, at: f64, pages: &[ToldPage]) -> bool {
+fn is_made_of(spec: &WebSpec, host: u32, clock: &Clock, at: f64, pages: &[ToldPage]) -> bool {
     let (site, now) = (Site::new(spec, host), clock.day_at_seconds(at));
     pages.len() == spec.pages as usize
         && site.living(now).zip(pages).all(|(page, told)| {
@@ -246,12 +246,12 @@ fn is_made_of(spec: &Spec, host: u32, clock: &Clock, at: f64, pages: &[ToldPage]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evolving_web::answer::Desk;
-    use crate::evolving_web::truth_json;
+    use crate::model_web::server::model_answer::Desk;
+    use crate::model_web::server::truth_json;
     use serde_json::{Value, json};
 
-    fn told(change: impl FnOnce(&mut Value)) -> Result<Witness, Wrong> {
-        let spec = Spec { pages: 80, turnover: 0.3, static_share: 0.123_456_789, ..Spec::default() };
+    fn told(change: impl FnOnce(&mut Value)) -> Result<Witness, NotBelieved> {
+        let spec = WebSpec { pages: 80, turnover: 0.3, static_share: 0.123_456_789, ..WebSpec::default() };
         let clock =
             Clock { start: Timestamp::from_millis(1_800_000_000_123), day: Duration::from_millis(700) };
         let (site, now) = (Site::new(&spec, 2), Timestamp::from_millis(1_800_000_060_007));
@@ -261,7 +261,7 @@ mod tests {
         let mut told: Value = serde_json::from_str(&told).expect("JSON");
         change(&mut told);
         let text = told.to_string();
-        believe(serde_json::from_str(&text).map_err(|error| Wrong::Said(error.to_string()))?)
+        believe(serde_json::from_str(&text).map_err(|error| NotBelieved::Said(error.to_string()))?)
     }
 
     #[test]
@@ -269,13 +269,13 @@ mod tests {
         let witness = told(|_| ()).expect("it is believed");
         assert_eq!((witness.host, witness.origin.as_str()), (2, "http://127.0.1.3:1"));
         assert_eq!(witness.clock.start, Timestamp::from_millis(1_800_000_000_123));
-        let Source::Model(spec) = witness.source else { panic!("it is made, not recorded") };
+        let TruthSource::Model(spec) = witness.source else { panic!("it is made, not recorded") };
         assert_eq!((spec.pages, spec.static_share), (80, 0.123_456_789));
     }
 
     #[test]
     fn another_web_is_not_taken_for_this_one() {
-        let differs = Wrong::Differs("http://127.0.1.3:1".to_owned());
+        let differs = NotBelieved::Differs("http://127.0.1.3:1".to_owned());
         assert_eq!(told(|told| told["spec"]["seed"] = json!(2)).err(), Some(differs));
         assert!(told(|told| told["pages"] = json!([])).is_err());
         let wrong: [fn(&mut Value); 8] = [
@@ -289,7 +289,7 @@ mod tests {
             |told| told["start"] = Value::Null,
         ];
         for change in wrong {
-            assert!(matches!(told(change), Err(Wrong::Said(_))));
+            assert!(matches!(told(change), Err(NotBelieved::Said(_))));
         }
     }
 }

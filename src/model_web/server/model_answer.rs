@@ -10,15 +10,16 @@ use hyper::header::{
 };
 use hyper::{Method, Response, StatusCode, Uri};
 
-use super::clock::Clock;
-use super::life::{Fate, Tenant};
-use super::site::Site;
-use super::validators::{self, Modified};
-use super::{announce, truth_json};
+use super::truth_json;
+use crate::model_web::model::announcements;
+use crate::model_web::model::clock::Clock;
+use crate::model_web::model::site::Site;
+use crate::model_web::model::turnover::{Fate, Tenant};
+use crate::model_web::model::validators::{self, Modified};
 use crate::time::Timestamp;
 
 /// What the host sends back.
-pub type Answer = Response<Full<Bytes>>;
+pub type HttpAnswer = Response<Full<Bytes>>;
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const XML: &str = "application/xml; charset=utf-8";
@@ -38,16 +39,16 @@ pub struct Desk<'a> {
 
 impl Desk<'_> {
     /// Never fails: what can't be answered is answered with the status that says so.
-    pub fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Answer {
+    pub fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> HttpAnswer {
         if method != Method::GET && method != Method::HEAD {
             return other_method();
         }
         let day = self.clock.day_at(self.now);
         let date = |day: f64| self.clock.second_at(day).to_string();
         match uri.path() {
-            "/robots.txt" => typed(TEXT, announce::robots_txt(self.origin)),
-            "/sitemap.xml" => typed(XML, announce::sitemap_xml(&self.site, day, self.origin, &date)),
-            "/feed.atom" => typed(ATOM, announce::feed_xml(&self.site, day, self.origin, &date)),
+            "/robots.txt" => typed(TEXT, announcements::robots_txt(self.origin)),
+            "/sitemap.xml" => typed(XML, announcements::sitemap_xml(&self.site, day, self.origin, &date)),
+            "/feed.atom" => typed(ATOM, announcements::feed_xml(&self.site, day, self.origin, &date)),
             path if path.starts_with(truth_json::PREFIX) => match truth_json::answer(self, uri) {
                 Ok(truth) => typed(JSON, truth),
                 Err(wrong) => plain(StatusCode::BAD_REQUEST, &format!("{wrong}\n")),
@@ -58,7 +59,7 @@ impl Desk<'_> {
         }
     }
 
-    fn page(&self, path: &str, day: f64, headers: &HeaderMap) -> Answer {
+    fn page(&self, path: &str, day: f64, headers: &HeaderMap) -> HttpAnswer {
         match self.site.fate(path, day) {
             Fate::Lives(page) => self.living(&page, day, headers),
             Fate::Moved { tenant, .. } => {
@@ -71,7 +72,7 @@ impl Desk<'_> {
         }
     }
 
-    fn living(&self, page: &Tenant, day: f64, headers: &HeaderMap) -> Answer {
+    fn living(&self, page: &Tenant, day: f64, headers: &HeaderMap) -> HttpAnswer {
         let validators = validators::of(&self.site, page, day);
         let modified = validators.last_modified.and_then(|modified| self.modified(modified));
         let etag = validators.etag.as_deref();
@@ -124,30 +125,30 @@ pub(super) fn is_long(path: &str) -> bool {
     matches!(path, "/sitemap.xml" | "/feed.atom") || path.starts_with(truth_json::PREFIX)
 }
 
-pub(super) fn other_method() -> Answer {
+pub(super) fn other_method() -> HttpAnswer {
     with(plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n"), ALLOW, "GET, HEAD")
 }
 
-pub(super) fn typed(kind: &'static str, body: String) -> Answer {
+pub(super) fn typed(kind: &'static str, body: String) -> HttpAnswer {
     status(StatusCode::OK, kind, body)
 }
 
-pub(super) fn plain(code: StatusCode, body: &str) -> Answer {
+pub(super) fn plain(code: StatusCode, body: &str) -> HttpAnswer {
     status(code, TEXT, body.to_owned())
 }
 
-pub(super) fn missing(code: StatusCode) -> Answer {
+pub(super) fn missing(code: StatusCode) -> HttpAnswer {
     status(code, HTML, "<p>There is no such page.</p>\n".to_owned())
 }
 
-pub(super) fn status(code: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Answer {
+pub(super) fn status(code: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> HttpAnswer {
     let mut answer = Response::new(Full::new(body.into()));
     *answer.status_mut() = code;
     with(answer, CONTENT_TYPE, kind)
 }
 
 /// What is no header value is left out; our own values all are.
-pub(super) fn with(mut answer: Answer, name: HeaderName, value: &str) -> Answer {
+pub(super) fn with(mut answer: HttpAnswer, name: HeaderName, value: &str) -> HttpAnswer {
     if let Ok(value) = value.try_into() {
         answer.headers_mut().insert(name, value);
     }
@@ -157,11 +158,11 @@ pub(super) fn with(mut answer: Answer, name: HeaderName, value: &str) -> Answer 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evolving_web::spec::{Spec, Validity};
+    use crate::model_web::model::spec::{Validity, WebSpec};
 
     const ORIGIN: &str = "http://127.0.1.1:8000";
 
-    fn ask(spec: &Spec, seconds: f64, path: &str, headers: &[(HeaderName, &str)]) -> Answer {
+    fn ask(spec: &WebSpec, seconds: f64, path: &str, headers: &[(HeaderName, &str)]) -> HttpAnswer {
         let clock = Clock { start: Timestamp::from_seconds(1_000_000), day: Duration::from_secs(10) };
         let now = Timestamp::from_millis(1_000_000_000 + (seconds * 1000.0) as i64);
         let desk = Desk { site: Site::new(spec, 0), clock, origin: ORIGIN, now };
@@ -169,12 +170,19 @@ mod tests {
         desk.answer(&Method::GET, &path.parse().expect("a path"), &headers.collect())
     }
 
-    fn right() -> Spec {
+    fn right() -> WebSpec {
         let right = Validity { right: 1.0, wrong: 0.0 };
-        Spec { pages: 120, etag: right, last_modified: right, turnover: 0.1, noise: false, ..Spec::default() }
+        WebSpec {
+            pages: 120,
+            etag: right,
+            last_modified: right,
+            turnover: 0.1,
+            noise: false,
+            ..WebSpec::default()
+        }
     }
 
-    fn header(answer: &Answer, name: HeaderName) -> String {
+    fn header(answer: &HttpAnswer, name: HeaderName) -> String {
         answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
     }
 
@@ -253,7 +261,7 @@ mod tests {
 
     #[test]
     fn other_methods_are_refused() {
-        let spec = Spec::default();
+        let spec = WebSpec::default();
         let clock = Clock { start: Timestamp::from_seconds(0), day: Duration::from_secs(1) };
         let desk = Desk { site: Site::new(&spec, 0), clock, origin: ORIGIN, now: Timestamp::from_seconds(1) };
         let answer = desk.answer(&Method::POST, &Uri::from_static("/"), &HeaderMap::new());

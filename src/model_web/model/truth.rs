@@ -1,7 +1,7 @@
 //! What is true of a page: its text without noise, and what its fragments are made of.
 
-use super::life::Tenant;
 use super::site::{Site, without_noise};
+use super::turnover::Tenant;
 use crate::extract;
 
 /// Words of a fragment, whatever a crawl was told to count in: the truth of a page does not hang on who asks.
@@ -25,12 +25,12 @@ fn read(html: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evolving_web::spec::Spec;
+    use crate::model_web::model::spec::WebSpec;
 
     #[test]
     fn what_is_read_off_a_page_as_served_is_its_true_text_but_for_the_noise() {
         for noise in [false, true] {
-            let spec = Spec { pages: 60, median_bytes: 3000, noise, ..Spec::default() };
+            let spec = WebSpec { pages: 60, median_bytes: 3000, noise, ..WebSpec::default() };
             let site = Site::new(&spec, 0);
             for page in site.living(4.2) {
                 let (served, truth) = (site.html(&page, 4.2), text(&site, &page, 4.2));

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use memchr::memmem;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::content::{Content, Mix};
+use super::content::{Mix, PageContent};
 use super::draw::{Draw, sub_seed, unit};
-use super::life::{Fate, Places, Tenant};
-use super::spec::Spec;
+use super::spec::WebSpec;
+use super::turnover::{Fate, HostPlaces, Tenant};
 use super::words;
 
 /// Links that a page has to others that have nothing to do with it.
@@ -25,15 +25,15 @@ const MINUTES_PER_ADVERT: u64 = 30;
 /// One host, at any moment.
 #[derive(Clone, Debug)]
 pub struct Site<'a> {
-    pub spec: &'a Spec,
+    pub spec: &'a WebSpec,
     pub host: u32,
-    places: Places<'a>,
+    places: HostPlaces<'a>,
 }
 
 impl<'a> Site<'a> {
     /// Hosts are counted from 0; what one has does not depend on how many there are.
-    pub fn new(spec: &'a Spec, host: u32) -> Self {
-        Self { spec, host, places: Places::new(spec, host) }
+    pub fn new(spec: &'a WebSpec, host: u32) -> Self {
+        Self { spec, host, places: HostPlaces::new(spec, host) }
     }
 
     /// What has become of a path.
@@ -72,9 +72,9 @@ impl<'a> Site<'a> {
     }
 
     /// What a page says of its own.
-    pub fn content(&self, page: &Tenant) -> Content {
+    pub fn content(&self, page: &Tenant) -> PageContent {
         let mix = Mix::draw(self.spec, page.seed);
-        Content { seed: page.seed, mix, rhythm: self.spec.rhythm }
+        PageContent { seed: page.seed, mix, rhythm: self.spec.rhythm }
     }
 
     /// When a page came to be; before day 0 for one that was always there.

@@ -8,12 +8,12 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
-use super::answer::Desk;
-use super::clock::Clock;
-use super::life::{Fate, Tenant};
-use super::spec::Spec;
-use super::truth;
+use super::model_answer::Desk;
 use crate::change::fragment::Fragments;
+use crate::model_web::model::clock::Clock;
+use crate::model_web::model::spec::WebSpec;
+use crate::model_web::model::truth;
+use crate::model_web::model::turnover::{Fate, Tenant};
 
 /// Where the truth is.
 pub const PREFIX: &str = "/.truth/";
@@ -61,7 +61,7 @@ struct SiteTruth<'a> {
     at: f64,
     start: f64,
     day_seconds: f64,
-    spec: &'a Spec,
+    spec: &'a WebSpec,
     pages: Living<'a>,
 }
 
@@ -146,12 +146,12 @@ fn describe(desk: &Desk<'_>, page: &Tenant, at: f64, from: f64, into: &mut Value
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evolving_web::site::Site;
+    use crate::model_web::model::site::Site;
     use crate::time::Timestamp;
     use std::time::Duration;
 
     fn ask(question: &str) -> Result<Value, String> {
-        let spec = Spec { pages: 60, turnover: 0.2, ..Spec::default() };
+        let spec = WebSpec { pages: 60, turnover: 0.2, ..WebSpec::default() };
         let clock = Clock { start: Timestamp::from_seconds(5000), day: Duration::from_secs(10) };
         let site = Site::new(&spec, 0);
         let desk = Desk { site, clock, origin: "http://127.0.1.1:1", now: Timestamp::from_seconds(5050) };
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_truth_of_a_page_is_that_of_the_model() {
-        let spec = Spec { pages: 60, turnover: 0.2, ..Spec::default() };
+        let spec = WebSpec { pages: 60, turnover: 0.2, ..WebSpec::default() };
         let site = Site::new(&spec, 0);
         for page in site.living(3.0) {
             let path = site.path(&page);

@@ -1,6 +1,6 @@
 //! What is held against what is true: sights of pages at moments → figures.
 //!
-//! Comes in: for each page and moment, a [`Sight`]. Goes out: [`Scores`], over everything, by site and by behaviour. No
+//! Comes in: for each page and moment, a [`Sight`]. Goes out: [`WebScores`], over everything, by site and by behaviour. No
 //! I/O and no clock. Freshness and age are those of Cho & Garcia-Molina; staleness is that of Olston & Pandey 2008
 //! (§2.1): the mean divergence of what is held from what is true.
 
@@ -15,21 +15,21 @@ pub const MOMENTS: usize = 60;
 
 /// What a store knows of one page. Times are seconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Past {
+pub struct PagePast {
     pub found_at: f64,
     /// In order of time.
-    pub visits: Vec<Seen>,
+    pub visits: Vec<PastVisit>,
 }
 
 /// What a visit did to what is held.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seen {
+pub struct PastVisit {
     pub at: f64,
-    pub what: What,
+    pub what: VisitEffect,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum What {
+pub enum VisitEffect {
     /// The page was read.
     Read(VersionId),
     /// The host said that it is the one held. It may be wrong.
@@ -40,29 +40,29 @@ pub enum What {
 
 /// A version that is held, and since when nobody has looked at what became of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Held {
+pub struct HeldCopy {
     pub version: VersionId,
     pub read_at: f64,
 }
 
-impl Past {
+impl PagePast {
     /// What is held at a moment.
-    pub fn held(&self, at: f64) -> Option<Held> {
+    pub fn held(&self, at: f64) -> Option<HeldCopy> {
         let mut until = self.until(at).iter().rev();
         let version = match until.clone().next()?.what {
-            What::Lost => return None,
-            What::Read(version) | What::Confirmed(version) => version,
+            VisitEffect::Lost => return None,
+            VisitEffect::Read(version) | VisitEffect::Confirmed(version) => version,
         };
-        let read_at = until.find_map(|seen| matches!(seen.what, What::Read(_)).then_some(seen.at))?;
-        Some(Held { version, read_at })
+        let read_at = until.find_map(|seen| matches!(seen.what, VisitEffect::Read(_)).then_some(seen.at))?;
+        Some(HeldCopy { version, read_at })
     }
 
     /// Has it been held at any time up to this moment?
     pub fn was_held(&self, at: f64) -> bool {
-        self.until(at).iter().any(|seen| seen.what != What::Lost)
+        self.until(at).iter().any(|seen| seen.what != VisitEffect::Lost)
     }
 
-    fn until(&self, at: f64) -> &[Seen] {
+    fn until(&self, at: f64) -> &[PastVisit] {
         self.visits.split_at(self.visits.partition_point(|seen| seen.at <= at)).0
     }
 }
@@ -88,7 +88,7 @@ pub enum Sight {
         known: bool,
         /// From its birth to its discovery, in seconds, if it was born while the crawl went on.
         delay: Option<f64>,
-        held: Option<Compared>,
+        held: Option<ComparedCopy>,
     },
     /// It was held once, and is no more.
     Dead { held: bool },
@@ -96,7 +96,7 @@ pub enum Sight {
 
 /// A copy, held against the page.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Compared {
+pub struct ComparedCopy {
     pub fresh: bool,
     /// From 0 to 1.
     pub divergence: f64,
@@ -106,7 +106,7 @@ pub struct Compared {
 
 /// Sights, added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tally {
+pub struct SightTally {
     living: u64,
     known: u64,
     held: u64,
@@ -121,7 +121,7 @@ pub struct Tally {
 
 /// What the sights of one or more moments amount to. Counts are means over the moments.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Figures {
+pub struct ScoreFigures {
     /// Pages that live.
     pub living: f64,
     /// Of these, the share that is held.
@@ -142,7 +142,7 @@ pub struct Figures {
     pub dead_held: Option<f64>,
 }
 
-impl Tally {
+impl SightTally {
     pub fn add(&mut self, sight: &Sight) {
         match *sight {
             Sight::Living { known, delay, held } => {
@@ -169,7 +169,7 @@ impl Tally {
         }
     }
 
-    fn join(&mut self, other: &Tally) {
+    fn join(&mut self, other: &SightTally) {
         self.living += other.living;
         self.known += other.known;
         self.held += other.held;
@@ -183,10 +183,10 @@ impl Tally {
     }
 
     /// What it amounts to, if it is of so many moments.
-    pub fn figures(&self, moments: usize) -> Figures {
+    pub fn figures(&self, moments: usize) -> ScoreFigures {
         let mean = |count: u64| count as f64 / moments.max(1) as f64;
         let ratio = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);
-        Figures {
+        ScoreFigures {
             living: mean(self.living),
             coverage: ratio(self.held as f64, self.living),
             freshness: ratio(self.fresh as f64, self.living),
@@ -204,9 +204,9 @@ impl Tally {
 #[derive(Clone, Debug)]
 pub struct Board {
     times: Vec<f64>,
-    all: Vec<Tally>,
-    sites: BTreeMap<String, Vec<Tally>>,
-    behaviours: BTreeMap<&'static str, Vec<Tally>>,
+    all: Vec<SightTally>,
+    sites: BTreeMap<String, Vec<SightTally>>,
+    behaviours: BTreeMap<&'static str, Vec<SightTally>>,
 }
 
 impl Board {
@@ -216,7 +216,7 @@ impl Board {
 
     /// Moments of one's own; the last of them is now.
     pub fn at(times: Vec<f64>) -> Self {
-        let all = vec![Tally::default(); times.len()];
+        let all = vec![SightTally::default(); times.len()];
         Self { times, all, sites: BTreeMap::new(), behaviours: BTreeMap::new() }
     }
 
@@ -226,7 +226,7 @@ impl Board {
 
     /// Takes in a page as it is seen at the moment of that place in [`Board::times`].
     pub fn add(&mut self, moment: usize, site: &str, behaviour: &'static str, sight: &Sight) {
-        let empty = || vec![Tally::default(); self.times.len()];
+        let empty = || vec![SightTally::default(); self.times.len()];
         if !self.sites.contains_key(site) {
             self.sites.insert(site.to_owned(), empty());
         }
@@ -237,9 +237,9 @@ impl Board {
         }
     }
 
-    pub fn scores(&self) -> Scores {
-        let point = |(at, tally): (&f64, &Tally)| Point { at: *at, figures: tally.figures(1) };
-        Scores {
+    pub fn scores(&self) -> WebScores {
+        let point = |(at, tally): (&f64, &SightTally)| ScorePoint { at: *at, figures: tally.figures(1) };
+        WebScores {
             all: group("all", &self.all),
             sites: self.sites.iter().map(|(name, tallies)| group(name, tallies)).collect(),
             behaviours: self.behaviours.iter().map(|(name, tallies)| group(name, tallies)).collect(),
@@ -248,38 +248,38 @@ impl Board {
     }
 }
 
-fn group(name: &str, tallies: &[Tally]) -> Group {
+fn group(name: &str, tallies: &[SightTally]) -> ScoreGroup {
     let (now, past) = match tallies.split_last() {
         Some((now, past)) => (*now, past),
-        None => (Tally::default(), tallies),
+        None => (SightTally::default(), tallies),
     };
-    let mut sum = Tally::default();
+    let mut sum = SightTally::default();
     past.iter().for_each(|tally| sum.join(tally));
-    Group { name: name.to_owned(), now: now.figures(1), past: sum.figures(past.len()) }
+    ScoreGroup { name: name.to_owned(), now: now.figures(1), past: sum.figures(past.len()) }
 }
 
 /// How well a store stands against the truth.
 #[derive(Clone, Debug, Serialize)]
-pub struct Scores {
-    pub all: Group,
-    pub sites: Vec<Group>,
-    pub behaviours: Vec<Group>,
+pub struct WebScores {
+    pub all: ScoreGroup,
+    pub sites: Vec<ScoreGroup>,
+    pub behaviours: Vec<ScoreGroup>,
     /// Over everything, moment by moment.
-    pub curve: Vec<Point>,
+    pub curve: Vec<ScorePoint>,
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct Group {
+pub struct ScoreGroup {
     pub name: String,
-    pub now: Figures,
-    pub past: Figures,
+    pub now: ScoreFigures,
+    pub past: ScoreFigures,
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct Point {
+pub struct ScorePoint {
     pub at: f64,
     #[serde(flatten)]
-    pub figures: Figures,
+    pub figures: ScoreFigures,
 }
 
 #[cfg(test)]
@@ -292,26 +292,26 @@ mod tests {
 
     #[test]
     fn what_is_held_follows_from_the_visits() {
-        let seen = |at, what| Seen { at, what };
+        let seen = |at, what| PastVisit { at, what };
         let visits = vec![
-            seen(1.0, What::Read(ONE)),
-            seen(2.0, What::Confirmed(ONE)),
-            seen(3.0, What::Lost),
-            seen(4.0, What::Read(TWO)),
+            seen(1.0, VisitEffect::Read(ONE)),
+            seen(2.0, VisitEffect::Confirmed(ONE)),
+            seen(3.0, VisitEffect::Lost),
+            seen(4.0, VisitEffect::Read(TWO)),
         ];
-        let past = Past { found_at: 0.0, visits };
+        let past = PagePast { found_at: 0.0, visits };
         assert_eq!(past.held(0.9), None);
-        assert_eq!(past.held(1.0), Some(Held { version: ONE, read_at: 1.0 }));
-        assert_eq!(past.held(2.5), Some(Held { version: ONE, read_at: 1.0 }), "a word is no look");
+        assert_eq!(past.held(1.0), Some(HeldCopy { version: ONE, read_at: 1.0 }));
+        assert_eq!(past.held(2.5), Some(HeldCopy { version: ONE, read_at: 1.0 }), "a word is no look");
         assert_eq!(past.held(3.5), None);
-        assert_eq!(past.held(9.0), Some(Held { version: TWO, read_at: 4.0 }));
+        assert_eq!(past.held(9.0), Some(HeldCopy { version: TWO, read_at: 4.0 }));
         assert_eq!((past.was_held(0.9), past.was_held(3.5)), (false, true));
     }
 
     #[test]
     fn figures_of_a_few_pages_by_hand() {
         let living = |known, held| Sight::Living { known, delay: None, held };
-        let copy = |fresh, divergence, age| Some(Compared { fresh, divergence, age });
+        let copy = |fresh, divergence, age| Some(ComparedCopy { fresh, divergence, age });
         let mut board = Board::new(0.0, 60.0);
         let now = MOMENTS;
         board.add(now, "a", "static", &living(true, copy(true, 0.0, 0.0)));
@@ -321,7 +321,7 @@ mod tests {
         board.add(now, "b", "churn", &Sight::Dead { held: true });
         board.add(now, "b", "churn", &Sight::Dead { held: false });
         let scores = board.scores();
-        let expected = Figures {
+        let expected = ScoreFigures {
             living: 4.0,
             coverage: Some(0.5),
             freshness: Some(0.25),
@@ -333,7 +333,7 @@ mod tests {
             dead_held: Some(0.5),
         };
         assert_eq!(scores.all.now, expected);
-        assert_eq!(scores.all.past, Figures::default(), "nothing was seen then");
+        assert_eq!(scores.all.past, ScoreFigures::default(), "nothing was seen then");
         assert_eq!(scores.sites.iter().map(|site| site.now.living).collect::<Vec<_>>(), [2.0, 2.0]);
         let names: Vec<&str> = scores.behaviours.iter().map(|group| group.name.as_str()).collect();
         assert_eq!(names, ["churn", "scroll", "static"]);
@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn freshness_and_age_over_time_are_those_of_the_definitions() {
-        let golden = include_str!("../../tests/golden/freshness_metrics.json");
+        let golden = include_str!("../../../tests/golden/freshness_metrics.json");
         let golden: Value = serde_json::from_str(golden).expect("JSON");
         let list = |value: &Value| -> Vec<f64> {
             value.as_array().into_iter().flatten().filter_map(Value::as_f64).collect()
@@ -352,14 +352,15 @@ mod tests {
         for case in cases {
             let (changes, crawls) = (list(&case["changes"]), list(&case["crawls"]));
             let horizon = case["horizon"].as_f64().expect("a number");
-            let visits = [0.0].iter().chain(&crawls).map(|at| Seen { at: *at, what: What::Read(ONE) });
-            let past = Past { found_at: 0.0, visits: visits.collect() };
+            let visits =
+                [0.0].iter().chain(&crawls).map(|at| PastVisit { at: *at, what: VisitEffect::Read(ONE) });
+            let past = PagePast { found_at: 0.0, visits: visits.collect() };
             // Each event moves the mean by one part at the most.
             let many = 100_000;
-            let mut tally = Tally::default();
+            let mut tally = SightTally::default();
             for at in moments(0.0, horizon, many) {
                 let age = age(&changes, past.held(at).expect("it is held").read_at, at);
-                let copy = Compared { fresh: age == 0.0, divergence: f64::from(age > 0.0), age };
+                let copy = ComparedCopy { fresh: age == 0.0, divergence: f64::from(age > 0.0), age };
                 tally.add(&Sight::Living { known: true, delay: None, held: Some(copy) });
             }
             let figures = tally.figures(many);

@@ -39,7 +39,7 @@ impl<'de> Deserialize<'de> for TextHash {
 
 /// What a page is at a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Stand {
+pub enum TextState {
     NotYet,
     Shows { text: TextHash, born: f64 },
     Removed,
@@ -48,9 +48,9 @@ pub enum Stand {
 /// All turns of a page, in order of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct History(Vec<Turn>);
+pub struct TextHistory(Vec<Turn>);
 
-impl History {
+impl TextHistory {
     /// Turns in order of time; one that changes nothing is left out.
     pub fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
         let mut turns: Vec<Turn> = turns.into_iter().collect();
@@ -58,12 +58,12 @@ impl History {
         Self(turns)
     }
 
-    pub fn at(&self, moment: f64) -> Stand {
+    pub fn at(&self, moment: f64) -> TextState {
         let past = self.until(moment);
-        let Some(last) = past.last() else { return Stand::NotYet };
-        let Some(text) = last.text else { return Stand::Removed };
+        let Some(last) = past.last() else { return TextState::NotYet };
+        let Some(text) = last.text else { return TextState::Removed };
         let life = past.iter().rev().take_while(|turn| turn.text.is_some());
-        Stand::Shows { text, born: life.last().map_or(last.at, |first| first.at) }
+        TextState::Shows { text, born: life.last().map_or(last.at, |first| first.at) }
     }
 
     /// When its text changed, after `from` up to and including `to`, in order.
@@ -85,15 +85,15 @@ mod tests {
         let (one, two) = (TextHash::of("one"), TextHash::of("two"));
         let turn = |at, text| Turn { at, text };
         let turns = [(1.0, Some(one)), (2.0, Some(one)), (3.0, Some(two)), (5.0, None), (6.0, Some(one))];
-        let history = History::new(turns.map(|(at, text)| turn(at, text)));
-        assert_eq!(history.at(0.9), Stand::NotYet);
-        assert_eq!(history.at(2.5), Stand::Shows { text: one, born: 1.0 });
-        assert_eq!(history.at(3.0), Stand::Shows { text: two, born: 1.0 });
-        assert_eq!(history.at(5.5), Stand::Removed);
-        assert_eq!(history.at(9.0), Stand::Shows { text: one, born: 6.0 }, "it began to live again");
+        let history = TextHistory::new(turns.map(|(at, text)| turn(at, text)));
+        assert_eq!(history.at(0.9), TextState::NotYet);
+        assert_eq!(history.at(2.5), TextState::Shows { text: one, born: 1.0 });
+        assert_eq!(history.at(3.0), TextState::Shows { text: two, born: 1.0 });
+        assert_eq!(history.at(5.5), TextState::Removed);
+        assert_eq!(history.at(9.0), TextState::Shows { text: one, born: 6.0 }, "it began to live again");
         assert_eq!(history.changes(1.0, 5.0), [3.0, 5.0], "the same text again is no change");
         let told = serde_json::to_string(&history).expect("JSON");
-        assert_eq!(serde_json::from_str::<History>(&told).expect("a history"), history);
-        assert!(serde_json::from_str::<History>("[{\"at\":1,\"text\":\"x\"}]").is_err());
+        assert_eq!(serde_json::from_str::<TextHistory>(&told).expect("a history"), history);
+        assert!(serde_json::from_str::<TextHistory>("[{\"at\":1,\"text\":\"x\"}]").is_err());
     }
 }

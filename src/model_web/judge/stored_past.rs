@@ -1,10 +1,10 @@
-//! A store → what it remembers of a web's pages, as the judge wants it.
+//! The pasts of pages, as a store remembers them, for the judge.
 
 use std::collections::HashMap;
 
-use super::judge::{Pasts, Witness};
-use super::score::{Past, Seen, What};
-use super::truth;
+use super::score::{PagePast, PastVisit, VisitEffect};
+use super::{Pasts, Witness};
+use crate::model_web::model::truth;
 use crate::store::{PageFilter, Store, StoreError, StoredContent, VersionId, VisitRow};
 
 /// The past of every page of the web that the store knows, other spellings included.
@@ -14,24 +14,24 @@ pub fn pasts(store: &mut dyn Store, web: &[Witness]) -> Result<Pasts, StoreError
     let filter = PageFilter { aliases: true, ..PageFilter::default() };
     store.list_pages(&filter, &mut |row| {
         if prefixes.iter().any(|prefix| row.url.starts_with(prefix)) {
-            let past = Past { found_at: row.found_at.seconds(), visits: Vec::new() };
+            let past = PagePast { found_at: row.found_at.seconds(), visits: Vec::new() };
             pages.insert(row.id, (row.url, past));
         }
     })?;
     store.each_visit(&mut |row| {
         if let (Some((_, past)), Some(what)) = (pages.get_mut(&row.page.0), what(&row)) {
-            past.visits.push(Seen { at: row.at.seconds(), what });
+            past.visits.push(PastVisit { at: row.at.seconds(), what });
         }
     })?;
     Ok(pages.into_values().collect())
 }
 
 /// What a visit did to what is held; one that failed did nothing.
-fn what(row: &VisitRow) -> Option<What> {
+fn what(row: &VisitRow) -> Option<VisitEffect> {
     match (row.outcome.as_str(), row.version) {
-        ("fetched", Some(version)) => Some(What::Read(version)),
-        ("not-modified", Some(version)) => Some(What::Confirmed(version)),
-        ("missing" | "moved" | "redirected", _) => Some(What::Lost),
+        ("fetched", Some(version)) => Some(VisitEffect::Read(version)),
+        ("not-modified", Some(version)) => Some(VisitEffect::Confirmed(version)),
+        ("missing" | "moved" | "redirected", _) => Some(VisitEffect::Lost),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Contents that were asked for lately: as many as there is room for, the one not asked for the longest goes first.
+//! Contents that were asked for lately, up to a number of bytes; the least recently used goes first.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,7 +9,7 @@ const ENTRY_BYTES: usize = 256;
 
 /// Contents by name, within so many bytes.
 #[derive(Debug)]
-pub struct Kept {
+pub struct ContentCache {
     most_bytes: usize,
     bytes: usize,
     asked: u64,
@@ -18,7 +18,7 @@ pub struct Kept {
     by_time: BTreeMap<u64, Box<str>>,
 }
 
-impl Kept {
+impl ContentCache {
     pub fn new(most_bytes: usize) -> Self {
         Self { most_bytes, bytes: 0, asked: 0, contents: HashMap::new(), by_time: BTreeMap::new() }
     }
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn what_was_not_asked_for_the_longest_goes_first() {
-        let mut kept = Kept::new(3 * (ENTRY_BYTES + 10));
+        let mut kept = ContentCache::new(3 * (ENTRY_BYTES + 10));
         let ten = || Bytes::from_static(&[7; 10]);
         for name in ["a", "b", "c"] {
             kept.put(name, ten());
@@ -75,7 +75,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_never_takes_more_room_than_it_has(asked in prop::collection::vec((0u8..20, 0usize..900), 0..200)) {
-            let mut kept = Kept::new(4000);
+            let mut kept = ContentCache::new(4000);
             for (name, bytes) in asked {
                 let name = name.to_string();
                 if kept.get(&name).is_none() {

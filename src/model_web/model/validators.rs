@@ -6,13 +6,13 @@
 //! unseen; or it moves all the time, and every visit seems a change.
 
 use super::draw::{sub_seed, unit};
-use super::life::Tenant;
 use super::site::Site;
 use super::spec::Validity;
+use super::turnover::Tenant;
 
 /// What a page says of its version.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Validators {
+pub struct ServedValidators {
     pub etag: Option<String>,
     pub last_modified: Option<Modified>,
 }
@@ -28,7 +28,7 @@ pub enum Modified {
     Now,
 }
 
-enum Class {
+enum ValidatorClass {
     Right,
     Stuck,
     Restless,
@@ -39,50 +39,52 @@ enum Class {
 const RESTLESS_PER_DAY: f64 = 144.0;
 
 /// The validators of a page at a moment.
-pub fn of(site: &Site<'_>, page: &Tenant, day: f64) -> Validators {
+pub fn of(site: &Site<'_>, page: &Tenant, day: f64) -> ServedValidators {
     let weak = if site.spec.noise { "W/" } else { "" };
     let tag = |number: u64| format!("{weak}\"{number:016x}\"");
     let etag = match class(site.spec.etag, sub_seed(page.seed, 8)) {
-        Class::Right => Some(tag(site.version(page, day))),
-        Class::Stuck => Some(tag(page.seed)),
-        Class::Restless => Some(tag(sub_seed(page.seed, (day * RESTLESS_PER_DAY).floor() as i64 as u64))),
-        Class::Absent => None,
+        ValidatorClass::Right => Some(tag(site.version(page, day))),
+        ValidatorClass::Stuck => Some(tag(page.seed)),
+        ValidatorClass::Restless => {
+            Some(tag(sub_seed(page.seed, (day * RESTLESS_PER_DAY).floor() as i64 as u64)))
+        }
+        ValidatorClass::Absent => None,
     };
     let last_modified = match class(site.spec.last_modified, sub_seed(page.seed, 9)) {
-        Class::Right => Some(Modified::At(site.last_change(page, day))),
-        Class::Stuck => Some(Modified::Written(site.born(page))),
-        Class::Restless => Some(Modified::Now),
-        Class::Absent => None,
+        ValidatorClass::Right => Some(Modified::At(site.last_change(page, day))),
+        ValidatorClass::Stuck => Some(Modified::Written(site.born(page))),
+        ValidatorClass::Restless => Some(Modified::Now),
+        ValidatorClass::Absent => None,
     };
-    Validators { etag, last_modified }
+    ServedValidators { etag, last_modified }
 }
 
-fn class(validity: Validity, seed: u64) -> Class {
+fn class(validity: Validity, seed: u64) -> ValidatorClass {
     let drawn = unit(seed);
     if drawn < validity.right {
-        Class::Right
+        ValidatorClass::Right
     } else if drawn >= validity.right + validity.wrong {
-        Class::Absent
+        ValidatorClass::Absent
     } else if sub_seed(seed, 1).is_multiple_of(2) {
-        Class::Stuck
+        ValidatorClass::Stuck
     } else {
-        Class::Restless
+        ValidatorClass::Restless
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evolving_web::spec::Spec;
+    use crate::model_web::model::spec::WebSpec;
 
     #[test]
     fn right_ones_follow_the_content_and_wrong_ones_do_not() {
-        let all = |right, wrong| Spec {
+        let all = |right, wrong| WebSpec {
             pages: 200,
             etag: Validity { right, wrong },
             last_modified: Validity { right, wrong },
             turnover: 0.0,
-            ..Spec::default()
+            ..WebSpec::default()
         };
         let spec = all(1.0, 0.0);
         let site = Site::new(&spec, 0);
@@ -99,6 +101,6 @@ mod tests {
         assert!((70..130).contains(&stuck), "about half: {stuck}");
         let spec = all(0.0, 0.0);
         let site = Site::new(&spec, 0);
-        assert!(site.living(1.0).all(|page| of(&site, &page, 1.0) == Validators::default()));
+        assert!(site.living(1.0).all(|page| of(&site, &page, 1.0) == ServedValidators::default()));
     }
 }

@@ -1,0 +1,30 @@
+//! The model of the web: a [`WebSpec`] and a moment in, pages and what is true of them out.
+//!
+//! Every version is a function of (seed, host, page, time). Nothing is stored, and any moment can be asked for, before
+//! day 0 too. A page is a mix of static, churn and scroll regions (Olston & Pandey 2008, §3.3).
+
+pub mod announcements;
+pub mod clock;
+pub mod content;
+mod draw;
+pub mod poisson;
+pub mod rhythm;
+pub mod site;
+pub mod spec;
+pub mod text_history;
+pub mod truth;
+pub mod turnover;
+pub mod validators;
+mod words;
+
+pub use clock::Clock;
+pub use content::{Mix, ModelBehaviour, PageContent, Region, RegionKind};
+pub use rhythm::Rhythm;
+pub use site::Site;
+pub use spec::{Announcing, SpecError, Validity, WebSpec};
+pub use turnover::{Fate, Tenant};
+
+#[cfg(test)]
+mod reading_tests;
+#[cfg(test)]
+mod tests;
