@@ -14,47 +14,68 @@
 //!
 //! Start at [`crawl`]: `crawl/cycle.rs` is one turn of the loop, start to end.
 
+/// `Timestamp` and `Age` in UTC seconds; no clock inside, `now` is an argument.
 pub mod time;
 
+/// Numbers as they are stored in bytes: small ones take fewer.
 pub mod varint;
 
+/// Maps whose keys are hashes already.
 pub mod identity_hash;
 
 /// Numerical functions that several rooms need: the gamma function and its relatives, roots of functions.
 pub mod numeric;
 
+/// What a page is called: `PageUrl` (one spelling), its key, `Host` (the unit of politeness), kin.
 pub mod page;
 
+/// Requests → visits: robots.txt, politeness, limits.
 pub mod fetch;
 
+/// A body → a document: text, links, hints; sitemaps and feeds.
 pub mod extract;
 
+/// Links → pages not known yet: scope, seeds, the known set.
 pub mod unique;
 
+/// Text → how far it moved: fragments, sketch, divergence, profile, lifetimes, behaviour.
 pub mod change;
 
+/// A visit compared with what was known → the fact it leaves, and the state that a page's facts add up to.
 pub mod observation;
 
+/// Observations → change rate: one file an estimator, priors, the learner.
 pub mod estimate;
 
+/// Divergence curves, utility, bounds (Olston & Pandey 2008).
 pub mod longevity;
 
+/// Page state + now → score: one file a policy, a registry, formulas.
 pub mod policy;
 
+/// Scores → plan: the one order of pages, budgets, caps, thresholds.
 pub mod schedule;
 
+/// Values in, values out: the trait `Store`, and SQLite behind it.
 pub mod store;
 
+/// Change histories as files: one file a format.
 pub mod dataset;
 
+/// The live loop: cycles of plan, fetch, observe, write.
 pub mod crawl;
 
+/// Policies over recorded histories: the replay engine, metrics, oracles.
 pub mod simulate;
 
+/// Genetic programming of score formulas; its fitness is a replay.
 pub mod evolve;
 
+/// A web on loopback whose truth is known: the model, the server, and the judge that scores a store by it.
 pub mod model_web;
 
+/// The papers' experiments, a file an experiment.
 pub mod reproduce;
 
+/// How values are drawn: tables, diffs, plots, stripes.
 pub mod report;
