@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::moved::Moved;
+use super::measured_visit::MeasuredVisit;
 use super::truth::Truth;
 use super::{Chooser, Terms, Ties, best_pages};
 use crate::change::profile::Profiles;
@@ -49,7 +49,7 @@ pub struct ByPolicy<'a> {
     nodes: Vec<Node>,
     children: HashMap<(u32, u32, bool), u32>,
     /// Where the policy looks at how far pages moved, each visit has a node of its own; the first is of none.
-    moved: Vec<Moved>,
+    moved: Vec<MeasuredVisit>,
     /// What each page's profiles are, then.
     profiles: Vec<Profiles>,
     /// What each node taught, as far as it was asked for: a place in `learnt`.
@@ -95,7 +95,7 @@ impl<'a> ByPolicy<'a> {
             looks_at,
             nodes: vec![Node { before: ROOT, gap: 0, changed: false, measured: 0 }],
             children: HashMap::new(),
-            moved: vec![Moved { divergence: 0.0, bases: Vec::new() }],
+            moved: vec![MeasuredVisit { divergence: 0.0, bases: Vec::new() }],
             profiles: if looks_at.divergence { vec![Profiles::default(); pages] } else { Vec::new() },
             taught: Vec::new(),
             learnt: Vec::new(),
@@ -307,7 +307,7 @@ impl ByPolicy<'_> {
     /// Measures a page; gives the place of what was found.
     fn measure(&mut self, page: u32, last: u32, cycle: u32) -> u32 {
         let Some(profiles) = self.profiles.get_mut(page as usize) else { return 0 };
-        self.moved.push(Moved::of(self.truth, &self.terms, profiles, page, last, cycle));
+        self.moved.push(MeasuredVisit::of(self.truth, &self.terms, profiles, page, last, cycle));
         self.moved.len() as u32 - 1
     }
 

@@ -9,10 +9,10 @@ use rand::seq::SliceRandom as _;
 use rand_pcg::Pcg64;
 use serde::Serialize;
 
-use super::credit::{ByCredit, Shares};
 use super::metric::{CycleFigures, Figures};
 use super::oracle::{ByOracle, Oracle, bound};
 use super::truth::Truth;
+use super::visit_credit::{ByCredit, CreditShares};
 use super::{ByPolicy, Measuring, Terms, Ties, replay};
 use crate::dataset::{Dataset, Group};
 use crate::policy::registry::{self, LongevitySettings, PolicySettings, RuleScale};
@@ -23,7 +23,7 @@ use crate::time::Age;
 pub struct Plan {
     /// Policies, oracles and shares by credit, by name.
     pub policies: Vec<String>,
-    /// Shares of the pages.
+    /// CreditShares of the pages.
     pub budgets: Vec<f64>,
     pub warm_up: u32,
     /// Moments of the truth from one cycle to the next.
@@ -117,7 +117,7 @@ struct Job<'a> {
 
 /// Is there a policy, an oracle or a share of that name?
 pub fn check(name: &str) -> Result<(), String> {
-    if name == BOUND || Oracle::from_name(name).is_some() || Shares::from_name(name).is_some() {
+    if name == BOUND || Oracle::from_name(name).is_some() || CreditShares::from_name(name).is_some() {
         return Ok(());
     }
     registry::find(name, &PolicySettings::default()).map(drop)
@@ -228,7 +228,7 @@ pub fn replayed(name: &str, group: &Group, truth: &Truth, terms: &Terms) -> Vec<
         longevity,
         ..PolicySettings::default()
     };
-    let shares = Shares::from_name(name);
+    let shares = CreditShares::from_name(name);
     match registry::find(if shares.is_some() { "change-rate" } else { name }, &settings) {
         Ok(policy) if let Some(shares) = shares => {
             replay(truth, &mut ByCredit::new(shares, policy, truth, *terms), terms)

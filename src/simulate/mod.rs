@@ -7,13 +7,12 @@
 
 mod by_policy;
 pub mod compare;
-pub mod credit;
+pub(crate) mod measured_visit;
 pub mod metric;
-mod moved;
-pub mod offline;
 pub mod oracle;
 pub mod synthetic;
 pub mod truth;
+pub mod visit_credit;
 
 use std::time::Duration;
 

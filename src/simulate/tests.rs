@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::moved::Moved;
+use super::measured_visit::MeasuredVisit;
 use super::*;
 use crate::change::profile::Profiles;
 use crate::dataset::{Group, History, RecordedPage};
@@ -189,7 +189,7 @@ impl Chooser for Live<'_> {
         (state.life, state.last_visit, state.seen_at) = (Life::Alive, Some(at), Some(at));
         state.kin = self.truth.kin[page as usize];
         self.states[page as usize] = state;
-        Moved::of(self.truth, &self.terms, &mut self.profiles[page as usize], page, cycle, cycle);
+        MeasuredVisit::of(self.truth, &self.terms, &mut self.profiles[page as usize], page, cycle, cycle);
     }
 
     fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
@@ -199,7 +199,7 @@ impl Chooser for Live<'_> {
         if self.truth.has_fragments() {
             let last = cycle - (interval.days() + 0.5) as u32;
             let profiles = &mut self.profiles[page as usize];
-            Moved::of(self.truth, &self.terms, profiles, page, last, cycle).tell(&mut lesson);
+            MeasuredVisit::of(self.truth, &self.terms, profiles, page, last, cycle).tell(&mut lesson);
         }
         state.learnt.take(&lesson, state.host, state.depth, &*self.policy);
         (state.last_visit, state.seen_at) = (Some(at), Some(at));

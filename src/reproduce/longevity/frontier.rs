@@ -1,6 +1,6 @@
 //! What a method has to spend for a copy that is so stale: its outcomes at all thresholds, as a curve.
 
-use crate::simulate::offline::Spent;
+use super::by_threshold::Spent;
 
 /// Cost and staleness at each threshold.
 #[derive(Clone, Debug, Default)]

@@ -4,19 +4,26 @@
 //! Their pages are not published. Ours are those of any dataset, or drawn: see [`made_up`]. Time counts in cycles of the
 //! dataset, each group having its own; made-up pages have one of a day.
 
+mod against_cgm;
+mod by_threshold;
 mod frontier;
 mod lives;
-mod policies;
+mod offline;
+mod online;
+mod other_webs;
+mod results;
+mod sketches;
 
 use std::borrow::Cow;
 
-use super::{Effort, Reproduced};
+use super::{Effort, Experiment, Reproduced};
 use crate::change::lifetime::Lifetimes;
 use crate::dataset::{Dataset, Group, History};
-use crate::simulate::offline::Settings;
-use crate::simulate::offline::page::WatchedPage;
 use crate::simulate::synthetic::Spec;
 use crate::time::Timestamp;
+use by_threshold::watched_page::WatchedPage;
+use by_threshold::{ThresholdSettings, mean, sweep};
+use results::{ONLINE, RISKS, Results, jobs, only, threads};
 
 /// Pages that were watched at fewer cycles are left out: they show no curve.
 pub const FEWEST_MOMENTS: u32 = 30;
@@ -32,14 +39,36 @@ pub fn run(effort: Effort, dataset: Option<&Dataset>, told: &mut dyn FnMut(&str)
         told(&format!("figures 1 to 5: how the fragments of {} pages live", corpus.pages.len()));
         experiments.extend(lives::run(&corpus));
     }
-    experiments.extend(policies::run(&corpus, told));
+    experiments.extend(policies(&corpus, told));
     if corpus.is_made_up() {
-        experiments.push(policies::other_webs(effort, told));
+        experiments.push(other_webs::other_webs(effort, told));
     }
     Reproduced {
         paper: "Olston & Pandey 2008: Recrawl Scheduling Based on Information Longevity",
         experiments,
     }
+}
+
+/// Fig. 6 and 8 to 12: what policies spend and how stale copies are, page by page at one threshold.
+fn policies(corpus: &Corpus<'_>, told: &mut dyn FnMut(&str)) -> Vec<Experiment> {
+    let settings = corpus.settings();
+    let jobs = jobs();
+    told(&format!("figures 6 to 12: {} pages, {} policies and thresholds", corpus.pages.len(), jobs.len()));
+    let pages = sweep(corpus.pages.len(), &|at| corpus.watched(at), &jobs, &settings, threads());
+    let all = Results { jobs: &jobs, outcomes: mean(pages.iter().flatten()) };
+    let mut experiments =
+        vec![offline::offline(corpus, &all, &settings), online::online(corpus, &all, &settings)];
+    if corpus.has_fragments() {
+        experiments.push(sketches::sketches(corpus, &all));
+    }
+    let learning = only(&[ONLINE[1], ONLINE[2]]);
+    let other = RISKS.map(|(name, risk)| {
+        let settings = ThresholdSettings { risk, ..settings };
+        let pages = sweep(corpus.pages.len(), &|at| corpus.watched(at), &learning, &settings, threads());
+        (name, pages)
+    });
+    experiments.push(against_cgm::against_cgm(corpus, &all, &pages, &learning, &other));
+    experiments
 }
 
 /// How many pages of a dataset can be looked at.
@@ -113,12 +142,12 @@ impl<'a> Corpus<'a> {
     }
 
     /// How methods are set: one refresh in two days at most where that is known to be the paper's way, else at any cycle.
-    fn settings(&self) -> Settings {
+    fn settings(&self) -> ThresholdSettings {
         if !self.is_made_up() {
-            return Settings::default();
+            return ThresholdSettings::default();
         }
         let every = (DAYS_APART * self.moments) as usize;
-        Settings { every, learning_days: f64::from(DAYS_APART), ..Settings::default() }
+        ThresholdSettings { every, learning_days: f64::from(DAYS_APART), ..ThresholdSettings::default() }
     }
 
     fn is_made_up(&self) -> bool {

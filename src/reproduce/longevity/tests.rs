@@ -76,7 +76,7 @@ fn what_was_watched_shortly_or_has_no_fragments_is_left_out() {
 fn longevity_saves_refreshes_where_adverts_hide_slow_text() {
     let spec = Spec { pages: 24, cycles: 90, moments: 1, ..made_up(Effort { runs: 100, seed: 3 }) };
     let corpus = Corpus::new(Cow::Owned(spec.dataset()), spec.moments, true);
-    let found = policies::run(&corpus, &mut |_| {});
+    let found = policies(&corpus, &mut |_| {});
     let cgm = &found.last().expect("the last one").tables[0];
     let share = |method: &str| cgm.get(&format!("all pages, {method}"), "at 50 %").expect("a share");
     assert!((share("CGM") - 1.0).abs() < 1e-9);

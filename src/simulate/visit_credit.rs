@@ -14,14 +14,14 @@ use crate::policy::optimal_rate::{Objective, Terms as Bounds, Watched, optimal_u
 
 /// How the visits of a cycle are shared out, none having more than one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shares {
+pub enum CreditShares {
     /// So that freshness is largest with visits at random moments (Azar et al. 2018).
     Azar,
     /// As often as a page changes.
     Proportional,
 }
 
-impl Shares {
+impl CreditShares {
     pub const ALL: [Self; 2] = [Self::Azar, Self::Proportional];
 
     /// The name on the command line.
@@ -70,9 +70,9 @@ fn proportional(rates: &[f64], visits: f64) -> Vec<f64> {
     earned
 }
 
-/// Shares by credit, at work.
+/// CreditShares by credit, at work.
 pub struct ByCredit<'a> {
-    shares: Shares,
+    shares: CreditShares,
     terms: Terms,
     /// Learns, and fits its prior as it does for a policy; it chooses nothing, as no page ever competes there.
     learning: ByPolicy<'a>,
@@ -86,7 +86,7 @@ pub struct ByCredit<'a> {
 
 impl<'a> ByCredit<'a> {
     /// Rates are those that the policy learns.
-    pub fn new(shares: Shares, policy: Box<dyn Policy>, truth: &'a Truth, terms: Terms) -> Self {
+    pub fn new(shares: CreditShares, policy: Box<dyn Policy>, truth: &'a Truth, terms: Terms) -> Self {
         let pages = truth.pages();
         Self {
             shares,
@@ -193,21 +193,21 @@ mod tests {
     #[test]
     fn nobody_earns_more_than_a_visit() {
         // In proportion the first would earn 1.6 of two visits: it has one, the others share the second.
-        assert!(close(&Shares::Proportional.earned(&[1.0, 8.0, 0.0, 1.0], 2.0), &[0.5, 1.0, 0.0, 0.5]));
-        assert!(close(&Shares::Proportional.earned(&[1.0, 2.0], 1.0), &[1.0 / 3.0, 2.0 / 3.0]));
-        assert!(close(&Shares::Proportional.earned(&[1.0, 2.0], 3.0), &[1.0, 1.0]));
+        assert!(close(&CreditShares::Proportional.earned(&[1.0, 8.0, 0.0, 1.0], 2.0), &[0.5, 1.0, 0.0, 0.5]));
+        assert!(close(&CreditShares::Proportional.earned(&[1.0, 2.0], 1.0), &[1.0 / 3.0, 2.0 / 3.0]));
+        assert!(close(&CreditShares::Proportional.earned(&[1.0, 2.0], 3.0), &[1.0, 1.0]));
         // √(r/μ) − r with √(1/μ) = (1 + 1 + 0.25)/(1 + 0.5): twice 1.5 of the root, less the rate.
-        assert!(close(&Shares::Azar.earned(&[1.0, 0.25], 1.0), &[0.5, 0.5]));
+        assert!(close(&CreditShares::Azar.earned(&[1.0, 0.25], 1.0), &[0.5, 0.5]));
         // The fastest is given up.
-        assert!(close(&Shares::Azar.earned(&[100.0, 0.25], 0.5), &[0.0, 0.5]));
-        assert!(close(&Shares::Azar.earned(&[0.5, 0.5], 3.0), &[1.0, 1.0]));
+        assert!(close(&CreditShares::Azar.earned(&[100.0, 0.25], 0.5), &[0.0, 0.5]));
+        assert!(close(&CreditShares::Azar.earned(&[0.5, 0.5], 3.0), &[1.0, 1.0]));
     }
 
     proptest! {
         #[test]
         fn all_visits_are_earned(rates in proptest::collection::vec(1e-4..50.0_f64, 1..40), part in 0.01..1.0_f64) {
             let visits = (part * rates.len() as f64).ceil();
-            for shares in Shares::ALL {
+            for shares in CreditShares::ALL {
                 let earned = shares.earned(&rates, visits);
                 prop_assert!(earned.iter().all(|earned| (0.0..=1.0 + 1e-9).contains(earned)), "{earned:?}");
                 prop_assert!((earned.iter().sum::<f64>() - visits).abs() < 1e-6, "{shares:?} {visits} {earned:?}");
@@ -223,7 +223,7 @@ mod tests {
         let group = group_of(&pages);
         let truth = Truth::of(&group, &in_order(&group));
         let terms = terms_of(&group, 0.1, 2, Ties::OlderFirst);
-        for shares in Shares::ALL {
+        for shares in CreditShares::ALL {
             let policy = find("change-rate", &PolicySettings::default()).expect("a policy");
             let mut chooser = ByCredit::new(shares, policy, &truth, terms);
             let cycles = replay(&truth, &mut chooser, &terms);

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use crate::change::VersionId;
 use crate::change::divergence::Divergence;
 use crate::change::profile::BaseVersion;
-use crate::dataset::{Group, History};
+use crate::dataset::Group;
 use crate::estimate::Seen;
 use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
 use crate::longevity::eagerness::{between, eagerness};
@@ -153,10 +153,5 @@ impl WatchedPage {
             utilities.push(best);
         }
         utilities
-    }
-
-    /// Whether its fragments are known.
-    pub fn has_fragments(group: &Group, page: u32) -> bool {
-        group.pages.get(page as usize).is_some_and(|page| matches!(page.history, History::Texts { .. }))
     }
 }

@@ -11,12 +11,12 @@ use crate::policy::{Apart, Lesson};
 
 /// How far a visit found a page to be from what was held, and from its base versions.
 #[derive(Clone, Debug)]
-pub(super) struct Moved {
+pub(crate) struct MeasuredVisit {
     pub divergence: f64,
     pub bases: Vec<Apart>,
 }
 
-impl Moved {
+impl MeasuredVisit {
     /// Holds a page against what was held of it since `last` and its base versions, by the functions that do so live.
     pub fn of(
         truth: &Truth,

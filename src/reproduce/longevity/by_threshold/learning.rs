@@ -1,7 +1,7 @@
 //! Methods that learn from their own refreshes and nothing else.
 
-use super::page::WatchedPage;
-use super::{Apart, Refresher, Settings, is_past};
+use super::ThresholdSettings;
+use super::watched_page::WatchedPage;
 use crate::change::VersionId;
 use crate::change::profile::Profiles;
 use crate::estimate::Seen;
@@ -12,74 +12,89 @@ use crate::longevity::curve::Curve;
 use crate::policy::Lesson;
 use crate::policy::content::{Fitted, POINTS_TO_SEE_A_CURVE};
 use crate::simulate::Measuring;
-use crate::simulate::moved::Moved;
+use crate::simulate::measured_visit::MeasuredVisit;
 use crate::time::Age;
 
-/// From what refreshes found to a period.
-pub(super) trait Learns {
+/// From what refreshes found to the days to wait.
+pub(super) enum PeriodRule {
+    Cgm(CgmPeriod),
+    CgmBiasReduced(CgmBiasReducedPeriod),
+    Curve(CurvePeriod),
+    Bound(BoundPeriod),
+}
+
+impl PeriodRule {
     /// The page was refreshed at `moment`, and before that at `last`; both are the same for the first copy. Gives the days
     /// to wait, which should be at most `most_days`.
-    fn learn(&mut self, page: &WatchedPage, last: usize, moment: usize, most_days: f64) -> f64;
+    fn learn(&mut self, page: &WatchedPage, last: usize, moment: usize, most_days: f64) -> f64 {
+        match self {
+            Self::Bound(bound) => bound.learn(page, moment, most_days),
+            Self::Curve(curve) => curve.learn(page, last, moment),
+            // Their rates are learnt from pairs of copies.
+            Self::Cgm(_) | Self::CgmBiasReduced(_) if moment == last => f64::INFINITY,
+            Self::Cgm(rate) => rate.learn(page, last, moment),
+            Self::CgmBiasReduced(rate) => rate.learn(page, last, moment),
+        }
+    }
 }
 
 /// Waits as long as was learnt, within the bounds of learning and of risk.
-pub(super) struct Learner<L> {
-    learns: L,
+pub(super) struct LearntPeriod {
+    rule: PeriodRule,
     learning_days: f64,
     /// Moments that the learning phase lasts.
     learning: usize,
     most_days: f64,
     refreshes: f64,
     last: usize,
-    due: f64,
+    due_days: f64,
 }
 
-impl<L: Learns> Learner<L> {
+impl LearntPeriod {
     /// `most_days`: the bound on risk (§4.5).
-    pub fn new(learns: L, page: &WatchedPage, most_days: f64, settings: &Settings) -> Self {
+    pub(super) fn new(
+        rule: PeriodRule,
+        page: &WatchedPage,
+        most_days: f64,
+        settings: &ThresholdSettings,
+    ) -> Self {
         let learning_days = settings.learning_days;
         let learning = if settings.keeps_learning { usize::MAX } else { settings.warm_moments(page).max(1) };
-        let (refreshes, last, due) = (0.0, 0, 0.0);
-        let mut learner = Self { learns, learning_days, learning, most_days, refreshes, last, due };
-        learner.refreshed(page, 0);
-        learner
-    }
-}
-
-impl<L: Learns> Refresher for Learner<L> {
-    fn is_due(&self, days: f64, _apart: Apart) -> bool {
-        is_past(self.due, days)
+        let (refreshes, last, due_days) = (0.0, 0, 0.0);
+        let mut learnt = Self { rule, learning_days, learning, most_days, refreshes, last, due_days };
+        learnt.refreshed(page, 0);
+        learnt
     }
 
-    fn refreshed(&mut self, page: &WatchedPage, moment: usize) {
+    /// Days from the first copy to the next refresh.
+    pub(super) fn due_days(&self) -> f64 {
+        self.due_days
+    }
+
+    pub(super) fn refreshed(&mut self, page: &WatchedPage, moment: usize) {
         self.refreshes += 1.0;
         // The learning phase (§4.2): l·n.
         let learning =
             if moment < self.learning { self.learning_days * self.refreshes } else { f64::INFINITY };
         let most_days = self.most_days.min(learning);
-        let period = self.learns.learn(page, self.last, moment, most_days).min(most_days);
+        let period = self.rule.learn(page, self.last, moment, most_days).min(most_days);
         self.last = moment;
-        self.due = (self.due + period).max(page.days(moment));
+        self.due_days = (self.due_days + period).max(page.days(moment));
     }
 }
 
 /// The most likely rate by what refreshes found (Grimes & Ford 2008, eq. 2), and the period that is best for freshness.
-pub(super) struct Cgm {
+pub(super) struct CgmPeriod {
     threshold: f64,
     intervals: Intervals,
 }
 
-impl Cgm {
-    pub fn new(threshold: f64) -> Self {
+impl CgmPeriod {
+    pub(super) fn new(threshold: f64) -> Self {
         Self { threshold, intervals: Intervals::keeping(KEPT_LENGTHS) }
     }
-}
 
-impl Learns for Cgm {
-    fn learn(&mut self, page: &WatchedPage, last: usize, moment: usize, _most_days: f64) -> f64 {
-        if moment == last {
-            return f64::INFINITY;
-        }
+    fn learn(&mut self, page: &WatchedPage, last: usize, moment: usize) -> f64 {
         let changed = page.text(last) != page.text(moment);
         self.intervals.add(page.days(moment) - page.days(last), Seen::from(changed));
         // Pages that change 1/T times a day or faster have no period: they are left alone.
@@ -90,23 +105,18 @@ impl Learns for Cgm {
 
 /// The same with the bias-reduced estimate (Cho & Garcia-Molina 2003), by the mean of the intervals. A page that was never seen
 /// to change has rate 0, and is left alone.
-pub(super) struct CgmBiasReduced {
+pub(super) struct CgmBiasReducedPeriod {
     threshold: f64,
     visits: f64,
     changes: f64,
 }
 
-impl CgmBiasReduced {
-    pub fn new(threshold: f64) -> Self {
+impl CgmBiasReducedPeriod {
+    pub(super) fn new(threshold: f64) -> Self {
         Self { threshold, visits: 0.0, changes: 0.0 }
     }
-}
 
-impl Learns for CgmBiasReduced {
-    fn learn(&mut self, page: &WatchedPage, last: usize, moment: usize, _most_days: f64) -> f64 {
-        if moment == last {
-            return f64::INFINITY;
-        }
+    fn learn(&mut self, page: &WatchedPage, last: usize, moment: usize) -> f64 {
         self.visits += 1.0;
         self.changes += f64::from(u8::from(page.text(last) != page.text(moment)));
         let mean_days = page.days(moment) / self.visits;
@@ -116,27 +126,25 @@ impl Learns for CgmBiasReduced {
 }
 
 /// A curve fitted to change profiles: the memory of the live policy, which begins anew where a page has drifted.
-pub(super) struct Fitting {
+pub(super) struct CurvePeriod {
     threshold: f64,
     measuring: Measuring,
     profiles: Profiles,
     fitted: Fitted,
 }
 
-impl Fitting {
-    pub fn new(threshold: f64, measuring: Measuring) -> Self {
+impl CurvePeriod {
+    pub(super) fn new(threshold: f64, measuring: Measuring) -> Self {
         Self { threshold, measuring, profiles: Profiles::default(), fitted: Fitted::default() }
     }
-}
 
-impl Learns for Fitting {
-    fn learn(&mut self, page: &WatchedPage, last: usize, moment: usize, _most_days: f64) -> f64 {
+    fn learn(&mut self, page: &WatchedPage, last: usize, moment: usize) -> f64 {
         let Measuring { sketch, profiles } = self.measuring;
         let (held, live) = (page.text(last), page.text(moment));
         let found = page.version(moment);
         let before = (moment > last).then(|| page.version(last).version);
         let from = |base: VersionId| page.measured(base.0 as u32, live, sketch);
-        let moved = Moved::measured(&mut self.profiles, found, before, profiles, from);
+        let moved = MeasuredVisit::measured(&mut self.profiles, found, before, profiles, from);
         if moment == last {
             return f64::INFINITY;
         }
@@ -153,30 +161,28 @@ impl Learns for Fitting {
 
 /// Bounds on the utility, by change profiles of which one is pinned: as printed. The live policy keeps what a store keeps,
 /// and lets the oldest profile that is left take the place of one that was dropped.
-pub(super) struct Bound {
+pub(super) struct BoundPeriod {
     threshold: f64,
     measuring: Measuring,
     period: f64,
     /// The base of the one that is pinned.
     pinned: usize,
     /// Oldest first.
-    profiles: Vec<Profile>,
+    profiles: Vec<ProfileSinceBase>,
 }
 
 /// How far the page was from one of its versions, so many days later.
-struct Profile {
+struct ProfileSinceBase {
     base: usize,
     points: Vec<(f64, f64)>,
 }
 
-impl Bound {
-    pub fn new(threshold: f64, measuring: Measuring) -> Self {
+impl BoundPeriod {
+    pub(super) fn new(threshold: f64, measuring: Measuring) -> Self {
         Self { threshold, measuring, period: f64::INFINITY, pinned: 0, profiles: Vec::new() }
     }
-}
 
-impl Learns for Bound {
-    fn learn(&mut self, page: &WatchedPage, _last: usize, moment: usize, most_days: f64) -> f64 {
+    fn learn(&mut self, page: &WatchedPage, moment: usize, most_days: f64) -> f64 {
         let live = page.text(moment);
         for profile in &mut self.profiles {
             let base = page.text(profile.base);
@@ -184,7 +190,7 @@ impl Learns for Bound {
             profile.points.push((page.days(moment) - page.days(profile.base), apart));
         }
         let rule = Rule { threshold: self.threshold, most_days, most_points: MOST_POINTS };
-        let (pinned, others): (Vec<&Profile>, Vec<&Profile>) =
+        let (pinned, others): (Vec<&ProfileSinceBase>, Vec<&ProfileSinceBase>) =
             self.profiles.iter().partition(|profile| profile.base == self.pinned);
         let others: Vec<&[(f64, f64)]> = others.iter().map(|profile| profile.points.as_slice()).collect();
         match pinned.first().map(|pinned| rule.step(&pinned.points, &others, self.period)) {
@@ -194,7 +200,7 @@ impl Learns for Bound {
             }
             None => (self.period, self.pinned) = (most_days, moment),
         }
-        self.profiles.push(Profile { base: moment, points: Vec::new() });
+        self.profiles.push(ProfileSinceBase { base: moment, points: Vec::new() });
         // The pinned one stays, and of the others the newest.
         while self.profiles.len() > self.measuring.profiles.max(1)
             && let Some(oldest) = self.profiles.iter().position(|profile| profile.base != self.pinned)

@@ -1,0 +1,301 @@
+//! Expt. 2: how fresh copies are if crawl rates are made from estimated change rates.
+
+use rand::{Rng, RngExt as _};
+
+use super::{sa, visit};
+use crate::estimate::censored::MostLikely;
+use crate::estimate::online::LawOfLargeNumbers;
+use crate::estimate::{Estimator, EstimatorState};
+use crate::policy::optimal_rate::{
+    Objective, Terms, Watched, freshness_of_random_visits, optimal, optimal_under,
+};
+use crate::reproduce::{
+    Curve, Effort, Experiment, Figure, Numbers, Point, Sample, Scale, exponential, geometric,
+};
+use crate::time::Age;
+
+/// Pages of Expt. 2, and visits a day to all of them together.
+const PAGES: usize = 100;
+const VISITS_A_PAGE: f64 = 0.5;
+/// Change rates are spread evenly in their logarithm between these.
+const SLOWEST: f64 = 0.05;
+const FASTEST: f64 = 5.0;
+/// Of an even share, what a page is given at least, so that its rate goes on being learnt.
+const LEAST_SHARE: f64 = 0.1;
+const FIRST_LEARNT_DAYS: f64 = 3.0;
+const LONGEST_LEARNT_DAYS: f64 = 300.0;
+
+/// What crawl rates are made from.
+pub(super) const LEARNERS: [&str; 3] = ["LLN", "SA", "MLE"];
+
+/// What a page's freshness counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Weights {
+    Alike,
+    /// 1, 1/2, 1/3 and so on, whatever the change rate.
+    Zipf,
+}
+
+impl Weights {
+    fn of(self, page: usize) -> f64 {
+        match self {
+            Self::Alike => 1.0,
+            Self::Zipf => 1.0 / (page + 1) as f64,
+        }
+    }
+}
+
+/// How what is learnt is put to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    /// Learnt from visits at even rates, and only then put to use.
+    Apart,
+    /// Each time, and learnt from the visits that come of it.
+    Loop,
+    /// The same, with a least rate for all.
+    LoopWithLeast,
+}
+
+impl Use {
+    const ALL: [Self; 3] = [Self::Apart, Self::Loop, Self::LoopWithLeast];
+}
+
+/// Freshness over the runs: at each time, by each use, by each learner; and that of known and of uniform rates.
+struct Freshness {
+    learnt: Vec<[[Sample; 3]; 3]>,
+    best: Sample,
+    uniform: Sample,
+    /// In a loop, of the pages worth a visit, those that in the end get none, by each learner.
+    given_up: [Sample; 3],
+}
+
+/// Expt. 2: how fresh copies are if crawl rates are made from estimates.
+pub(super) fn freshness(effort: Effort) -> Experiment {
+    let runs = effort.less(20);
+    let times = geometric(FIRST_LEARNT_DAYS, LONGEST_LEARNT_DAYS, 16);
+    let alike = learnt_freshness(runs, Weights::Alike, &times, &mut effort.draws(3));
+    let zipf = learnt_freshness(runs, Weights::Zipf, &times, &mut effort.draws(6));
+    let figure = |name, title: &str, across: &str, found: &Freshness, uses: &[(Use, &str)]| Figure {
+        name,
+        title: title.to_owned(),
+        across: Scale::log(across),
+        up: Scale::linear("freshness, Σ w p/(p + Δ) / Σ w"),
+        curves: freshness_curves(found, &times, uses),
+    };
+    let apart = [(Use::Apart, "")];
+    let looped = [(Use::Loop, ""), (Use::LoopWithLeast, ", least rate")];
+    let figures = vec![
+        figure(
+            "2-learnt-apart",
+            "Rates learnt at even visits, then put to use",
+            "days of learning",
+            &alike,
+            &apart,
+        ),
+        figure("2-in-a-loop", "Rates put to use while they are learnt", "days", &alike, &looped),
+        figure(
+            "2-zipf-weights",
+            "Learnt at even visits, weights 1, ½, ⅓, …",
+            "days of learning",
+            &zipf,
+            &apart,
+        ),
+    ];
+    Experiment {
+        name: "2-freshness",
+        title: format!(
+            "Expt. 2: freshness of {PAGES} pages after {LONGEST_LEARNT_DAYS} days, {runs} runs: weights alike, then 1, ½, ⅓, …"
+        ),
+        notes: vec![
+            "the paper does not print the weights of its pages: in the first table all are 1, and then uniform rates are hard \
+             to beat; the second, with Zipf weights, is ours"
+                .to_owned(),
+            format!(
+                "assumed: {PAGES} pages, change rates log-uniform from {SLOWEST} to {FASTEST} a day, {VISITS_A_PAGE} visits a \
+                 page and day; the freshness is that which the crawl rates reach in the long run"
+            ),
+            "eq. 10 sums from 0, not 1, in print; the rates are those of Azar et al. 2018".to_owned(),
+            "learnt apart: from visits at even rates. In a loop: each estimate sets the rates of the next visits; a page \
+             believed to change too fast is given up, and never learnt of again, unless there is a least rate; the last column \
+             is the share of the pages worth visits that get none in the end"
+                .to_owned(),
+            format!(
+                "in a loop LLN takes the mean crawl rate so far for p, as it knows only one, and SA the one of each visit; the \
+                 least rate is {LEAST_SHARE} of an even share"
+            ),
+            "a rate of 0 would starve a page for ever, so estimates are at least once in twice the time watched".to_owned(),
+        ],
+        tables: vec![freshness_table(&alike, &times), freshness_table(&zipf, &times)],
+        figures,
+    }
+}
+
+fn learnt_freshness(runs: u32, weights: Weights, times: &[f64], random: &mut impl Rng) -> Freshness {
+    let mut found = Freshness {
+        learnt: vec![<[[Sample; 3]; 3]>::default(); times.len()],
+        best: Sample::default(),
+        uniform: Sample::default(),
+        given_up: Default::default(),
+    };
+    for _ in 0..runs {
+        let truth: Vec<Watched> = (0..PAGES)
+            .map(|page| Watched {
+                change_rate: SLOWEST * (FASTEST / SLOWEST).powf(random.random::<f64>()),
+                weight: weights.of(page),
+            })
+            .collect();
+        let evenly = vec![VISITS_A_PAGE; PAGES];
+        let best = planned(&truth, 0.0);
+        found.best.add(reached(&truth, &best));
+        found.uniform.add(reached(&truth, &evenly));
+        for (learner, _) in LEARNERS.iter().enumerate() {
+            for (place, way) in Use::ALL.into_iter().enumerate() {
+                let mut pages: Vec<Learnt> = truth.iter().map(|page| Learnt::new(page.change_rate)).collect();
+                let mut rates = evenly.clone();
+                let mut now = 0.0;
+                for (time, sample) in times.iter().zip(&mut found.learnt) {
+                    for (page, rate) in pages.iter_mut().zip(&rates) {
+                        page.live(time - now, *rate, learner, random);
+                    }
+                    now = *time;
+                    let believed: Vec<Watched> = pages
+                        .iter()
+                        .zip(&truth)
+                        .map(|(page, truth)| Watched { change_rate: page.believed(learner), ..*truth })
+                        .collect();
+                    let plan = planned(&believed, if way == Use::LoopWithLeast { LEAST_SHARE } else { 0.0 });
+                    if let Some(sample) = sample.get_mut(place).and_then(|of| of.get_mut(learner)) {
+                        sample.add(reached(&truth, &plan));
+                    }
+                    if way != Use::Apart {
+                        rates = plan;
+                    }
+                }
+                if let (Use::Loop, Some(sample)) = (way, found.given_up.get_mut(learner)) {
+                    sample.add(given_up(&best, &rates));
+                }
+            }
+        }
+    }
+    found
+}
+
+impl Freshness {
+    fn of(&self, time: usize, way: Use, learner: usize) -> Option<&Sample> {
+        let place = Use::ALL.iter().position(|other| *other == way)?;
+        self.learnt.get(time)?.get(place)?.get(learner)
+    }
+}
+
+fn freshness_curves(found: &Freshness, times: &[f64], uses: &[(Use, &str)]) -> Vec<Curve> {
+    let mut curves = Vec::new();
+    for (way, suffix) in uses {
+        for (learner, name) in LEARNERS.into_iter().enumerate() {
+            let points = times.iter().enumerate().filter_map(|(at, time)| {
+                let sample = found.of(at, *way, learner)?;
+                Some(Point::new(*time, sample.mean()))
+            });
+            curves.push(Curve::measured(format!("{name}{suffix}"), points.collect()));
+        }
+    }
+    for (name, sample) in [("known rates", &found.best), ("uniform", &found.uniform)] {
+        curves.push(Curve::level(name, FIRST_LEARNT_DAYS, LONGEST_LEARNT_DAYS, sample.mean()));
+    }
+    curves
+}
+
+fn freshness_table(found: &Freshness, times: &[f64]) -> Numbers {
+    let mut table = Numbers::new([
+        "rates from",
+        "learnt apart, 14 days",
+        "learnt apart",
+        "in a loop",
+        "loop with a least rate",
+        "given up in the loop",
+    ]);
+    let end = times.len().saturating_sub(1);
+    let early = times.iter().position(|time| *time >= 13.9).unwrap_or(end);
+    let always = |sample: &Sample| [sample.mean(); 4].into_iter().chain([0.0]);
+    table.row("the truth", always(&found.best));
+    for (learner, name) in LEARNERS.into_iter().enumerate() {
+        let mean = |(at, way)| found.of(at, way, learner).map_or(f64::NAN, Sample::mean);
+        let means =
+            [(early, Use::Apart), (end, Use::Apart), (end, Use::Loop), (end, Use::LoopWithLeast)].map(mean);
+        table.row(name, means.into_iter().chain(found.given_up.get(learner).map(Sample::mean)));
+    }
+    table.row("uniform", always(&found.uniform));
+    table
+}
+
+/// A page and what was learnt of it.
+struct Learnt {
+    change_rate: f64,
+    state: EstimatorState,
+    /// Since the last visit.
+    waited_days: f64,
+    crawl_rate: f64,
+}
+
+impl Learnt {
+    fn new(change_rate: f64) -> Self {
+        Self { change_rate, state: EstimatorState::default(), waited_days: 0.0, crawl_rate: VISITS_A_PAGE }
+    }
+
+    /// Visits at random moments, for a while.
+    fn live(&mut self, days: f64, crawl_rate: f64, learner: usize, random: &mut impl Rng) {
+        self.crawl_rate = crawl_rate;
+        let mut left = days;
+        // Without memory, the wait for the next visit begins anew each time.
+        loop {
+            let gap = if crawl_rate > 0.0 { exponential(crawl_rate, random) } else { f64::INFINITY };
+            if gap > left {
+                self.waited_days += left;
+                return;
+            }
+            left -= gap;
+            let interval = self.waited_days + gap;
+            let seen = visit(self.change_rate, interval, random);
+            let mut state = std::mem::take(&mut self.state);
+            self.with(learner, |estimator| estimator.observe(&mut state, Age::from_days(interval), seen));
+            self.state = state;
+            self.waited_days = 0.0;
+        }
+    }
+
+    fn believed(&self, learner: usize) -> f64 {
+        self.with(learner, |estimator| estimator.estimate(&self.state).rate.get())
+    }
+
+    fn with<T>(&self, learner: usize, ask: impl FnOnce(&dyn Estimator) -> T) -> T {
+        match learner {
+            0 => ask(&LawOfLargeNumbers::default()),
+            1 => ask(&sa(0.75, self.crawl_rate)),
+            _ => ask(&MostLikely::default()),
+        }
+    }
+}
+
+/// The crawl rates that are best if pages change as believed, none below that part of an even share.
+fn planned(pages: &[Watched], least_share: f64) -> Vec<f64> {
+    let budget = VISITS_A_PAGE * pages.len() as f64;
+    if least_share == 0.0 {
+        return optimal(Objective::Poisson, pages, budget).rates;
+    }
+    let terms = vec![Terms { least: least_share * VISITS_A_PAGE, ..Terms::default() }; pages.len()];
+    optimal_under(Objective::Poisson, pages, &terms, budget).map_or_else(Vec::new, |found| found.rates)
+}
+
+/// Of the pages that should be visited, the share that is not.
+fn given_up(best: &[f64], rates: &[f64]) -> f64 {
+    let due = best.iter().zip(rates).filter(|(best, _)| **best > 0.0);
+    let missed = due.clone().filter(|(_, rate)| **rate == 0.0).count();
+    missed as f64 / due.count().max(1) as f64
+}
+
+/// The freshness of pages visited so, by their weights.
+fn reached(pages: &[Watched], crawl_rates: &[f64]) -> f64 {
+    let fresh =
+        |(page, rate): (&Watched, &f64)| page.weight * freshness_of_random_visits(page.change_rate, *rate);
+    let all: f64 = pages.iter().map(|page| page.weight).sum();
+    pages.iter().zip(crawl_rates).map(fresh).sum::<f64>() / all
+}

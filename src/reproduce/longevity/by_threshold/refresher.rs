@@ -1,0 +1,93 @@
+//! When one page is refreshed, by each method.
+
+use super::learning::{BoundPeriod, CgmBiasReducedPeriod, CgmPeriod, CurvePeriod, LearntPeriod, PeriodRule};
+use super::watched_page::WatchedPage;
+use super::{CopyDivergence, Method, ThresholdJob, ThresholdSettings};
+use crate::longevity::curve::Curve;
+use crate::longevity::since::Since;
+
+/// Decides when one page is refreshed.
+pub(super) enum Refresher {
+    /// At even distances.
+    Periodic { period_days: f64, due_days: f64 },
+    /// By what the page did since the last refresh, which only an onlooker knows.
+    Realised { threshold: f64, holistic: bool, since: Since },
+    /// After the period that was learnt from refreshes.
+    Learning(LearntPeriod),
+}
+
+impl Refresher {
+    pub(super) fn new(page: &WatchedPage, job: ThresholdJob, settings: &ThresholdSettings) -> Self {
+        let threshold = job.threshold;
+        let learning = |rule: PeriodRule, most_days: f64| {
+            Self::Learning(LearntPeriod::new(rule, page, most_days, settings))
+        };
+        // The bound on risk (§4.5); CGM has none.
+        let most_days = settings.risk * threshold;
+        match job.method {
+            Method::Uniform => Self::periodic(page.changes().then_some(threshold)),
+            Method::FragmentStatic => Self::periodic(page.refresh_period(threshold)),
+            Method::HolisticStatic => {
+                let churn = page.rate().map(|rate| Curve::churn(1.0, rate));
+                Self::periodic(churn.and_then(|curve| curve.refresh_period(threshold)))
+            }
+            Method::FragmentDynamic | Method::HolisticDynamic => {
+                let holistic = job.method == Method::HolisticDynamic;
+                Self::Realised { threshold, holistic, since: Since::default() }
+            }
+            Method::Cgm => learning(PeriodRule::Cgm(CgmPeriod::new(threshold)), f64::INFINITY),
+            Method::CgmBiasReduced => {
+                learning(PeriodRule::CgmBiasReduced(CgmBiasReducedPeriod::new(threshold)), f64::INFINITY)
+            }
+            Method::LongevityCurve(measuring) => {
+                learning(PeriodRule::Curve(CurvePeriod::new(threshold, measuring)), most_days)
+            }
+            Method::LongevityBound(measuring) => {
+                learning(PeriodRule::Bound(BoundPeriod::new(threshold, measuring)), most_days)
+            }
+        }
+    }
+
+    /// `None`: never.
+    fn periodic(period: Option<f64>) -> Self {
+        let period_days = period.unwrap_or(f64::INFINITY);
+        Self::Periodic { period_days, due_days: period_days }
+    }
+
+    /// Is a refresh due `days` after the first copy, if the page is that far from its copy now?
+    pub(super) fn is_due(&self, days: f64, apart: CopyDivergence) -> bool {
+        match self {
+            Self::Periodic { due_days, .. } => is_past(*due_days, days),
+            Self::Realised { threshold, holistic, since } => {
+                let divergence = apart.by(*holistic);
+                // A refresh that finds the page unchanged brings nothing, however low the threshold is.
+                divergence > 0.0 && since.utility(divergence) >= *threshold
+            }
+            Self::Learning(learnt) => is_past(learnt.due_days(), days),
+        }
+    }
+
+    /// The page is refreshed at this moment.
+    pub(super) fn refreshed(&mut self, page: &WatchedPage, moment: usize) {
+        match self {
+            // From the time that it was due, not from the moment that came next: else periods would be too long.
+            Self::Periodic { period_days, due_days } => {
+                *due_days = (*due_days + *period_days).max(page.days(moment));
+            }
+            Self::Realised { since, .. } => *since = Since::default(),
+            Self::Learning(learnt) => learnt.refreshed(page, moment),
+        }
+    }
+
+    /// Time passes, with the page that far from its copy in the mean.
+    pub(super) fn passed(&mut self, days: f64, apart: CopyDivergence) {
+        if let Self::Realised { holistic, since, .. } = self {
+            since.pass(days, apart.by(*holistic));
+        }
+    }
+}
+
+/// Days are sums of steps: they meet the time that is due but for the last digits.
+fn is_past(due_days: f64, days: f64) -> bool {
+    days >= due_days * (1.0 - 1e-9)
+}
