@@ -71,6 +71,9 @@ pub mod simulate;
 /// Genetic programming of score formulas; its fitness is a replay.
 pub mod evolve;
 
+/// Views of a store, as values that serialise: status, pages, changes, history, diff, plan, why, check.
+pub mod look;
+
 /// A web on loopback whose truth is known: the model, the server, and the judge that scores a store by it.
 pub mod model_web;
 

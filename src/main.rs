@@ -3,17 +3,19 @@
 mod cli;
 mod commands;
 mod settings;
+mod terminal;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use cli::{Cli, Command};
+use freshet::look::LookError;
 use settings::Usage;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let talk = commands::talk::Talk::new(&cli.global);
+    let talk = terminal::Talk::new(&cli.global);
     if cli.command.crawl_flags().is_some_and(|flags| flags.policy.as_deref() == Some("help")) {
         return commands::policies::run();
     }
@@ -55,9 +57,14 @@ fn main() -> ExitCode {
                 }
             }
             eprintln!("error: {said}");
-            ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+            ExitCode::from(if is_misuse(&error) { 2 } else { 1 })
         }
     }
+}
+
+/// Was the command called wrongly?
+fn is_misuse(error: &anyhow::Error) -> bool {
+    error.is::<Usage>() || error.downcast_ref::<LookError>().is_some_and(LookError::is_misuse)
 }
 
 /// `freshet pages | head` is no failure.

@@ -4,6 +4,7 @@
 
 mod file;
 mod merge;
+pub mod when;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,7 +35,6 @@ use freshet::time::Age;
 use freshet::unique::{Scope, ScopeKind, SiteRules, TrapLimits};
 
 use crate::cli::{CrawlFlags, Global};
-use crate::commands::when;
 use file::{File, read_file};
 use merge::merge;
 

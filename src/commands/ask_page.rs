@@ -22,8 +22,8 @@ use freshet::report::span;
 use freshet::time::Timestamp;
 
 use super::crawl::ADDRESS_HINT;
-use super::talk::Talk;
 use crate::settings::{Settings, Usage};
+use crate::terminal::Talk;
 
 /// Whoever waits longer is told what for.
 const LONG_PAUSE: Duration = Duration::from_secs(3);
@@ -72,29 +72,6 @@ pub struct HostFacts {
     pub delay: Duration,
     /// Until when it wants to be left alone, and why.
     pub wait: Option<(Timestamp, Waiting)>,
-}
-
-/// A page that a person named.
-pub fn page_url(text: &str, settings: &Settings) -> Result<PageUrl, Usage> {
-    settings.normaliser().parse(text).map_err(|error| match error {
-        // What is secret is not repeated.
-        UrlError::UserInfo => {
-            Usage("the URL has a user name or password in it; leave them out, they are never sent".into())
-        }
-        error => {
-            let text = without_secrets(text);
-            Usage(format!("`{text}` is no page: {error}; write it like `https://example.org/`"))
-        }
-    })
-}
-
-/// A URL that is none may hold a password all the same, before an `@`.
-fn without_secrets(text: &str) -> String {
-    let Some((before, after)) = text.rsplit_once('@') else { return text.to_owned() };
-    match before.split_once("://") {
-        Some((scheme, _)) => format!("{scheme}://…@{after}"),
-        None => format!("…@{after}"),
-    }
 }
 
 impl Asker {
@@ -328,18 +305,5 @@ fn failed(failure: &Failure) -> &'static str {
         Failure::Malformed => "what came is not HTTP",
         Failure::Encoding => "its content encoding can't be undone",
         Failure::TooLarge => "it is larger than is taken (`body_bytes` in the settings)",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_password_is_hidden_wherever_it_stands() {
-        assert_eq!(without_secrets("ftp://me:secret@example.org/a"), "ftp://…@example.org/a");
-        assert_eq!(without_secrets("http://me:se/cr@et@"), "http://…@");
-        assert_eq!(without_secrets("me:secret@example.org"), "…@example.org");
-        assert_eq!(without_secrets("no page"), "no page");
     }
 }

@@ -9,18 +9,20 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 
-use super::ask_page::{self, Asker, page_url};
+use freshet::look::page::page_url;
+
+use super::ask_page::{self, Asker};
 use super::page_facts::PageFacts;
-use super::talk::Talk;
 use crate::cli::{CheckArgs, Global};
 use crate::settings::{Settings, Usage};
+use crate::terminal::Talk;
 use links::SeedScope;
 use report::Report;
 
 pub fn run(global: &Global, arguments: &CheckArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(global, &arguments.flags)?;
     let shown = shown_links(&arguments.links)?;
-    let url = page_url(&arguments.url, &settings)?;
+    let url = page_url(&arguments.url, &settings.normaliser())?;
     let mut scope = SeedScope::of(&settings, &url)?;
     let mut asker = Asker::new(&settings, talk)?;
     let asked = asker.ask(url.clone());

@@ -13,11 +13,13 @@ use freshet::extract::{self, MediaKind};
 use freshet::report::diff::harmless;
 use freshet::report::number;
 
-use super::ask_page::{self, Asker, page_url};
+use freshet::look::page::page_url;
+
+use super::ask_page::{self, Asker};
 use super::page_facts::PageFacts;
-use super::talk::Talk;
 use crate::cli::{CompareArgs, Global};
 use crate::settings::{Settings, Usage};
+use crate::terminal::Talk;
 
 /// Stretches shown of each side, unless all are wanted.
 const SHOWN: usize = 20;
@@ -79,7 +81,7 @@ fn text(name: &str, asker: &mut Asker, settings: &Settings, talk: &Talk) -> anyh
 }
 
 fn page_text(name: &str, asker: &mut Asker, settings: &Settings, talk: &Talk) -> anyhow::Result<String> {
-    let asked = asker.ask(page_url(name, settings)?);
+    let asked = asker.ask(page_url(name, &settings.normaliser())?);
     let facts = asked.answered().map(|(url, answer)| PageFacts::read(url, answer, settings)).transpose()?;
     let soft_error = facts.as_ref().and_then(|facts| facts.soft_error);
     if let Some(reason) = asked.failure(soft_error) {

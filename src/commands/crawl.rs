@@ -23,9 +23,9 @@ use freshet::time::Timestamp;
 use freshet::unique::seeds::{self, Seed};
 
 use super::on_change::{self, Hook, Ran};
-use super::talk::Talk;
 use crate::cli::{CrawlArgs, Global};
 use crate::settings::{Settings, Usage};
+use crate::terminal::Talk;
 
 pub fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(global, &arguments.flags)?;

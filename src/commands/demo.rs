@@ -27,10 +27,11 @@ use freshet::store;
 use freshet::time::{Age, Timestamp};
 use freshet::unique::seeds;
 
-use super::talk::{Steps, Talk};
-use super::{crawl, when};
+use super::crawl;
 use crate::cli::{CrawlFlags, DemoArgs, Global};
+use crate::settings::when;
 use crate::settings::{Settings, Usage, with_formula};
+use crate::terminal::{Steps, Talk};
 use account::Account;
 use place::Place;
 

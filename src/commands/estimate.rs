@@ -20,10 +20,12 @@ use freshet::report::{Align, Table, number, rate};
 use freshet::store;
 use freshet::time::Age;
 
-use super::talk::Talk;
-use super::{held, rows};
+use freshet::look::page::find;
+
+use super::rows;
 use crate::cli::{CrawlFlags, EstimateArgs, Global};
 use crate::settings::{Settings, Usage, estimator_settings};
+use crate::terminal::Talk;
 
 /// What each estimator says of a page, in their order.
 struct Judged {
@@ -151,7 +153,7 @@ fn judge_stored(
     };
     match &arguments.url {
         Some(url) => {
-            let page = held::find(&mut *store, &all, url)?;
+            let page = find(&mut *store, &all.normaliser(), url)?;
             let id = PageId(page.id);
             let host = store.known_page(id)?.map_or(HostId(0), |known| known.host);
             take(page.url, host, page.depth, &store.lessons(id)?);

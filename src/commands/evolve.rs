@@ -20,10 +20,10 @@ use freshet::policy::expression::Terminal;
 use freshet::report::plot::{Axis, Plot, Series};
 use freshet::report::{Align, Table, number, span};
 
-use super::talk::Talk;
 use super::{crawl, recorded};
 use crate::cli::{EvolveArgs, Global};
 use crate::settings::Usage;
+use crate::terminal::Talk;
 
 pub fn run(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     if arguments.terminals.iter().any(|name| name == "help") {

@@ -13,9 +13,9 @@ use freshet::dataset::stored::Stored;
 use freshet::dataset::transfer::{self, ExportOptions, Format, Source};
 use freshet::report::number;
 
-use super::talk::Talk;
 use crate::cli::{CrawlFlags, ExportArgs, ExportFormat, Global};
 use crate::settings::{Settings, Usage};
+use crate::terminal::Talk;
 
 pub fn run(global: &Global, arguments: &ExportArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let format = format(arguments.format, &arguments.out)?;

@@ -9,10 +9,11 @@ use freshet::dataset::observations::Encoding;
 use freshet::dataset::parse_time;
 use freshet::dataset::transfer::{self, Format, ImportFormat, ImportOptions};
 
-use super::talk::Talk;
-use super::{export, when};
+use super::export;
 use crate::cli::{Global, ImportArgs, ImportFormatArg};
 use crate::settings::Usage;
+use crate::settings::when;
+use crate::terminal::Talk;
 
 pub fn run(global: &Global, arguments: &ImportArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let start_ms = arguments.start.as_deref().map(|text| {

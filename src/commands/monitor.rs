@@ -21,9 +21,9 @@ use freshet::time::Timestamp;
 
 use super::crawl::{listen, runtime, set_up, wait_for};
 use super::on_change::Hook;
-use super::talk::Talk;
 use crate::cli::{Global, MonitorArgs};
 use crate::settings::{Settings, Usage};
+use crate::terminal::Talk;
 
 /// From one cycle to the next if nothing is said.
 const DEFAULT_EVERY: &str = "1d";

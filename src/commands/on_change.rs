@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 
 use freshet::store::Change;
 
-use super::talk::Talk;
+use crate::terminal::Talk;
 
 /// Commands that run at the same time.
 const AT_ONCE: usize = 4;

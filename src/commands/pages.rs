@@ -3,15 +3,12 @@
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
-use freshet::observation::Life;
+use freshet::look::pages::{in_state, pages};
 use freshet::report::{Align, Table, bytes, number};
 use freshet::store::{self, PageFilter, PageRow};
 
 use crate::cli::{Global, ListFormat, PagesArgs};
 use crate::settings::{Settings, Usage};
-
-/// What the list calls another spelling of a page.
-const ALIAS: &str = "alias";
 
 pub fn run(global: &Global, arguments: &PagesArgs) -> anyhow::Result<ExitCode> {
     let filter = filter(arguments)?;
@@ -29,29 +26,19 @@ pub fn run(global: &Global, arguments: &PagesArgs) -> anyhow::Result<ExitCode> {
                 ("outcome", Align::Left),
                 ("url", Align::Left),
             ]);
-            store.list_pages(&filter, &mut |page| table.row(cells(&page)))?;
+            pages(&mut *store, &filter, |page| {
+                table.row(cells(&page));
+                anyhow::Ok(())
+            })?;
             out.write_all(table.render().as_bytes())?;
         }
-        ListFormat::Json => {
-            let mut written = Ok(());
-            store.list_pages(&filter, &mut |page| {
-                if written.is_ok() {
-                    written = serde_json::to_writer(&mut out, &page)
-                        .map_err(anyhow::Error::from)
-                        .and_then(|()| Ok(out.write_all(b"\n")?));
-                }
-            })?;
-            written?;
-        }
+        ListFormat::Json => pages(&mut *store, &filter, |page| {
+            serde_json::to_writer(&mut out, &page)?;
+            anyhow::Ok(out.write_all(b"\n")?)
+        })?,
         ListFormat::Csv => {
             let mut rows = csv::Writer::from_writer(&mut out);
-            let mut written = Ok(());
-            store.list_pages(&filter, &mut |page| {
-                if written.is_ok() {
-                    written = rows.serialize(&page);
-                }
-            })?;
-            written?;
+            pages(&mut *store, &filter, |page| anyhow::Ok(rows.serialize(&page)?))?;
             rows.flush()?;
         }
     }
@@ -60,25 +47,18 @@ pub fn run(global: &Global, arguments: &PagesArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn filter(arguments: &PagesArgs) -> Result<PageFilter, Usage> {
-    let life = match &arguments.state {
-        None => None,
-        Some(name) if name == ALIAS => None,
-        Some(name) => Some(Life::from_name(name).ok_or_else(|| {
-            let known: Vec<_> = Life::ALL.iter().map(|life| life.name()).collect();
-            Usage(format!("there is no state `{name}`; there are {}, {ALIAS}", known.join(", ")))
-        })?),
-    };
-    Ok(PageFilter {
-        page: None,
-        life,
+    let filter = PageFilter {
         host: arguments.host.as_ref().map(|host| host.to_lowercase()),
         url: arguments.url.clone(),
         outcome: arguments.outcome.clone(),
         max_depth: arguments.max_depth,
         aliases: arguments.aliases,
-        only_aliases: arguments.state.as_deref() == Some(ALIAS),
         limit: arguments.limit,
-    })
+        ..PageFilter::default()
+    };
+    let Some(state) = &arguments.state else { return Ok(filter) };
+    in_state(filter, state)
+        .map_err(|known| Usage(format!("there is no state `{state}`; there are {}", known.join(", "))))
 }
 
 fn cells(page: &PageRow) -> [String; 8] {

@@ -7,9 +7,9 @@ use freshet::dataset::{Dataset, Group, History, RecordedPage};
 use freshet::simulate::synthetic::Spec;
 use freshet::store;
 
-use super::talk::Talk;
 use crate::cli::Global;
 use crate::settings::Usage;
+use crate::terminal::Talk;
 
 /// `5%` or `0.05`
 pub fn share(text: &str) -> Result<f64, Usage> {

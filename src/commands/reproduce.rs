@@ -15,8 +15,8 @@ use freshet::reproduce::{
     Curve, Effort, Figure, Kind, Numbers, Reproduced, Scale, avrachenkov, gp4c, grimes_ford, longevity,
 };
 
-use super::talk::Talk;
 use crate::cli::{Global, Paper, ReproduceArgs};
+use crate::terminal::Talk;
 
 pub fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     if let (Some(dataset), Paper::Avrachenkov | Paper::GrimesFord) = (&arguments.dataset, arguments.paper) {

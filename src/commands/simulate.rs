@@ -17,9 +17,9 @@ use freshet::simulate::oracle::Oracle;
 use freshet::simulate::{Measuring, Ties};
 
 use super::recorded;
-use super::talk::Talk;
 use crate::cli::{Global, SimulateArgs};
 use crate::settings::{Usage, with_formula};
+use crate::terminal::Talk;
 
 pub fn run(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let mut plan = plan(arguments)?;

@@ -9,9 +9,9 @@ use freshet::crawl::prepare;
 use freshet::report::{number, span};
 use freshet::store;
 
-use super::talk::Talk;
 use crate::cli::{CrawlFlags, Global, RebuildArgs, StoreCommand};
 use crate::settings::Settings;
+use crate::terminal::Talk;
 
 pub fn run(global: &Global, command: &StoreCommand, talk: &Talk) -> anyhow::Result<ExitCode> {
     match command {

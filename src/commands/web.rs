@@ -12,10 +12,10 @@ use freshet::model_web::{Announcing, Clock, Recording, Rhythm, Server, ServerErr
 use freshet::report::number;
 use freshet::time::Timestamp;
 
-use super::talk::Talk;
-use super::when::duration;
 use crate::cli::{Global, WebArgs};
 use crate::settings::Usage;
+use crate::settings::when::duration;
+use crate::terminal::Talk;
 
 pub fn run(global: &Global, arguments: &WebArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     // A descriptor a host, and one a connection; where no more can be had, binding says so.

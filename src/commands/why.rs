@@ -15,17 +15,17 @@ use freshet::report::{counted, number, percent, rate, span};
 use freshet::store::{KnownHost, PageRow};
 use freshet::time::{Age, Timestamp};
 
-use super::held;
 use super::plan::{every, facts, looking, span_of};
 use crate::cli::{Global, WhyArgs};
 use crate::settings::Settings;
+use freshet::look::page::find;
 
 pub fn run(global: &Global, arguments: &WhyArgs) -> anyhow::Result<ExitCode> {
     let (mut crawler, settings) = looking(global, &arguments.flags, arguments.every.as_deref())?;
-    let asked = held::find(crawler.store()?, &settings, &arguments.url)?;
+    let asked = find(crawler.store()?, &settings.normaliser(), &arguments.url)?;
     // Another page may stand for it: then that one is what is visited.
     let page = match &asked.alias_of {
-        Some(target) => held::find(crawler.store()?, &settings, target)?,
+        Some(target) => find(crawler.store()?, &settings.normaliser(), target)?,
         None => asked.clone(),
     };
     let now = Timestamp::now();

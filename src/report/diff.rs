@@ -1,283 +1,244 @@
-//! Two texts → what differs: for people ([`Diff::coloured`], [`Diff::plain`]), for `patch` ([`Diff::unified`]) and for
-//! programs ([`Diff::to_json`]).
+//! How a difference between texts is drawn: for people ([`coloured`], [`plain`]) and for `patch` ([`unified`]).
 //!
-//! Lines are compared first (a page's text has a block a line), then the words of lines that were replaced. The search is
-//! that of Myers (1986) with a deadline: on texts made to be slow the diff is longer than it need be, never wrong and never
-//! late.
+//! For people a line is cut to the width around what changed, and nothing in it is obeyed by a terminal.
 
-mod shown;
-
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::Range;
-use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
-use similar::{Algorithm, DiffOp, DiffTag, DiffableStr, capture_diff_slices_deadline, group_diff_ops};
+use similar::{DiffOp, DiffTag};
+use unicode_width::UnicodeWidthChar;
 
-pub use shown::harmless;
+use crate::look::text_diff::{DiffLine, TextDiff, first};
 
-/// After this, what has not been compared counts as replaced.
-const TIME_LIMIT: Duration = Duration::from_secs(2);
-/// Words are shown as changed one by one only if at least this share of them stayed; else the whole lines are.
-const KEPT_SHARE: f64 = 0.3;
-/// More lines around a change than any text is worth.
-const MOST_CONTEXT: usize = 1 << 20;
-
-/// What differs between two texts.
-#[derive(Clone, Debug)]
-pub struct Diff {
-    old: Vec<DiffLine>,
-    new: Vec<DiffLine>,
-    /// In order, and over all lines of both.
-    operations: Vec<DiffOp>,
-    words_removed: usize,
-    words_added: usize,
+/// A unified diff as `patch` takes it, with `context` lines around each change; empty for texts that are the same.
+/// Lines are as they are, however long and whatever is in them.
+pub fn unified(diff: &TextDiff, old_name: &str, new_name: &str, context: usize) -> String {
+    if diff.is_empty() {
+        return String::new();
+    }
+    // A tab is what `patch` takes for the end of the name.
+    let safe = |name: &str| name.split('\t').map(harmless).collect::<Vec<_>>().join("\t");
+    let mut text = format!("--- {}\n+++ {}\n", safe(old_name), safe(new_name));
+    for hunk in diff.hunks(context) {
+        let (old, new) = spans(&hunk);
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "@@ -{} +{} @@", place(&old), place(&new));
+        for operation in &hunk {
+            let (old, new) = (diff.old_lines(operation), diff.new_lines(operation));
+            if operation.tag() == DiffTag::Equal {
+                old.iter().for_each(|line| write_line(&mut text, ' ', line));
+            } else {
+                old.iter().for_each(|line| write_line(&mut text, '-', line));
+                new.iter().for_each(|line| write_line(&mut text, '+', line));
+            }
+        }
+    }
+    text
 }
 
-#[derive(Clone, Debug)]
-struct DiffLine {
-    /// Without the newline.
+/// For a terminal: removed words red, added ones green, what stayed dim. No line is wider than `width` columns (30 at
+/// the least): long ones are shortened around what changed. Whatever the texts hold, the terminal is safe.
+pub fn coloured(diff: &TextDiff, width: usize, context: usize) -> String {
+    shown(diff, width, context, &ANSI)
+}
+
+/// As [`coloured`], with `[-removed-]` and `{+added+}` instead of colours.
+pub fn plain(diff: &TextDiff, width: usize, context: usize) -> String {
+    shown(diff, width, context, &MARKS)
+}
+
+/// What is written before and after.
+struct Ink(&'static str, &'static str);
+
+/// How each part is told from the others.
+struct Inks {
+    removed: Ink,
+    added: Ink,
+    stayed: Ink,
+    /// Columns that telling a part takes.
+    frame: usize,
+}
+
+const ANSI: Inks = Inks {
+    removed: Ink("\u{1b}[31m", "\u{1b}[0m"),
+    added: Ink("\u{1b}[32m", "\u{1b}[0m"),
+    stayed: Ink("\u{1b}[2m", "\u{1b}[0m"),
+    frame: 0,
+};
+const MARKS: Inks = Inks { removed: Ink("[-", "-]"), added: Ink("{+", "+}"), stayed: Ink("", ""), frame: 4 };
+
+/// A narrower terminal shows nothing that makes sense.
+const LEAST_WIDTH: usize = 30;
+/// The sign of a line, and a blank.
+const SIGN: usize = 2;
+
+/// A part of a line.
+#[derive(Clone, Debug, PartialEq)]
+struct LineSegment {
     text: String,
-    /// False for a last line that has no newline.
-    ended: bool,
-    /// Where its words changed, in bytes, in order.
-    changed: Vec<Range<usize>>,
-}
-
-impl Diff {
-    pub fn of(old: &str, new: &str) -> Diff {
-        Self::within(old, new, TIME_LIMIT)
-    }
-
-    fn within(old: &str, new: &str, limit: Duration) -> Diff {
-        let deadline = Instant::now().checked_add(limit);
-        let mut names = StringNumbers::default();
-        let [old_names, new_names] = [old, new].map(|text| names.of(text.split_inclusive('\n')));
-        let operations = capture_diff_slices_deadline(Algorithm::Myers, &old_names, &new_names, deadline);
-        let mut diff =
-            Diff { old: lines(old), new: lines(new), operations, words_removed: 0, words_added: 0 };
-        for operation in diff.operations.clone() {
-            if operation.tag() != DiffTag::Equal {
-                diff.mark_words(operation.old_range(), operation.new_range(), deadline);
-            }
-        }
-        diff
-    }
-
-    /// Are the texts the same?
-    pub fn is_empty(&self) -> bool {
-        self.operations.iter().all(|operation| operation.tag() == DiffTag::Equal)
-    }
-
-    /// Words of the old text that are not in the new one; punctuation is none.
-    pub fn words_removed(&self) -> usize {
-        self.words_removed
-    }
-
-    /// Words of the new text that were not in the old one.
-    pub fn words_added(&self) -> usize {
-        self.words_added
-    }
-
-    /// A unified diff as `patch` takes it, with so many lines around each change; nothing for texts that are the same.
-    /// Lines are as they are, however long and whatever is in them.
-    pub fn unified(&self, old_name: &str, new_name: &str, context: usize) -> String {
-        if self.is_empty() {
-            return String::new();
-        }
-        // A tab is what `patch` takes for the end of the name.
-        let safe = |name: &str| name.split('\t').map(harmless).collect::<Vec<_>>().join("\t");
-        let mut text = format!("--- {}\n+++ {}\n", safe(old_name), safe(new_name));
-        for hunk in self.hunks(context) {
-            let (old, new) = spans(&hunk);
-            // Writing to a string does not fail.
-            let _ = writeln!(text, "@@ -{} +{} @@", place(&old), place(&new));
-            for operation in &hunk {
-                let (old, new) = (self.old_lines(operation), self.new_lines(operation));
-                if operation.tag() == DiffTag::Equal {
-                    old.iter().for_each(|line| write_line(&mut text, ' ', line));
-                } else {
-                    old.iter().for_each(|line| write_line(&mut text, '-', line));
-                    new.iter().for_each(|line| write_line(&mut text, '+', line));
-                }
-            }
-        }
-        text
-    }
-
-    /// For a terminal: removed words red, added ones green, what stayed dim. No line is wider than `width` columns (30 at
-    /// the least): long ones are shortened around what changed. Whatever the texts hold, the terminal is safe.
-    pub fn coloured(&self, width: usize, context: usize) -> String {
-        shown::shown(self, width, context, &shown::ANSI)
-    }
-
-    /// As [`Diff::coloured`], with `[-removed-]` and `{+added+}` instead of colours.
-    pub fn plain(&self, width: usize, context: usize) -> String {
-        shown::shown(self, width, context, &shown::MARKS)
-    }
-
-    /// A list of hunks, each with the lines removed and added and where they stood. Lines are counted from 1; as in a
-    /// unified diff, a side without lines has the number of the line before.
-    pub fn to_json(&self) -> Value {
-        let texts =
-            |lines: &[DiffLine]| -> Vec<String> { lines.iter().map(|line| line.text.clone()).collect() };
-        let changes = self.operations.iter().filter(|operation| operation.tag() != DiffTag::Equal);
-        let hunks = changes.map(|operation| {
-            let (old, new) = (operation.old_range(), operation.new_range());
-            json!({
-                "old_start": first(&old),
-                "old_lines": old.len(),
-                "new_start": first(&new),
-                "new_lines": new.len(),
-                "removed": texts(self.old_lines(operation)),
-                "added": texts(self.new_lines(operation)),
-            })
-        });
-        hunks.collect()
-    }
-
-    /// The lines that were added and those that were removed, in order; a line with changed words is both.
-    pub fn lines(&self) -> (Vec<String>, Vec<String>) {
-        let changes = || self.operations.iter().filter(|operation| operation.tag() != DiffTag::Equal);
-        let text = |line: &DiffLine| line.text.clone();
-        (
-            changes().flat_map(|operation| self.new_lines(operation)).map(text).collect(),
-            changes().flat_map(|operation| self.old_lines(operation)).map(text).collect(),
-        )
-    }
-
-    /// Changes that lie near each other, with what is around them.
-    fn hunks(&self, context: usize) -> Vec<Vec<DiffOp>> {
-        group_diff_ops(self.operations.clone(), context.min(MOST_CONTEXT))
-    }
-
-    fn old_lines(&self, operation: &DiffOp) -> &[DiffLine] {
-        self.old.get(operation.old_range()).unwrap_or_default()
-    }
-
-    fn new_lines(&self, operation: &DiffOp) -> &[DiffLine] {
-        self.new.get(operation.new_range()).unwrap_or_default()
-    }
-
-    /// Finds and counts the words that changed between lines that were replaced.
-    fn mark_words(&mut self, old: Range<usize>, new: Range<usize>, deadline: Option<Instant>) {
-        let old = self.old.get_mut(old).unwrap_or_default();
-        let new = self.new.get_mut(new).unwrap_or_default();
-        let (mut removed, mut added) = (words(old), words(new));
-        let late = deadline.is_some_and(|deadline| deadline <= Instant::now());
-        if !removed.is_empty() && !added.is_empty() && !late {
-            compare_words(&mut removed, &mut added, old, new, deadline);
-        }
-        self.words_removed += removed.iter().filter(|word| word.changed && word.counts).count();
-        self.words_added += added.iter().filter(|word| word.changed && word.counts).count();
-        mark(old, &removed);
-        mark(new, &added);
-    }
-}
-
-/// Numbers for strings: equal ones for equal strings, and quick to compare.
-#[derive(Default)]
-struct StringNumbers<'a>(HashMap<&'a str, usize>);
-
-impl<'a> StringNumbers<'a> {
-    fn of(&mut self, texts: impl Iterator<Item = &'a str>) -> Vec<usize> {
-        let number = |text| {
-            let next = self.0.len();
-            *self.0.entry(text).or_insert(next)
-        };
-        texts.map(number).collect()
-    }
-}
-
-fn lines(text: &str) -> Vec<DiffLine> {
-    let line = |line: &str| match line.strip_suffix('\n') {
-        Some(text) => DiffLine { text: text.to_owned(), ended: true, changed: Vec::new() },
-        None => DiffLine { text: line.to_owned(), ended: false, changed: Vec::new() },
-    };
-    text.split_inclusive('\n').map(line).collect()
-}
-
-/// A word or a mark of punctuation.
-#[derive(Debug)]
-struct Word {
-    /// Counted from the first of the lines in question.
-    line: usize,
-    range: Range<usize>,
-    counts: bool,
     changed: bool,
 }
 
-/// What is between blanks and word boundaries, all of it changed for now.
-fn words(lines: &[DiffLine]) -> Vec<Word> {
-    let mut words = Vec::new();
-    for (place, line) in lines.iter().enumerate() {
-        let mut end = 0;
-        for token in line.text.as_str().tokenize_unicode_words() {
-            let range = end..end + token.len();
-            end = range.end;
-            if !token.chars().all(char::is_whitespace) {
-                let counts = token.chars().any(char::is_alphanumeric);
-                words.push(Word { line: place, range, counts, changed: true });
+fn shown(diff: &TextDiff, width: usize, context: usize, inks: &Inks) -> String {
+    let room = width.max(LEAST_WIDTH) - SIGN;
+    let mut out = String::new();
+    if diff.is_empty() {
+        return out;
+    }
+    let mut end = 0;
+    for hunk in diff.hunks(context) {
+        let (old, _) = spans(&hunk);
+        if !out.is_empty() {
+            let skipped = old.start.saturating_sub(end);
+            let lines = if skipped == 1 { "line" } else { "lines" };
+            let between = format!("… {skipped} {lines} the same …");
+            write(&mut out, "  ", vec![LineSegment { text: between, changed: false }], &inks.stayed, inks);
+        }
+        end = old.end;
+        for operation in &hunk {
+            if operation.tag() == DiffTag::Equal {
+                for line in diff.old_lines(operation) {
+                    write(&mut out, "  ", shorten(parts(line), room, inks.frame), &inks.stayed, inks);
+                }
+                continue;
+            }
+            let (removed, added) = (diff.old_lines(operation), diff.new_lines(operation));
+            // As many lines as before: each beside what it became.
+            let step = if removed.len() == added.len() { 1 } else { removed.len().max(added.len()).max(1) };
+            for place in (0..removed.len().max(added.len())).step_by(step) {
+                for line in removed.iter().skip(place).take(step) {
+                    write(&mut out, "- ", shorten(parts(line), room, inks.frame), &inks.removed, inks);
+                }
+                for line in added.iter().skip(place).take(step) {
+                    write(&mut out, "+ ", shorten(parts(line), room, inks.frame), &inks.added, inks);
+                }
             }
         }
     }
-    words
+    out
 }
 
-/// Finds the words that stayed, unless so few did that nobody would call it the same text.
-fn compare_words(
-    removed: &mut [Word],
-    added: &mut [Word],
-    old: &[DiffLine],
-    new: &[DiffLine],
-    deadline: Option<Instant>,
-) {
-    fn text<'a>(lines: &'a [DiffLine], word: &Word) -> &'a str {
-        lines.get(word.line).and_then(|line| line.text.get(word.range.clone())).unwrap_or_default()
+fn write(out: &mut String, sign: &str, parts: Vec<LineSegment>, changed: &Ink, inks: &Inks) {
+    let start = out.len();
+    // In colours the sign has that of its line; in marks it is its own mark.
+    let sign_ink = if inks.frame == 0 { changed } else { &inks.stayed };
+    let inked = parts.into_iter().map(|part| (part.text, if part.changed { changed } else { &inks.stayed }));
+    for (text, Ink(before, after)) in [(sign.to_owned(), sign_ink)].into_iter().chain(inked) {
+        out.push_str(before);
+        out.push_str(&text);
+        out.push_str(after);
     }
-    let mut names = StringNumbers::default();
-    let old_names = names.of(removed.iter().map(|word| text(old, word)));
-    let new_names = names.of(added.iter().map(|word| text(new, word)));
-    let operations = capture_diff_slices_deadline(Algorithm::Myers, &old_names, &new_names, deadline);
-    let size = |place: Option<usize>| {
-        let operation = place.and_then(|place| operations.get(place));
-        operation.map_or(0, |operation| operation.old_range().len().max(operation.new_range().len()))
-    };
-    // A word or two that two rewritten passages happen to share would only tear them apart.
-    let is_chance = |place: usize, kept: usize| {
-        2 * kept < size(place.checked_sub(1)) && 2 * kept < size(place.checked_add(1))
-    };
-    let stayed: Vec<_> = operations
-        .iter()
-        .enumerate()
-        .filter(|(place, operation)| {
-            operation.tag() == DiffTag::Equal && !is_chance(*place, operation.old_range().len())
-        })
-        .map(|(_, operation)| (operation.old_range(), operation.new_range()))
-        .collect();
-    let kept: usize = stayed.iter().map(|(old, _)| old.len()).sum();
-    if (kept as f64) < KEPT_SHARE * removed.len().min(added.len()) as f64 {
-        return;
+    if inks.frame > 0 {
+        out.truncate(start.max(out.trim_end_matches(' ').len()));
     }
-    for (old, new) in stayed {
-        removed.get_mut(old).unwrap_or_default().iter_mut().for_each(|word| word.changed = false);
-        added.get_mut(new).unwrap_or_default().iter_mut().for_each(|word| word.changed = false);
-    }
+    out.push('\n');
 }
 
-/// Joins neighbours that changed into one passage.
-fn mark(lines: &mut [DiffLine], words: &[Word]) {
-    let mut before: Option<(usize, bool)> = None;
-    for word in words {
-        if let (true, Some(line)) = (word.changed, lines.get_mut(word.line)) {
-            match line.changed.last_mut() {
-                Some(passage) if before == Some((word.line, true)) => passage.end = word.range.end,
-                _ => line.changed.push(word.range.clone()),
-            }
+fn parts(line: &DiffLine) -> Vec<LineSegment> {
+    let mut parts = Vec::new();
+    let mut end = 0;
+    let mut add = |range: std::ops::Range<usize>, changed| {
+        if let Some(text) = line.text.get(range).filter(|text| !text.is_empty()) {
+            parts.push(LineSegment { text: harmless(text), changed });
         }
-        before = Some((word.line, word.changed));
+    };
+    for passage in &line.changed {
+        add(end..passage.start, false);
+        add(passage.clone(), true);
+        end = passage.end;
     }
+    add(end..line.text.len(), false);
+    parts
+}
+
+/// Of a line that does not fit, what changed with a little around it, from the first change on.
+fn shorten(parts: Vec<LineSegment>, room: usize, frame: usize) -> Vec<LineSegment> {
+    let cost = |part: &LineSegment| columns(&part.text) + if part.changed { frame } else { 0 };
+    if parts.iter().map(cost).sum::<usize>() <= room {
+        return parts;
+    }
+    let keep = room / 6;
+    let last = parts.len() - 1;
+    let short = parts.into_iter().enumerate().map(|(place, part)| {
+        let text = match (part.changed, place) {
+            (true, _) if last == 0 => head(&part.text, room - frame),
+            (true, _) => head(&part.text, room * 2 / 3),
+            (false, 0) if last > 0 => tail(&part.text, keep),
+            (false, place) if place == last => head(&part.text, room.max(keep)),
+            (false, _) if columns(&part.text) > 2 * keep => {
+                head(&part.text, keep) + &tail(&part.text, keep - 1)
+            }
+            (false, _) => part.text.clone(),
+        };
+        LineSegment { text, ..part }
+    });
+    let short: Vec<LineSegment> = short.collect();
+    let (mut left, many) = (room, short.len());
+    let mut shown = Vec::new();
+    for (place, part) in short.into_iter().enumerate() {
+        // As long as more comes, a column is kept for the sign that it was cut.
+        let after = usize::from(place + 1 < many);
+        if cost(&part) + after <= left {
+            left -= cost(&part);
+            shown.push(part);
+            continue;
+        }
+        let frame = if part.changed { frame } else { 0 };
+        match left.checked_sub(frame) {
+            Some(space) if space > 1 => shown.push(LineSegment { text: head(&part.text, space), ..part }),
+            _ => shown.push(LineSegment { text: head("……", left.min(1)), changed: false }),
+        }
+        break;
+    }
+    shown
+}
+
+/// Columns on a terminal.
+fn columns(text: &str) -> usize {
+    text.chars().map(width).sum()
+}
+
+fn width(letter: char) -> usize {
+    letter.width().unwrap_or(0)
+}
+
+/// The beginning of a text in that many columns, a `…` at its end if something is missing.
+fn head(text: &str, room: usize) -> String {
+    cut(text.chars(), columns(text), room).into_iter().collect()
+}
+
+/// The end of a text in that many columns, a `…` at its beginning if something is missing.
+fn tail(text: &str, room: usize) -> String {
+    cut(text.chars().rev(), columns(text), room).into_iter().rev().collect()
+}
+
+fn cut(letters: impl Iterator<Item = char>, all: usize, room: usize) -> Vec<char> {
+    if all <= room {
+        return letters.collect();
+    }
+    let Some(mut left) = room.checked_sub(1) else { return Vec::new() };
+    let mut kept = Vec::new();
+    for letter in letters {
+        let Some(rest) = left.checked_sub(width(letter)) else { break };
+        left = rest;
+        kept.push(letter);
+    }
+    kept.push('…');
+    kept
+}
+
+/// A text without anything that a terminal obeys: control characters show as their pictures, tabs as blanks; those that
+/// turn the direction of writing, or break lines, as `�`.
+pub fn harmless(text: &str) -> String {
+    let picture = |letter: char| match letter {
+        '\t' => ' ',
+        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(letter)).unwrap_or('�'),
+        '\u{7f}' => '␡',
+        '\u{80}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' => '�',
+        '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '�',
+        other => other,
+    };
+    text.chars().map(picture).collect()
 }
 
 fn spans(hunk: &[DiffOp]) -> (Range<usize>, Range<usize>) {
@@ -286,11 +247,6 @@ fn spans(hunk: &[DiffOp]) -> (Range<usize>, Range<usize>) {
         start..hunk.last().map_or(start, |operation| of(operation).end)
     };
     (whole(DiffOp::old_range), whole(DiffOp::new_range))
-}
-
-/// The number of the first line, counted from 1; without lines, that of the line before.
-fn first(lines: &Range<usize>) -> usize {
-    if lines.is_empty() { lines.start } else { lines.start + 1 }
 }
 
 fn place(lines: &Range<usize>) -> String {
@@ -308,3 +264,21 @@ fn write_line(text: &mut String, sign: char, line: &DiffLine) {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod cut_tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_shows_and_fits() {
+        assert_eq!([head("abcdef", 6), head("abcdef", 4), tail("abcdef", 4)], ["abcdef", "abc…", "…def"]);
+        assert_eq!([head("abc", 0), head("abc", 1), tail("abc", 1)], ["", "…", "…"]);
+        assert_eq!(head("漢字漢字", 6), "漢字…", "wide letters take two columns");
+    }
+
+    #[test]
+    fn what_a_terminal_obeys_becomes_a_picture() {
+        let sly = "a\u{1b}[31mb\tc\r\u{7f}\u{9b}\u{202e}\u{2028}\0é";
+        assert_eq!(harmless(sly), "a␛[31mb c␍␡���␀é");
+    }
+}

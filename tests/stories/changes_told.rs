@@ -516,7 +516,7 @@ fn a_page_with_one_version_or_none_is_no_mistake_and_what_is_no_page_is_one() {
 
     let nothing = freshet.run(&["diff", &site.url("/broken")]);
     assert_eq!(nothing.code, Some(1), "{}", nothing.output());
-    assert!(nothing.stderr.contains("nothing is held of"), "{}", nothing.stderr);
+    assert!(nothing.stderr.contains("nothing is stored of"), "{}", nothing.stderr);
     let unknown = freshet.run(&["diff", &site.url("/never")]);
     assert_eq!(unknown.code, Some(1), "{}", unknown.output());
     assert!(unknown.stderr.contains("/never"), "{}", unknown.stderr);

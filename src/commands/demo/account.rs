@@ -1,15 +1,15 @@
 //! What the demo did, held against the truth: all figures, as `--json` prints them.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use freshet::crawl::Counts;
+use freshet::look::text_diff::{Hunk, TextDiff};
 use freshet::model_web::judge::score::{ScoreFigures, ScoreGroup, VisitEffect};
 use freshet::model_web::judge::stored_past;
 use freshet::model_web::judge::{JudgedTexts, Pasts, Witness, behaviour_of, judge, judge_at};
-use freshet::report::diff::Diff;
 use freshet::store::{self, StoreError, VersionId};
 
+use super::super::diff::deadline;
 use super::place::Place;
 use super::{Contender, Ran};
 
@@ -84,9 +84,9 @@ pub(super) struct Change {
     pub behaviour: &'static str,
     pub words_removed: usize,
     pub words_added: usize,
-    pub hunks: Value,
+    pub hunks: Vec<Hunk>,
     #[serde(skip)]
-    pub diff: Diff,
+    pub diff: TextDiff,
 }
 
 #[derive(Debug, Serialize)]
@@ -212,14 +212,14 @@ fn changes(
         let mut versions: Vec<VersionId> = versions.collect();
         versions.dedup();
         let [.., before, after] = versions.as_slice() else { continue };
-        let diff = Diff::of(&(ask.held)(*before)?, &(ask.held)(*after)?);
+        let diff = TextDiff::of(&(ask.held)(*before)?, &(ask.held)(*after)?, deadline());
         let (words_removed, words_added) = (diff.words_removed(), diff.words_added());
         let size = words_removed + words_added;
         let known = largest.iter_mut().find(|change| change.behaviour == behaviour);
         if size == 0 || known.as_ref().is_some_and(|known| known.words_removed + known.words_added >= size) {
             continue;
         }
-        let hunks = diff.to_json();
+        let hunks = diff.replaced();
         let change = Change { url: url.clone(), behaviour, words_removed, words_added, hunks, diff };
         match known {
             Some(known) => *known = change,

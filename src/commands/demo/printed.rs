@@ -3,8 +3,9 @@
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
+use freshet::look::text_diff::TextDiff;
 use freshet::model_web::judge::score::{ScoreFigures, ScoreGroup};
-use freshet::report::diff::Diff;
+use freshet::report::diff::{coloured, plain};
 use freshet::report::{Align, Table, bytes, number, span};
 
 use super::account::{Account, Change, Judged, Next, Standing};
@@ -181,9 +182,9 @@ fn changes(changes: &[Change]) -> String {
 }
 
 /// A few of the lines removed and a few of those added.
-fn glimpse(diff: &Diff, colour: bool) -> String {
-    let plain = diff.plain(WIDTH, 0);
-    let shown = if colour { diff.coloured(WIDTH, 0) } else { plain.clone() };
+fn glimpse(diff: &TextDiff, colour: bool) -> String {
+    let plain = plain(diff, WIDTH, 0);
+    let shown = if colour { coloured(diff, WIDTH, 0) } else { plain.clone() };
     let (mut text, mut hidden, mut seen) = (String::new(), 0, [0; 2]);
     for (plain, line) in plain.lines().zip(shown.lines()) {
         let Some(side) = ["-", "+"].iter().position(|sign| plain.starts_with(sign)) else { continue };

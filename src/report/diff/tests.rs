@@ -1,3 +1,5 @@
+use std::time::{Duration, Instant};
+
 use super::*;
 use proptest::prelude::*;
 
@@ -5,13 +7,22 @@ const OLD: &str = "Title\nThe quick brown fox jumps.\nsame one\nsame two\nsame t
 const NEW: &str =
     "Title\nThe quick red fox jumps.\nsame one\nsame two\nsame three\nsame four\nlast line\nmore\n";
 
+fn compared(old: &str, new: &str) -> TextDiff {
+    within(old, new, Duration::from_secs(2))
+}
+
+fn within(old: &str, new: &str, limit: Duration) -> TextDiff {
+    TextDiff::of(old, new, Instant::now() + limit)
+}
+
 #[test]
 fn the_same_text_has_no_diff() {
     for text in ["", "one", "one\ntwo\n"] {
-        let diff = Diff::of(text, text);
+        let diff = compared(text, text);
         assert!(diff.is_empty());
-        assert_eq!(diff.unified("a", "b", 3) + &diff.plain(80, 3) + &diff.coloured(80, 3), "");
-        assert_eq!((diff.to_json(), diff.words_added(), diff.words_removed()), (json!([]), 0, 0));
+        assert_eq!(unified(&diff, "a", "b", 3) + &plain(&diff, 80, 3) + &coloured(&diff, 80, 3), "");
+        assert!(diff.replaced().is_empty());
+        assert_eq!((diff.words_added(), diff.words_removed()), (0, 0));
     }
 }
 
@@ -29,17 +40,17 @@ fn a_unified_diff_by_hand() {
  last line
 +more
 ";
-    assert_eq!(Diff::of(OLD, NEW).unified("old", "new", 1), expected);
+    assert_eq!(unified(&compared(OLD, NEW), "old", "new", 1), expected);
     assert_eq!(
-        Diff::of("", "a").unified("old", "ne\nw", 3),
+        unified(&compared("", "a"), "old", "ne\nw", 3),
         "--- old\n+++ ne␊w\n@@ -0,0 +1 @@\n+a\n\\ No newline at end of file\n"
     );
-    assert_eq!(Diff::of("a\nb\n", "b\n").unified("x", "y", 0), "--- x\n+++ y\n@@ -1 +0,0 @@\n-a\n");
+    assert_eq!(unified(&compared("a\nb\n", "b\n"), "x", "y", 0), "--- x\n+++ y\n@@ -1 +0,0 @@\n-a\n");
 }
 
 #[test]
 fn words_that_changed_are_marked_and_counted() {
-    let diff = Diff::of(OLD, NEW);
+    let diff = compared(OLD, NEW);
     let expected = "  Title
 - The quick [-brown-] fox jumps.
 + The quick {+red+} fox jumps.
@@ -48,9 +59,9 @@ fn words_that_changed_are_marked_and_counted() {
   last line
 + {+more+}
 ";
-    assert_eq!(diff.plain(80, 1), expected);
+    assert_eq!(plain(&diff, 80, 1), expected);
     assert_eq!((diff.words_removed(), diff.words_added()), (1, 2));
-    let coloured = diff.coloured(80, 0);
+    let coloured = coloured(&diff, 80, 0);
     assert!(coloured.contains("\u{1b}[31mbrown\u{1b}[0m"), "{coloured:?}");
     assert!(coloured.contains("\u{1b}[32mred\u{1b}[0m"), "{coloured:?}");
     assert!(coloured.contains("\u{1b}[2mThe quick \u{1b}[0m"), "{coloured:?}");
@@ -58,17 +69,17 @@ fn words_that_changed_are_marked_and_counted() {
 
 #[test]
 fn a_text_that_was_rewritten_is_not_torn_into_words() {
-    let diff = Diff::of("Apples grow on tall trees, they say.\n", "My uncle has a boat, red and small.\n");
+    let diff = compared("Apples grow on tall trees, they say.\n", "My uncle has a boat, red and small.\n");
     let expected = "- [-Apples grow on tall trees, they say.-]\n+ {+My uncle has a boat, red and small.+}\n";
-    assert_eq!(diff.plain(80, 0), expected);
+    assert_eq!(plain(&diff, 80, 0), expected);
     assert_eq!((diff.words_removed(), diff.words_added()), (7, 8));
 }
 
 #[test]
 fn long_lines_are_shortened_around_the_change() {
     let many = "word ".repeat(400);
-    let diff = Diff::of(&format!("{many}old {many}\n"), &format!("{many}new {many}\n"));
-    let shown = diff.plain(60, 0);
+    let diff = compared(&format!("{many}old {many}\n"), &format!("{many}new {many}\n"));
+    let shown = plain(&diff, 60, 0);
     let lines: Vec<&str> = shown.lines().collect();
     assert!(lines[0].contains("[-old-]") && lines[1].contains("{+new+}"), "{shown}");
     assert!(lines.iter().all(|line| line.starts_with(['-', '+']) && line.chars().count() == 60), "{shown}");
@@ -76,23 +87,11 @@ fn long_lines_are_shortened_around_the_change() {
 }
 
 #[test]
-fn programs_get_lines_and_their_numbers() {
-    let expected = json!([
-        {
-            "old_start": 2, "old_lines": 1, "removed": ["The quick brown fox jumps."],
-            "new_start": 2, "new_lines": 1, "added": ["The quick red fox jumps."],
-        },
-        { "old_start": 7, "old_lines": 0, "removed": [], "new_start": 8, "new_lines": 1, "added": ["more"] },
-    ]);
-    assert_eq!(Diff::of(OLD, NEW).to_json(), expected);
-}
-
-#[test]
 fn blanks_alone_are_no_words() {
-    let diff = Diff::of("one two\n", "one  two\n");
+    let diff = compared("one two\n", "one  two\n");
     assert!(!diff.is_empty());
     assert_eq!((diff.words_removed(), diff.words_added()), (0, 0));
-    assert_eq!(diff.plain(80, 0), "- one two\n+ one  two\n");
+    assert_eq!(plain(&diff, 80, 0), "- one two\n+ one  two\n");
 }
 
 #[test]
@@ -101,13 +100,13 @@ fn a_text_made_to_be_slow_is_compared_all_the_same() {
     let text = |step: usize| -> String { (0..60_000).map(|at| format!("w{} ", at * step % 997)).collect() };
     let (old, new) = (text(7), text(11));
     for limit in [Duration::ZERO, Duration::from_millis(50)] {
-        let diff = Diff::within(&old, &new, limit);
+        let diff = within(&old, &new, limit);
         assert!(!diff.is_empty() && diff.words_added() > 0);
-        assert!(diff.plain(80, 3).lines().all(|line| line.chars().count() <= 80));
+        assert!(plain(&diff, 80, 3).lines().all(|line| line.chars().count() <= 80));
     }
     let lines = |text: &str| text.replace(' ', "\n");
-    let diff = Diff::within(&lines(&old), &lines(&new), Duration::ZERO);
-    assert_eq!(applied(&lines(&old), &diff.unified("a", "b", 3)), lines(&new));
+    let diff = within(&lines(&old), &lines(&new), Duration::ZERO);
+    assert_eq!(applied(&lines(&old), &unified(&diff, "a", "b", 3)), lines(&new));
 }
 
 /// What `patch` would make of it: hunks are taken from where they say they are, and must fit.
@@ -153,10 +152,10 @@ fn text() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn a_unified_diff_leads_from_the_old_to_the_new(old in text(), new in text(), context in 0_usize..4) {
-        let diff = Diff::of(&old, &new);
+        let diff = compared(&old, &new);
         prop_assert_eq!(diff.is_empty(), old == new);
         if old != new {
-            prop_assert_eq!(applied(&old, &diff.unified("old", "new", context)), new);
+            prop_assert_eq!(applied(&old, &unified(&diff, "old", "new", context)), new);
         }
     }
 
@@ -164,17 +163,17 @@ proptest! {
     fn whatever_is_shown_is_harmless_and_fits(
         old in text(), new in text(), width in 0_usize..120, context in any::<usize>(),
     ) {
-        let diff = Diff::of(&old, &new);
-        let plain = diff.plain(width, context);
+        let diff = compared(&old, &new);
+        let plain = plain(&diff, width, context);
         let stripped = ["\u{1b}[31m", "\u{1b}[32m", "\u{1b}[2m", "\u{1b}[0m"]
             .iter()
-            .fold(diff.coloured(width, context), |text, code| text.replace(code, ""));
+            .fold(coloured(&diff, width, context), |text, code| text.replace(code, ""));
         for line in plain.lines().chain(stripped.lines()) {
             prop_assert!(!line.chars().any(char::is_control), "{:?}", line);
             let columns: usize =
                 line.chars().map(|letter| unicode_width::UnicodeWidthChar::width(letter).unwrap_or(0)).sum();
             prop_assert!(columns <= width.max(30), "{:?}", line);
         }
-        let _ = diff.to_json();
+        let _ = diff.replaced();
     }
 }

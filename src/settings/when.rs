@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use freshet::time::Timestamp;
 
-use crate::settings::Usage;
+use super::Usage;
 
 /// Units of time, the longer names first where one ends like another.
 const UNITS: [(&str, f64); 6] =
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_dates_or_so_long_ago() {
+    fn moments_are_dates_or_how_long_ago() {
         let now = Timestamp::from_seconds(1_800_000_000);
         let read = |text: &str| moment("--since", text, now).ok().map(|at| at.millis() / 1000);
         assert_eq!(read("1h"), Some(1_800_000_000 - 3600));

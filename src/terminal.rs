@@ -1,9 +1,11 @@
-//! Talk goes to standard error: the log, and how a long job is going.
+//! The terminal: facts go to standard output, talk (the log, and how a long job is going) to standard error.
 
 use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressFinish, ProgressStyle};
+use serde::Serialize;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -11,6 +13,24 @@ use freshet::crawl::Progress;
 use freshet::report::{bytes, number, span};
 
 use crate::cli::Global;
+
+/// Prints facts, and the command is done.
+pub fn print(text: &str) -> anyhow::Result<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A value as JSON for people and programs, its keys in alphabetical order.
+pub fn json(value: &impl Serialize) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(&serde_json::to_value(value)?)? + "\n")
+}
+
+/// A value as a line of JSON, its keys in alphabetical order.
+pub fn json_line(value: &impl Serialize) -> anyhow::Result<String> {
+    Ok(serde_json::to_value(value)?.to_string() + "\n")
+}
 
 /// Where talk goes. Log lines and the progress bar share a terminal without writing over each other.
 #[derive(Clone)]

@@ -1,0 +1,53 @@
+//! Views of a store: the answers to what people ask, as values that serialise.
+//!
+//! In come a store and the terms of the question; out goes a value. The terminal, `--json` and every later reader print
+//! the same value. Nothing here prints, reads a clock (`now` and deadlines are arguments) or knows how wide a terminal
+//! is; nothing here writes to the store.
+
+pub mod changes;
+pub mod diff;
+pub mod figures;
+pub mod history;
+pub mod page;
+pub mod pages;
+pub mod status;
+pub mod text_diff;
+
+use crate::crawl::CrawlError;
+use crate::page::UrlError;
+use crate::store::StoreError;
+
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum LookError {
+    /// The store could not be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The next cycle could not be worked out.
+    #[error(transparent)]
+    Crawl(#[from] CrawlError),
+    /// The URL carries a secret, which is not repeated here.
+    #[error("the URL has a user name or password in it; leave them out, they are never sent")]
+    Secret,
+    /// The question names no page.
+    #[error("`{text}` is no page: {error}; write it like `https://example.org/`")]
+    NotAPage {
+        /// As it was written, without what looks like a password.
+        text: String,
+        /// The rule it breaks.
+        error: UrlError,
+    },
+    /// The store has no such page.
+    #[error("the store does not know `{0}`; `freshet pages --url TEXT` finds what it knows")]
+    UnknownPage(String),
+    /// No visit has brought the page yet.
+    #[error("nothing is stored of `{0}` yet: `freshet history {0}` shows its visits")]
+    NothingStored(String),
+}
+
+impl LookError {
+    /// Whether the question itself was wrong, whatever is in the store.
+    pub fn is_misuse(&self) -> bool {
+        matches!(self, LookError::Secret | LookError::NotAPage { .. })
+    }
+}

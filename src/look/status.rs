@@ -1,0 +1,148 @@
+//! The whole store in figures: pages, hosts, the latest cycles, sizes.
+
+use serde::ser::{Serialize, Serializer};
+
+use crate::observation::Life;
+use crate::store::{CycleRow, KnownHost, Sizes, Store};
+use crate::time::Timestamp;
+
+use super::LookError;
+
+/// What the store knows.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct StoreStatus {
+    /// Pages, counted.
+    pub pages: PageCounts,
+    /// Seeds.
+    pub seeds: u64,
+    /// Links that were not taken, by reason.
+    pub refused: NamedCounts,
+    /// Every host: those that wait first, then the largest.
+    pub hosts: Vec<HostStatus>,
+    /// The latest cycles, newest first.
+    pub cycles: Vec<CycleRow>,
+    /// How large it is.
+    pub store: StoreSize,
+    /// Bytes that scheduling keeps of pages, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Sizes>,
+}
+
+/// Pages, counted.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct PageCounts {
+    /// Under watch, aliases left out.
+    pub known: u64,
+    /// Visited at least once.
+    pub visited: u64,
+    /// Found to be gone.
+    pub gone: u64,
+    /// Failing at the moment.
+    pub failed: u64,
+    /// Other spellings of pages.
+    pub aliases: u64,
+    /// By where they are in their life.
+    pub states: NamedCounts,
+    /// By how the last visit ended.
+    pub last_outcomes: NamedCounts,
+}
+
+/// A host as people look at it.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct HostStatus {
+    /// Its origin.
+    pub host: String,
+    /// Pages it has.
+    pub pages: u64,
+    /// Seconds between two requests.
+    pub delay_seconds: f64,
+    /// Failures in a row.
+    pub failures: u32,
+    /// Until when it is left alone, if it is.
+    pub waiting_until: Option<Timestamp>,
+    /// Why it is left alone.
+    pub waiting_for: Option<&'static str>,
+    /// The status that robots.txt was answered with.
+    pub robots_status: Option<u16>,
+    /// When robots.txt was read.
+    pub robots_read: Option<Timestamp>,
+}
+
+/// How large the store is.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub struct StoreSize {
+    /// On disk.
+    pub bytes: u64,
+    /// Observations in the log.
+    pub observations: u64,
+    /// Distinct contents.
+    pub versions: u64,
+    /// Bytes of bodies and texts.
+    pub content_bytes: u64,
+    /// Bytes that these take in the store.
+    pub content_stored_bytes: u64,
+}
+
+/// Counts by name, in the store's order; they serialise as a map.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedCounts(pub Vec<(String, u64)>);
+
+impl Serialize for NamedCounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, count)| (name, count)))
+    }
+}
+
+/// The store in figures, with its latest `cycles`. `sizes` reads every page.
+pub fn status(
+    store: &mut dyn Store,
+    cycles: usize,
+    sizes: bool,
+    now: Timestamp,
+) -> Result<StoreStatus, LookError> {
+    let summary = store.summary()?;
+    let cycles = store.cycles(cycles)?;
+    let mut hosts: Vec<HostStatus> = store.hosts()?.iter().map(|host| HostStatus::of(host, now)).collect();
+    hosts.sort_by_key(|host| (host.waiting_until.is_none(), std::cmp::Reverse(host.pages)));
+    let sizes = if sizes { Some(store.sizes()?) } else { None };
+    Ok(StoreStatus {
+        pages: PageCounts {
+            known: summary.known,
+            visited: summary.visited,
+            gone: summary.life(Life::Gone),
+            failed: summary.life(Life::Failing),
+            aliases: summary.aliases,
+            states: NamedCounts(summary.lives),
+            last_outcomes: NamedCounts(summary.last_outcomes),
+        },
+        seeds: summary.seeds,
+        refused: NamedCounts(summary.refusals),
+        hosts,
+        cycles,
+        store: StoreSize {
+            bytes: summary.file_bytes,
+            observations: summary.observations,
+            versions: summary.versions,
+            content_bytes: summary.content_bytes,
+            content_stored_bytes: summary.stored_bytes,
+        },
+        sizes,
+    })
+}
+
+impl HostStatus {
+    fn of(host: &KnownHost, now: Timestamp) -> Self {
+        let report = &host.report;
+        let wait = report.wait.filter(|(until, _)| *until > now);
+        Self {
+            host: report.host.as_str().to_owned(),
+            pages: host.pages,
+            delay_seconds: report.delay.as_secs_f64(),
+            failures: report.failures,
+            waiting_until: wait.map(|(until, _)| until),
+            waiting_for: wait.map(|(_, why)| why.name()),
+            robots_status: report.robots.as_ref().map(|robots| robots.status),
+            robots_read: report.robots.as_ref().map(|robots| robots.at),
+        }
+    }
+}

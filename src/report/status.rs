@@ -1,0 +1,123 @@
+//! The store in figures, drawn as lines and tables.
+
+use std::time::Duration;
+
+use crate::look::status::{HostStatus, NamedCounts, StoreStatus};
+use crate::store::{CycleRow, Sizes};
+use crate::time::Timestamp;
+
+use super::{Align, Table, bytes, number, span};
+
+/// The store in figures, with the first `hosts` of its hosts.
+pub fn status(status: &StoreStatus, hosts: usize, now: Timestamp) -> String {
+    let pages = &status.pages;
+    let mut text = format!(
+        "pages   {} known, {} visited, {} gone, {} failed ({} aliases)\n",
+        number(pages.known),
+        number(pages.visited),
+        number(pages.gone),
+        number(pages.failed),
+        number(pages.aliases),
+    );
+    text += &format!("states  {}\n", list(&pages.states));
+    text += &format!("visits  last result: {}\n", list(&pages.last_outcomes));
+    if !status.refused.0.is_empty() {
+        text += &format!("links   not followed: {}\n", list(&status.refused));
+    }
+    let store = &status.store;
+    text += &format!(
+        "store   {}; {} observations, {} versions ({} of pages and texts in {})\n",
+        bytes(store.bytes),
+        number(store.observations),
+        number(store.versions),
+        bytes(store.content_bytes),
+        bytes(store.content_stored_bytes),
+    );
+    text += &format!("\n{}", host_table(status.hosts.iter().take(hosts), now));
+    if status.hosts.len() > hosts {
+        text += &format!("(+{} more hosts: --hosts N)\n", number((status.hosts.len() - hosts) as u64));
+    }
+    if !status.cycles.is_empty() {
+        text += &format!("\n{}", cycle_table(&status.cycles));
+    }
+    text + &status.sizes.as_ref().map_or(String::new(), size_table)
+}
+
+fn list(counts: &NamedCounts) -> String {
+    let counts = counts.0.iter().map(|(name, count)| format!("{name} {}", number(*count)));
+    counts.collect::<Vec<_>>().join(", ")
+}
+
+fn host_table<'a>(hosts: impl Iterator<Item = &'a HostStatus>, now: Timestamp) -> String {
+    let mut table = Table::new(&[
+        ("host", Align::Left),
+        ("pages", Align::Right),
+        ("delay", Align::Right),
+        ("robots", Align::Right),
+        ("failures", Align::Right),
+        ("waiting", Align::Left),
+    ]);
+    for host in hosts {
+        let waiting = match (host.waiting_until, host.waiting_for) {
+            (Some(until), Some(why)) => format!("{why} for {}", span(until.after(now))),
+            _ => "-".to_owned(),
+        };
+        table.row([
+            host.host.clone(),
+            number(host.pages),
+            span(Duration::try_from_secs_f64(host.delay_seconds).unwrap_or_default()),
+            host.robots_status.map_or("-".to_owned(), |status| status.to_string()),
+            number(u64::from(host.failures)),
+            waiting,
+        ]);
+    }
+    table.render()
+}
+
+fn cycle_table(cycles: &[CycleRow]) -> String {
+    let mut table = Table::new(&[
+        ("cycle", Align::Right),
+        ("started", Align::Left),
+        ("took", Align::Right),
+        ("policy", Align::Left),
+        ("budget", Align::Right),
+        ("requests", Align::Right),
+        ("fetched", Align::Right),
+        ("new", Align::Right),
+        ("changed", Align::Right),
+        ("failed", Align::Right),
+        ("left for later", Align::Right),
+    ]);
+    for cycle in cycles {
+        table.row([
+            cycle.id.to_string(),
+            cycle.started_at.to_string(),
+            cycle.ended_at.map_or("open".to_owned(), |ended| span(ended.after(cycle.started_at))),
+            cycle.policy.clone(),
+            cycle.budget.map_or("-".to_owned(), number),
+            number(cycle.requests),
+            number(cycle.fetched),
+            number(cycle.new_pages),
+            number(cycle.changed),
+            number(cycle.failed),
+            number(cycle.deferred),
+        ]);
+    }
+    table.render()
+}
+
+/// Bytes that scheduling keeps of a page.
+fn size_table(sizes: &Sizes) -> String {
+    let mut table = Table::new(&[("kept of a page", Align::Left), ("bytes", Align::Right)]);
+    let mean = |bytes: u64| format!("{:.1}", bytes as f64 / sizes.pages.max(1) as f64);
+    table.row(["times", &mean(sizes.fixed_bytes)]);
+    table.row(["what the policy learnt", &mean(sizes.memory_bytes)]);
+    table.row(["change profiles", &mean(sizes.profile_bytes)]);
+    table.row(["sketches of base versions", &mean(sizes.sketch_bytes)]);
+    table.row([
+        "together",
+        &mean(sizes.fixed_bytes + sizes.memory_bytes + sizes.profile_bytes + sizes.sketch_bytes),
+    ]);
+    table.row(["the largest page", &number(sizes.largest_bytes)]);
+    format!("\n{}(mean of {} pages)\n", table.render(), number(sizes.pages))
+}
