@@ -5,8 +5,9 @@
 //! a page of ampersands is read in linear time; and an ampersand that begins no reference stays itself.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
-use super::entities::{BARE, TERMINATED};
+use html5ever::data::NAMED_ENTITIES;
 
 /// Where a reference stands; the rules differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,25 +18,31 @@ pub enum ReferencePlace {
     Attribute,
 }
 
-/// What a reference stands for.
+/// The characters that a reference stands for: one, or two for some names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Meaning {
-    /// One character, by number.
-    Character(char),
-    /// One or two characters, by name.
-    Named(&'static str),
+pub struct Meaning {
+    /// The first character.
+    pub first: char,
+    /// The second, if there is one.
+    pub second: Option<char>,
 }
 
-/// The longest name in the tables, in bytes, without its semicolon.
+impl Meaning {
+    const fn one(first: char) -> Self {
+        Self { first, second: None }
+    }
+}
+
+/// The longest name in the table, in bytes, without its semicolon.
 const LONGEST_NAME_BYTES: usize = 31;
-/// The longest name that needs no semicolon, in bytes.
-const LONGEST_BARE_NAME_BYTES: usize = 6;
+/// The shortest and the longest name that need no semicolon, in bytes.
+const BARE_NAME_BYTES: RangeInclusive<usize> = 2..=6;
 
 /// The reference at the start of `rest`, and its length in bytes; `None` if there is none there, even if there is
 /// an ampersand.
 pub fn read(rest: &[u8], place: ReferencePlace) -> Option<(Meaning, usize)> {
     match rest.strip_prefix(b"&")?.first()? {
-        b'#' => numeric(rest).map(|(character, length)| (Meaning::Character(character), length)),
+        b'#' => numeric(rest).map(|(character, length)| (Meaning::one(character), length)),
         byte if byte.is_ascii_alphanumeric() => named(rest.get(1..)?, place),
         _ => None,
     }
@@ -57,12 +64,9 @@ pub fn decode(raw: &str, place: ReferencePlace) -> String {
         let (before, from) = rest.split_at_checked(found).unwrap_or((rest, ""));
         decoded.push_str(before);
         let length = match read(from.as_bytes(), place) {
-            Some((Meaning::Character(character), length)) => {
-                decoded.push(character);
-                length
-            }
-            Some((Meaning::Named(characters), length)) => {
-                decoded.push_str(characters);
+            Some((Meaning { first, second }, length)) => {
+                decoded.push(first);
+                decoded.extend(second);
                 length
             }
             None => {
@@ -80,40 +84,42 @@ fn named(name: &[u8], place: ReferencePlace) -> Option<(Meaning, usize)> {
     let window = name.get(..LONGEST_NAME_BYTES + 1).unwrap_or(name);
     let run = window.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(window.len());
     if window.get(run) == Some(&b';')
-        && let Some(characters) = window.get(..run).and_then(terminated)
+        && let Some(meaning) = window.get(..=run).and_then(terminated)
     {
-        return Some((Meaning::Named(characters), run + 2));
+        return Some((meaning, run + 2));
     }
-    // No longer name can match: every name is letters and digits, and only those in `BARE` may end without `;`.
-    let longest = (1..=run.min(LONGEST_BARE_NAME_BYTES)).rev();
-    let (characters, length) = longest.into_iter().find_map(|length| {
-        window.get(..length).and_then(|name| look_up(&BARE, name)).map(|characters| (characters, length))
-    })?;
-    let next = name.get(length);
-    if place == ReferencePlace::Attribute
-        && next.is_some_and(|byte| *byte == b'=' || byte.is_ascii_alphanumeric())
-    {
-        return None;
+    let bare = |length: usize| {
+        let name = window.get(..length).filter(|_| BARE_NAME_BYTES.contains(&length))?;
+        look_up(name).map(|meaning| (meaning, length + 1))
+    };
+    match place {
+        // The longest name that fits counts. A longer one needs its semicolon: every name is letters and digits.
+        ReferencePlace::Text => (1..=run.min(*BARE_NAME_BYTES.end())).rev().find_map(bare),
+        // Not before `=`, a letter or a digit: so the name is the whole run, or there is none.
+        ReferencePlace::Attribute if window.get(run) == Some(&b'=') => None,
+        ReferencePlace::Attribute => bare(run),
     }
-    Some((Meaning::Named(characters), length + 1))
 }
 
-/// The commonest names are known by heart: most pages have no others.
-fn terminated(name: &[u8]) -> Option<&'static str> {
+/// The meaning of a name that ends with a semicolon. The commonest need no table: most pages have no others.
+fn terminated(name: &[u8]) -> Option<Meaning> {
     match name {
-        b"amp" => Some("&"),
-        b"lt" => Some("<"),
-        b"gt" => Some(">"),
-        b"quot" => Some("\""),
-        b"apos" => Some("'"),
-        b"nbsp" => Some("\u{a0}"),
-        _ => look_up(&TERMINATED, name),
+        b"amp;" => Some(Meaning::one('&')),
+        b"lt;" => Some(Meaning::one('<')),
+        b"gt;" => Some(Meaning::one('>')),
+        b"quot;" => Some(Meaning::one('"')),
+        b"apos;" => Some(Meaning::one('\'')),
+        b"nbsp;" => Some(Meaning::one('\u{a0}')),
+        _ => look_up(name),
     }
 }
 
-fn look_up(table: &[(&str, &'static str)], name: &[u8]) -> Option<&'static str> {
-    let found = table.binary_search_by(|(candidate, _)| candidate.as_bytes().cmp(name)).ok()?;
-    table.get(found).map(|(_, characters)| *characters)
+/// The table has the names of the WHATWG list (HTML Standard, 13.5) with the semicolons that they need, and all their
+/// beginnings, which stand for nothing (0). The second number is 0 for names of one character.
+fn look_up(name: &[u8]) -> Option<Meaning> {
+    let (first, second) = *NAMED_ENTITIES.get(std::str::from_utf8(name).ok()?)?;
+    let character = |number| char::from_u32(number).filter(|character| *character != '\0');
+    Some(Meaning { first: character(first)?, second: character(second) })
 }
 
 fn numeric(rest: &[u8]) -> Option<(char, usize)> {
@@ -159,15 +165,13 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_are_sorted_and_within_the_stated_lengths() {
-        assert!(TERMINATED.windows(2).all(|pair| pair[0].0.as_bytes() < pair[1].0.as_bytes()));
-        assert!(BARE.windows(2).all(|pair| pair[0].0.as_bytes() < pair[1].0.as_bytes()));
-        assert_eq!(TERMINATED.iter().map(|(name, _)| name.len()).max(), Some(LONGEST_NAME_BYTES));
-        assert_eq!(BARE.iter().map(|(name, _)| name.len()).max(), Some(LONGEST_BARE_NAME_BYTES));
-        assert!(
-            BARE.iter().all(|(name, characters)| look_up(&TERMINATED, name.as_bytes()) == Some(characters))
-        );
-        assert_eq!(TERMINATED.len() + BARE.len(), 2231, "as many as the WHATWG list has");
+    fn the_table_has_the_names_of_the_standard_within_the_stated_lengths() {
+        let names = NAMED_ENTITIES.entries().filter(|(_, meaning)| meaning.0 != 0).map(|(name, _)| *name);
+        let (terminated, bare): (Vec<&str>, Vec<&str>) = names.partition(|name| name.ends_with(';'));
+        assert_eq!((terminated.len(), bare.len()), (2125, 106), "as many as the WHATWG list has");
+        assert_eq!(terminated.iter().map(|name| name.len()).max(), Some(LONGEST_NAME_BYTES + 1));
+        assert_eq!(bare.iter().map(|name| name.len()).min(), Some(*BARE_NAME_BYTES.start()));
+        assert_eq!(bare.iter().map(|name| name.len()).max(), Some(*BARE_NAME_BYTES.end()));
     }
 
     #[test]

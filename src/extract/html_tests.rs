@@ -396,9 +396,8 @@ proptest! {
 
 #[test]
 fn every_named_reference_is_read_alike() {
-    use crate::extract::entities::{BARE, TERMINATED};
     let mut page = String::new();
-    for (name, _) in TERMINATED.iter().chain(&BARE) {
+    for name in html5ever::data::NAMED_ENTITIES.keys().map(|name| name.trim_end_matches(';')) {
         page += &format!("&{name};|&{name}|&{name}x|<a b='&{name};' c='&{name}' d='&{name}=' e='&{name}x'>");
     }
     assert_eq!(ours(&page), theirs(&page));

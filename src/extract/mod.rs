@@ -10,7 +10,6 @@
 pub mod character_reference;
 mod charset;
 pub mod elements;
-mod entities;
 pub mod feed;
 pub mod hints;
 pub mod html;

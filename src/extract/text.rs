@@ -119,12 +119,9 @@ impl Words {
 
     fn push_ampersand(&mut self, rest: &[u8], references: bool) -> usize {
         match if references { character_reference::read(rest, ReferencePlace::Text) } else { None } {
-            Some((Meaning::Character(character), length)) => {
-                self.push_character(character);
-                length
-            }
-            Some((Meaning::Named(characters), length)) => {
-                characters.chars().for_each(|character| self.push_character(character));
+            Some((Meaning { first, second }, length)) => {
+                self.push_character(first);
+                second.into_iter().for_each(|character| self.push_character(character));
                 length
             }
             None => {
