@@ -84,9 +84,10 @@ pub(super) fn marks(
     };
     // Parents come before their children.
     let mut places = HashMap::new();
-    let root = Selected { ignored: false, wanted: only.is_empty() };
+    // All of a page is in `html`, what comes after its end tag too; a browser may pass that over (after a frameset).
+    let mut outermost = Selected { ignored: false, wanted: only.is_empty() };
     for node in tree.tree.root().descendants() {
-        let around = node.parent().and_then(|parent| places.get(&parent.id())).copied().unwrap_or(root);
+        let around = node.parent().and_then(|parent| places.get(&parent.id())).copied().unwrap_or(outermost);
         let here = Mark { own: around, around };
         match node.value() {
             Node::Text(text) => text.split(';').for_each(|number| set(number.trim().parse().ok(), here)),
@@ -97,8 +98,15 @@ pub(super) fn marks(
                     wanted: around.wanted || wanted.contains(&node.id()),
                 };
                 places.insert(node.id(), own);
+                let is_outermost = node.parent().is_some_and(|parent| parent.value().is_document());
+                if is_outermost {
+                    outermost = own;
+                }
+                let around = if is_outermost { own } else { around };
                 set(element.attr(NUMBER).and_then(|number| number.parse().ok()), Mark { own, around });
             }
+            // The document itself: its children are looked up above.
+            Node::Document => {}
             _ => {
                 places.insert(node.id(), around);
             }

@@ -72,6 +72,14 @@ fn a_tree_knows_what_tags_alone_do_not() {
 }
 
 #[test]
+fn text_after_the_end_of_the_page_is_still_in_the_page() {
+    let xhtml = |page: &str| rules(&["*"], &[], &[]).html(page.as_bytes(), Some("application/xhtml+xml"));
+    assert_eq!(xhtml("<frameset/><html/><plaintext type=hidden><p>"), "");
+    assert_eq!(without("html", "<frameset></frameset></html>text"), "");
+    assert_eq!(without("b", "<p>a<b>x</b></p></html>text"), "a\ntext");
+}
+
+#[test]
 fn only_what_is_wanted_is_left() {
     assert_eq!(only("main", "a<main>b<p>c</p></main>d<main>e</main>"), "b\nc\ne");
     assert_eq!(only(".price", "<p><b class=price>1</b>, <b class=price>2</b></p>"), "1\n2");
