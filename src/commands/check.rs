@@ -1,46 +1,64 @@
 //! `freshet check`: one page asked for now, and everything that a crawl would make of it. Nothing is stored.
 
-mod links;
-mod printed;
-mod report;
-
-use std::io::Write as _;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::bail;
 
+use freshet::fetch::network::Network;
+use freshet::look::check::ask::Asker;
+use freshet::look::check::check;
 use freshet::look::page::page_url;
+use freshet::page::Host;
+use freshet::report::{self, span};
+use freshet::time::Timestamp;
 
-use super::ask_page::{self, Asker};
-use super::page_facts::PageFacts;
+use super::crawl::ADDRESS_HINT;
 use crate::cli::{CheckArgs, Global};
 use crate::settings::{Settings, Usage};
-use crate::terminal::Talk;
-use links::SeedScope;
-use report::Report;
+use crate::terminal::{Talk, print};
+
+/// A longer pause is announced.
+const LONG_PAUSE: Duration = Duration::from_secs(3);
+/// The outcome of a host whose address is private.
+const PRIVATE_ADDRESS: &str = "address";
 
 pub fn run(global: &Global, arguments: &CheckArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(global, &arguments.flags)?;
     let shown = shown_links(&arguments.links)?;
     let url = page_url(&arguments.url, &settings.normaliser())?;
-    let mut scope = SeedScope::of(&settings, &url)?;
-    let mut asker = Asker::new(&settings, talk)?;
-    let asked = asker.ask(url.clone());
-    let page = asked.answered().map(|(url, answer)| PageFacts::read(url, answer, &settings)).transpose()?;
-    let report = Report::of(&asked, page, &mut scope, &asker, &settings);
-    let text = if global.json {
-        serde_json::to_string_pretty(&report)? + "\n"
+    let (scope, observer) = (settings.scope()?, settings.observer()?);
+    let mut asker = asker(&settings)?;
+    let (asked, now) = (url.clone(), Timestamp::now());
+    let found = super::block_on(check(&mut asker, &observer, scope, asked, now, &mut paused(talk)))?;
+    print(&if global.json {
+        serde_json::to_string_pretty(&found)? + "\n"
     } else {
-        printed::text(&report, shown, arguments.text)
-    };
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    if let Some(reason) = &report.reason {
-        ask_page::hint(&asked, talk);
+        report::check::check(&found, shown, arguments.text)
+    })?;
+    if let Some(reason) = &found.reason {
+        if found.outcome == PRIVATE_ADDRESS {
+            talk.say(ADDRESS_HINT);
+        }
         bail!("`{url}` was not fetched: {reason}");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Asks for single pages as a crawl does.
+pub fn asker(settings: &Settings) -> anyhow::Result<Asker<Network>> {
+    let network = Network::new(settings.network()?).map_err(|error| Usage(error.to_string()))?;
+    let crawl = settings.crawl();
+    Ok(Asker::new(network, crawl.fetch, crawl.redirects, settings.normaliser()))
+}
+
+/// Says what a person waits for, if it takes long.
+pub fn paused(talk: &Talk) -> impl FnMut(&Host, Duration) {
+    move |host, pause| {
+        if pause >= LONG_PAUSE {
+            talk.say(&format!("waiting {} between requests to `{host}`", span(pause)));
+        }
+    }
 }
 
 fn shown_links(text: &str) -> Result<usize, Usage> {

@@ -1,28 +1,47 @@
 //! `freshet compare`: how far two texts are apart, and the words that make the difference.
 
 use std::fmt::Write as _;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use serde_json::json;
+use serde::Serialize;
 
 use freshet::change::comparison::Comparison;
 use freshet::change::fragment::MOST_WORDS;
+use freshet::crawl::observe::Observer;
 use freshet::extract::{self, MediaKind};
+use freshet::fetch::network::Network;
+use freshet::fetch::visit::{Outcome, Refused};
+use freshet::look::check::ask::{Asked, Asker, Ended};
+use freshet::look::page::page_url;
 use freshet::report::diff::harmless;
 use freshet::report::number;
 
-use freshet::look::page::page_url;
-
-use super::ask_page::{self, Asker};
-use super::page_facts::PageFacts;
+use super::check::{asker, paused};
+use super::crawl::ADDRESS_HINT;
 use crate::cli::{CompareArgs, Global};
 use crate::settings::{Settings, Usage};
-use crate::terminal::Talk;
+use crate::terminal::{Talk, json, print};
 
 /// Stretches shown of each side, unless all are wanted.
 const SHOWN: usize = 20;
+
+/// Two texts compared, as JSON has them.
+#[derive(Serialize)]
+struct Compared<'a> {
+    a: &'a str,
+    b: &'a str,
+    divergence: f64,
+    exact_divergence: f64,
+    k: usize,
+    m: Option<usize>,
+    fragments_a: usize,
+    fragments_b: usize,
+    shared: usize,
+    only_a: &'a [String],
+    only_b: &'a [String],
+}
 
 pub fn run(global: &Global, arguments: &CompareArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(global, &arguments.flags)?;
@@ -33,35 +52,34 @@ pub fn run(global: &Global, arguments: &CompareArgs, talk: &Talk) -> anyhow::Res
         }
     };
     let most = sketch_size(&arguments.m)?;
-    if arguments.a == "-" && arguments.b == "-" {
+    let CompareArgs { a, b, .. } = arguments;
+    if a == "-" && b == "-" {
         return Err(Usage("standard input can be read once only; name a file for one of them".into()).into());
     }
-    let mut asker = Asker::new(&settings, talk)?;
-    let mut read = |name: &str| text(name, &mut asker, &settings, talk);
-    let (a, b) = (read(&arguments.a)?, read(&arguments.b)?);
-    let found = Comparison::of(&a, &b, words, most);
-    let printed = if global.json {
-        let [only_a, only_b] = &found.only;
-        let object = json!({
-            "a": arguments.a,
-            "b": arguments.b,
-            "divergence": found.divergence.get(),
-            "exact_divergence": found.exact.get(),
-            "k": words,
-            "m": most,
-            "fragments_a": found.fragments[0],
-            "fragments_b": found.fragments[1],
-            "shared": found.shared,
-            "only_a": only_a,
-            "only_b": only_b,
-        });
-        serde_json::to_string_pretty(&object)? + "\n"
+    let mut reader = TextReader { asker: asker(&settings)?, observer: settings.observer()?, talk };
+    let [old, new] = super::block_on(async { anyhow::Ok([reader.text(a).await?, reader.text(b).await?]) })??;
+    let found = Comparison::of(&old, &new, words, most);
+    print(&if global.json {
+        let ([fragments_a, fragments_b], [only_a, only_b]) = (found.fragments, &found.only);
+        let (divergence, exact_divergence) = (found.divergence.get(), found.exact.get());
+        let (k, m, shared) = (words, most, found.shared);
+        json(&Compared {
+            a,
+            b,
+            divergence,
+            exact_divergence,
+            k,
+            m,
+            fragments_a,
+            fragments_b,
+            shared,
+            only_a,
+            only_b,
+        })?
     } else {
         let shown = if arguments.all { usize::MAX } else { SHOWN };
-        summary(&found, [&arguments.a, &arguments.b], words, most, shown)
-    };
-    std::io::stdout().write_all(printed.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
+        summary(&found, [a, b], words, most, shown)
+    })
 }
 
 fn sketch_size(text: &str) -> Result<Option<usize>, Usage> {
@@ -72,24 +90,46 @@ fn sketch_size(text: &str) -> Result<Option<usize>, Usage> {
     }
 }
 
-/// The words that a reader of this file or page sees.
-fn text(name: &str, asker: &mut Asker, settings: &Settings, talk: &Talk) -> anyhow::Result<String> {
-    let is_url = ["http://", "https://"]
-        .iter()
-        .any(|scheme| name.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
-    if is_url { page_text(name, asker, settings, talk) } else { file_text(name) }
+/// Reads the text of files and pages.
+struct TextReader<'a> {
+    asker: Asker<Network>,
+    observer: Observer,
+    talk: &'a Talk,
 }
 
-fn page_text(name: &str, asker: &mut Asker, settings: &Settings, talk: &Talk) -> anyhow::Result<String> {
-    let asked = asker.ask(page_url(name, &settings.normaliser())?);
-    let facts = asked.answered().map(|(url, answer)| PageFacts::read(url, answer, settings)).transpose()?;
-    let soft_error = facts.as_ref().and_then(|facts| facts.soft_error);
-    if let Some(reason) = asked.failure(soft_error) {
-        ask_page::hint(&asked, talk);
-        bail!("`{name}` can't be compared: {reason}");
+impl TextReader<'_> {
+    /// The words that a reader of this file or page sees.
+    async fn text(&mut self, name: &str) -> anyhow::Result<String> {
+        let is_url = ["http://", "https://"]
+            .iter()
+            .any(|scheme| name.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+        if is_url { self.page_text(name).await } else { file_text(name) }
     }
-    let facts = facts.filter(|facts| facts.is_read());
-    facts.map(|facts| facts.text).with_context(|| format!("`{name}` is no text, so it can't be compared"))
+
+    async fn page_text(&mut self, name: &str) -> anyhow::Result<String> {
+        let url = page_url(name, &self.observer.normaliser)?;
+        let asked = self.asker.ask(url, &mut paused(self.talk)).await;
+        let page = asked.answered().map(|(url, answer)| self.observer.read(url.as_url(), answer));
+        if let Some(reason) = asked.failure(page.as_ref().and_then(|page| page.soft_error)) {
+            if is_private(&asked) {
+                self.talk.say(ADDRESS_HINT);
+            }
+            bail!("`{name}` can't be compared: {reason}");
+        }
+        let document = page.and_then(|page| page.document);
+        document
+            .map(|document| document.text)
+            .with_context(|| format!("`{name}` is no text, so it can't be compared"))
+    }
+}
+
+/// Was the page refused for its private address?
+fn is_private(asked: &Asked) -> bool {
+    let refused = Outcome::Refused(Refused::Address);
+    asked
+        .hops
+        .last()
+        .is_some_and(|hop| matches!(&hop.ended, Ended::Visited(visit) if visit.outcome == refused))
 }
 
 fn file_text(name: &str) -> anyhow::Result<String> {

@@ -1,6 +1,5 @@
 //! One file a command: build, call, print.
 
-pub mod ask_page;
 pub mod changes;
 pub mod check;
 pub mod compare;
@@ -16,7 +15,6 @@ pub mod history;
 pub mod import;
 pub mod monitor;
 pub mod on_change;
-pub mod page_facts;
 pub mod pages;
 pub mod plan;
 pub mod policies;
@@ -30,3 +28,16 @@ pub mod status;
 pub mod store;
 pub mod web;
 pub mod why;
+
+use std::future::Future;
+
+use anyhow::Context as _;
+
+/// Waits for something that is done on this thread.
+fn block_on<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("the asynchronous runtime could not be started")?;
+    Ok(runtime.block_on(work))
+}

@@ -5,6 +5,7 @@
 //! is; nothing here writes to the store.
 
 pub mod changes;
+pub mod check;
 pub mod diff;
 pub mod figures;
 pub mod history;

@@ -1,6 +1,7 @@
 //! What people read: tables, numbers and times, for a terminal, and plots.
 
 pub mod changes;
+pub mod check;
 pub mod diff;
 pub mod history;
 pub mod plot;

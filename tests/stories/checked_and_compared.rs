@@ -212,7 +212,7 @@ fn a_page_of_the_web_is_compared_with_a_file_by_the_rules_of_the_settings() {
     assert_refused(&compare("/no", &[]), 1, &["robots.txt", "/no"]);
     assert_refused(&compare("/gone", &[]), 1, &["404", "/gone"]);
     assert_refused(&compare("/image", &[]), 1, &["is no text", "/image"]);
-    assert_refused(&compare("/soft", &[]), 1, &["says that there is none"]);
+    assert_refused(&compare("/soft", &[]), 1, &["says that it does not exist"]);
     assert!(!site.log().asked("/no"), "{:?}", site.log().paths());
     let strict = freshet.run(&["compare", "a.txt", &site.url("/new")]);
     assert_refused(&strict, 1, &["private", "--allow-private"]);
@@ -464,7 +464,7 @@ fn a_page_that_is_not_to_be_had_is_asked_for_once_and_the_reason_told() {
         ("/closed", "http-error", "403"),
         ("/cut", "cut-off", "within the body"),
         ("/reset", "hung-up", "hung up"),
-        ("/soft", "soft-missing", "says that there is none"),
+        ("/soft", "soft-missing", "says that it does not exist"),
     ] {
         let ran = check(&freshet, &site.url(path), &[]);
         assert_refused(&ran, 1, &["was not fetched", said]);

@@ -1,20 +1,20 @@
-//! A checked page for people: the way to it, its headers, what it says, its links.
+//! A checked page, drawn: the way to it, its headers, its text, its links.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use freshet::report::diff::harmless;
-use freshet::report::{Align, Table, bytes, number};
+use crate::look::check::{CheckedHop, CheckedPage, CheckedRobots, PageCheck};
 
-use super::report::{HopReport, PageReport, Report, RobotsReport};
+use super::diff::harmless;
+use super::{Align, Table, bytes, number};
 
 /// Lines shown of the text, unless all is wanted.
 const TEXT_LINES: usize = 10;
 /// Characters shown of a line of the text.
 const LINE_CHARACTERS: usize = 100;
 
-/// `links`: how many are shown.
-pub fn text(report: &Report, links: usize, all_text: bool) -> String {
+/// The checked page, with its first `links` links; `all_text` shows the whole text.
+pub fn check(report: &PageCheck, links: usize, all_text: bool) -> String {
     let mut text = String::new();
     for hop in &report.hops {
         write_hop(&mut text, hop);
@@ -23,7 +23,7 @@ pub fn text(report: &Report, links: usize, all_text: bool) -> String {
         1 => "1 request".to_owned(),
         many => format!("{} requests", number(many)),
     };
-    let _ = writeln!(text, "{sent} sent, {} of bodies came", bytes(report.bytes));
+    let _ = writeln!(text, "{sent} sent, {} received", bytes(report.bytes));
     if let Some(headers) = report.hops.last().map(|hop| &hop.headers).filter(|headers| !headers.is_empty()) {
         text.push_str("\nheaders\n");
         let rows = headers.iter().map(|(name, value)| (*name, value.clone()));
@@ -36,7 +36,7 @@ pub fn text(report: &Report, links: usize, all_text: bool) -> String {
     text
 }
 
-/// Names and values, below each other; what others wrote is made harmless.
+/// Names and values, a line each; text from others is made harmless.
 fn write_rows<'a>(text: &mut String, rows: impl Iterator<Item = (&'a str, String)>) {
     let rows: Vec<(&str, String)> = rows.collect();
     let widest = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
@@ -45,14 +45,14 @@ fn write_rows<'a>(text: &mut String, rows: impl Iterator<Item = (&'a str, String
     }
 }
 
-fn write_hop(text: &mut String, hop: &HopReport) {
+fn write_hop(text: &mut String, hop: &CheckedHop) {
     let _ = writeln!(text, "{}", harmless(&hop.url));
     let mut rows = vec![("robots", robots(&hop.robots))];
     if !hop.robots.sitemaps.is_empty() {
         rows.push(("sitemaps", hop.robots.sitemaps.join(", ")));
     }
     if let Some(refused) = hop.refused {
-        rows.push(("scope", format!("a crawl would not come here: {refused}")));
+        rows.push(("scope", format!("a crawl would not visit it: {refused}")));
     }
     let answer = match (hop.status, &hop.to) {
         (Some(status), Some(to)) => format!("{status} {} to {to}", hop.outcome),
@@ -67,7 +67,7 @@ fn write_hop(text: &mut String, hop: &HopReport) {
     write_rows(text, rows.into_iter());
 }
 
-fn robots(robots: &RobotsReport) -> String {
+fn robots(robots: &CheckedRobots) -> String {
     let verdict = match (robots.allowed, &robots.rule) {
         (None, _) => return "not read".to_owned(),
         (Some(true), Some(rule)) => format!("allowed by `{}`", rule),
@@ -84,13 +84,13 @@ fn robots(robots: &RobotsReport) -> String {
     format!("{verdict}{file}{delay}{kept}")
 }
 
-fn write_page(text: &mut String, page: &PageReport, outcome: &str, all_text: bool) {
+fn write_page(text: &mut String, page: &CheckedPage, outcome: &str, all_text: bool) {
     text.push_str("\npage\n");
     let kind = match page.charset {
         Some(charset) => format!("{}, {charset}", page.media),
-        None => format!("{}: of a kind that is not read", page.media),
+        None => format!("{} (stored; no text is extracted)", page.media),
     };
-    let mut rows = vec![("kind", kind)];
+    let mut rows = vec![("type", kind)];
     if outcome != "fetched" {
         rows.push(("taken for", outcome.to_owned()));
     }
@@ -146,7 +146,7 @@ fn write_text(text: &mut String, page: &str, all: bool) {
     }
 }
 
-fn write_links(text: &mut String, page: &PageReport, shown: usize) {
+fn write_links(text: &mut String, page: &CheckedPage, shown: usize) {
     let count = |count: usize| number(count as u64);
     let taken = page.links.iter().filter(|link| link.taken).count();
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
