@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use freshet::crawl::Crawler;
-use freshet::crawl::foresee::{Foreseen, Foretold};
+use freshet::crawl::preview::{Foreseen, Foretold};
 use freshet::estimate::Estimate;
 use freshet::fetch::network::Network;
 use freshet::policy::Reason;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::json;
 use url::Url;
 
-use freshet::crawl::foresee::{About, Foreseen};
+use freshet::crawl::preview::{About, Foreseen};
 use freshet::fetch::read_robots;
 use freshet::fetch::visit::Waiting;
 use freshet::observation::Life;

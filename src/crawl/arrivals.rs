@@ -21,7 +21,7 @@ impl<W: Web> Cycle<'_, W> {
                 Subject::Sitemap { nesting } => self.sitemap(observed, nesting).await,
             },
             FetchEvent::Deferred { request, why } => self.deferred(&request, why).await,
-            FetchEvent::Host(report) => self.order(Order::Host(Box::new(report))).await,
+            FetchEvent::Host(report) => self.outbox.order(Order::Host(Box::new(report))).await,
             FetchEvent::Robots { host, sitemaps } => self.ask_sitemaps(&host, sitemaps).await,
         }
     }
@@ -81,8 +81,8 @@ impl<W: Web> Cycle<'_, W> {
         record.found = found;
         let host = planned.host;
         let spent = self.spent();
-        self.order(Order::Visit(Box::new(record), spent)).await;
-        self.quench(host);
+        self.outbox.order(Order::Visit(Box::new(record), spent)).await;
+        self.host_freed(host);
     }
 
     /// Judges a redirect: each hop is a page of its own, in scope, not seen on the way here, and not too far along.
@@ -135,7 +135,7 @@ impl<W: Web> Cycle<'_, W> {
                 target = target.as_str(),
                 "a seed redirects; its scope follows"
             );
-            self.order(Order::AdoptSeed(planned.seed, target.clone())).await;
+            self.outbox.order(Order::AdoptSeed(planned.seed, target.clone())).await;
         }
     }
 
@@ -180,14 +180,10 @@ impl<W: Web> Cycle<'_, W> {
             Subject::Sitemap { .. } => return self.sitemap_missed(&request.url),
         };
         self.planned.remove(&page);
-        // Its host may rest now: what it was to be asked for goes to others.
-        (self.stale, self.thirsty) = (true, true);
-        self.crawler.counts.deferred += 1;
-        *self.crawler.counts.put_off.entry(why.name()).or_default() += 1;
-        // A cycle that was stopped goes on: what it did not reach is not put off.
-        if why != Waiting::Stopped {
-            let tally = Tally { deferred: 1, ..Tally::default() };
-            self.order(Order::Counts(Vec::new(), tally)).await;
+        self.planner.visit_put_off();
+        let tally = self.crawler.accounts.put_off(why, 1);
+        if tally != Tally::default() {
+            self.outbox.order(Order::Counts(Vec::new(), tally)).await;
         }
     }
 }

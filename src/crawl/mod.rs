@@ -1,17 +1,21 @@
 //! The live loop: cycles until told to stop.
 
+mod accounts;
 mod arrivals;
 mod cycle;
-pub mod foresee;
 mod importance;
 pub mod observe;
+mod opening;
+mod outbox;
+mod planner;
 pub mod prepare;
+pub mod preview;
 pub mod redirect;
 mod sitemaps;
 pub mod weights;
 mod writer;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,9 +28,12 @@ use crate::fetch::visit::Waiting;
 use crate::fetch::web::Web;
 use crate::page::PageId;
 use crate::policy::Policy;
-use crate::store::{Change, CycleId, KnownPage, Store, StoreError};
+use crate::store::{Change, CycleId, Store, StoreError};
 use crate::time::Timestamp;
-use crate::unique::{Refusal, Scope, UniquenessVerifier, host_hash, query_path_hash};
+use crate::unique::{Scope, UniquenessVerifier, host_hash, query_path_hash};
+pub use accounts::Counts;
+
+use accounts::Accounts;
 use observe::Observer;
 use weights::WeightBy;
 
@@ -90,39 +97,6 @@ pub struct Progress {
     pub time_left: Option<Duration>,
 }
 
-/// What a crawl has done so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub requests: u64,
-    pub bytes: u64,
-    /// Visits that brought the page, or the word that it is unchanged.
-    pub fetched: u64,
-    /// Pages found that were not known.
-    pub new: u64,
-    pub changed: u64,
-    pub unchanged: u64,
-    pub redirected: u64,
-    pub failed: u64,
-    /// Robots.txt or the address rules forbade it.
-    pub blocked: u64,
-    /// Put off to a later cycle.
-    pub deferred: u64,
-    /// Visits by how they ended.
-    pub outcomes: BTreeMap<&'static str, u64>,
-    /// Visits put off, by reason.
-    pub put_off: BTreeMap<&'static str, u64>,
-    /// Links not taken, by reason.
-    pub refused: BTreeMap<&'static str, u64>,
-}
-
-impl Counts {
-    fn refuse(&mut self, refusals: &[(Refusal, u64)]) {
-        for (reason, count) in refusals {
-            *self.refused.entry(reason.name()).or_default() += count;
-        }
-    }
-}
-
 /// How a crawl ended.
 #[derive(Clone, Debug)]
 pub struct CrawlReport {
@@ -161,7 +135,7 @@ pub struct Crawler<W> {
     verifier: UniquenessVerifier,
     /// Pages that an earlier run took in and the operator does not want any more. They stay, and are left alone.
     unwanted: HashSet<PageId>,
-    counts: Counts,
+    accounts: Accounts,
     /// Who is told of changes.
     changes: Option<UnboundedSender<Change>>,
     started: Instant,
@@ -216,7 +190,7 @@ impl<W: Web> Crawler<W> {
             observer: Arc::new(observer),
             verifier,
             unwanted,
-            counts: Counts::default(),
+            accounts: Accounts::default(),
             changes: None,
             started: Instant::now(),
             resumed: false,
@@ -265,7 +239,7 @@ impl<W: Web> Crawler<W> {
         let stopped = stop.clone();
         cycle::run(self, 1, stop, progress).await?;
         let report = self.report(1, *stopped.borrow());
-        self.counts = Counts::default();
+        self.accounts = Accounts::default();
         Ok(report)
     }
 
@@ -293,18 +267,24 @@ impl<W: Web> Crawler<W> {
             elapsed: self.started.elapsed(),
             stopped,
             threshold: self.least,
-            counts: self.counts.clone(),
+            counts: self.accounts.counts.clone(),
         }
-    }
-
-    /// May this page be visited at all? One that another stands for, or that is not wanted any more, may not.
-    fn is_wanted(&self, page: &KnownPage) -> bool {
-        page.alias_of.is_none() && !self.unwanted.contains(&page.id)
     }
 
     /// The store, which no cycle has at the moment.
     pub fn store(&mut self) -> Result<&mut dyn Store, CrawlError> {
         Ok(&mut **self.store.as_mut().ok_or(CrawlError::WriterLost)?)
+    }
+
+    /// Lends the store to `work`, and takes it back whatever comes of it.
+    fn with_store<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self, &mut dyn Store) -> Result<T, CrawlError>,
+    ) -> Result<T, CrawlError> {
+        let mut store = self.store.take().ok_or(CrawlError::WriterLost)?;
+        let done = work(self, &mut *store);
+        self.store = Some(store);
+        done
     }
 
     fn close_cycle(&mut self, cycle: CycleId) -> Result<(), CrawlError> {

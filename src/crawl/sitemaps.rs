@@ -43,9 +43,9 @@ struct Files {
 impl<W: Web> Cycle<'_, W> {
     /// A host's robots.txt was read: its sitemaps are asked for, unless they were today.
     pub(super) async fn ask_sitemaps(&mut self, host: &Host, named: Vec<Url>) {
-        let known = self.ids.get(host).and_then(|id| self.hosts.get(id));
+        let known = self.hosts.named(host);
         let fresh = |at: Timestamp| Timestamp::now().since(at).seconds() < MAX_AGE.as_secs_f64();
-        let wanted = known.is_some_and(|known| known.wanted && !known.sitemaps_at.is_some_and(fresh));
+        let wanted = known.is_some_and(|known| known.is_wanted && !known.sitemaps_at.is_some_and(fresh));
         if !self.crawler.settings.sitemaps || !wanted {
             return;
         }
@@ -96,7 +96,7 @@ impl<W: Web> Cycle<'_, W> {
         files.awaited = files.awaited.saturating_sub(1);
         files.missed |= missed;
         if files.awaited == 0 && !files.missed {
-            self.order(Order::SitemapsRead(of, Timestamp::now())).await;
+            self.outbox.order(Order::SitemapsRead(of, Timestamp::now())).await;
         }
     }
 
@@ -121,7 +121,7 @@ impl<W: Web> Cycle<'_, W> {
         }
         let found = self.admit(links, &LinkSource { depth: 1, seed: None, page: None });
         if !found.is_empty() || !dates.is_empty() {
-            self.order(Order::Sitemap { found, dates }).await;
+            self.outbox.order(Order::Sitemap { found, dates }).await;
         }
     }
 }

@@ -100,6 +100,19 @@ pub enum Outcome {
     Refused(Refused),
 }
 
+/// The kinds of outcomes that are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutcomeClass {
+    /// The visit brought the page, or the answer that it is unchanged.
+    Fetched,
+    /// The page sends elsewhere.
+    Redirected,
+    /// We did not ask: robots.txt or the address rules forbid it. That is no failure of the page.
+    Blocked,
+    /// The visit brought nothing. A redirect that leads nowhere counts as this.
+    Failed,
+}
+
 /// What can be wrong with a redirect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RedirectFault {
@@ -224,9 +237,26 @@ impl Outcome {
         Outcome::Refused(Refused::Address),
     ];
 
-    /// Did the visit bring the page, or the word that it is unchanged?
+    /// The kind of outcome that it is counted as. Everything that counts outcomes goes by this.
+    pub fn class(&self) -> OutcomeClass {
+        match self {
+            Outcome::Fetched | Outcome::NotModified => OutcomeClass::Fetched,
+            Outcome::Redirected { .. } => OutcomeClass::Redirected,
+            Outcome::Refused(_) => OutcomeClass::Blocked,
+            Outcome::BadRedirect(_)
+            | Outcome::Missing
+            | Outcome::SoftMissing
+            | Outcome::SoftBusy
+            | Outcome::ServerError
+            | Outcome::HttpError
+            | Outcome::Throttled { .. }
+            | Outcome::Failed(_) => OutcomeClass::Failed,
+        }
+    }
+
+    /// Did the visit bring the page, or the answer that it is unchanged?
     pub fn is_success(&self) -> bool {
-        matches!(self, Outcome::Fetched | Outcome::NotModified)
+        self.class() == OutcomeClass::Fetched
     }
 
     /// How many tries it is worth within one cycle, of `most`. A broken page will be as broken in a minute; a busy or

@@ -8,7 +8,7 @@ use super::{Result, SqliteStore, StoreError, hosts, learning, pages, signed};
 use crate::change::ChangeSettings;
 use crate::change::divergence::Divergence;
 use crate::change::profile::Measured;
-use crate::fetch::visit::{Outcome, RedirectFault};
+use crate::fetch::visit::{Outcome, OutcomeClass, RedirectFault};
 use crate::observation::{Life, Standing};
 use crate::page::{Depth, Fingerprint, HostId, PageId};
 use crate::policy::Policy;
@@ -98,13 +98,8 @@ impl Counts {
             _ => {}
         }
         self.fetched += i64::from(outcome.is_success());
-        self.failed += i64::from(is_failure(outcome));
+        self.failed += i64::from(outcome.class() == OutcomeClass::Failed);
     }
-}
-
-/// A redirect or a refusal of ours is no failure of the page's.
-fn is_failure(outcome: &Outcome) -> bool {
-    !outcome.is_success() && !matches!(outcome, Outcome::Redirected { .. } | Outcome::Refused(_))
 }
 
 /// What the page's row says before the visit is taken in.

@@ -1,0 +1,153 @@
+//! The accounts of a crawl: every visit, request and refusal is counted here, by one rule.
+
+use std::collections::BTreeMap;
+
+use crate::fetch::Traffic;
+use crate::fetch::visit::{Outcome, OutcomeClass, Waiting};
+use crate::store::Tally;
+use crate::unique::Refusal;
+
+/// What a crawl has done so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Requests that were sent, for robots.txt and sitemaps too.
+    pub requests: u64,
+    /// Bytes of the bodies that came, decoded.
+    pub bytes: u64,
+    /// Visits that brought the page, or the answer that it is unchanged.
+    pub fetched: u64,
+    /// Pages found that were not known.
+    pub new: u64,
+    /// Visits that found another content.
+    pub changed: u64,
+    /// Visits that found the content that was held.
+    pub unchanged: u64,
+    /// Visits that were sent elsewhere.
+    pub redirected: u64,
+    /// Visits that brought nothing.
+    pub failed: u64,
+    /// Visits that robots.txt or the address rules forbade.
+    pub blocked: u64,
+    /// Visits put off to a later cycle.
+    pub deferred: u64,
+    /// Visits by how they ended.
+    pub outcomes: BTreeMap<&'static str, u64>,
+    /// Visits put off, by reason.
+    pub put_off: BTreeMap<&'static str, u64>,
+    /// Links not taken, by reason.
+    pub refused: BTreeMap<&'static str, u64>,
+}
+
+/// The counts of a crawl, and how much of the traffic is in the store.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Accounts {
+    /// What is shown.
+    pub(super) counts: Counts,
+    /// Traffic of this cycle that was counted.
+    counted: Traffic,
+}
+
+impl Accounts {
+    /// A cycle opens: its fetcher counts from nothing.
+    pub(super) fn open_cycle(&mut self) {
+        self.counted = Traffic::default();
+    }
+
+    /// Requests of this cycle that were counted.
+    pub(super) fn requests_in_cycle(&self) -> u64 {
+        self.counted.requests
+    }
+
+    /// A visit was recorded. `changed`: whether the page changed; `None` if there was nothing to compare.
+    pub(super) fn visit(&mut self, outcome: &Outcome, changed: Option<bool>) {
+        let counts = &mut self.counts;
+        *counts.outcomes.entry(outcome.code()).or_default() += 1;
+        match outcome.class() {
+            OutcomeClass::Fetched => counts.fetched += 1,
+            OutcomeClass::Redirected => counts.redirected += 1,
+            OutcomeClass::Blocked => counts.blocked += 1,
+            OutcomeClass::Failed => counts.failed += 1,
+        }
+        match changed {
+            Some(true) => counts.changed += 1,
+            Some(false) => counts.unchanged += 1,
+            None => {}
+        }
+    }
+
+    /// Visits were put off. Returns what the store's cycle counts of it: a cycle that was stopped goes on in the next run, so
+    /// for the store the visits that it did not reach are not put off.
+    pub(super) fn put_off(&mut self, why: Waiting, visits: u64) -> Tally {
+        self.counts.deferred += visits;
+        *self.counts.put_off.entry(why.name()).or_default() += visits;
+        let deferred = if why == Waiting::Stopped { 0 } else { visits };
+        Tally { deferred, ..Tally::default() }
+    }
+
+    /// Links were refused.
+    pub(super) fn refuse(&mut self, refusals: &[(Refusal, u64)]) {
+        for (reason, count) in refusals {
+            *self.counts.refused.entry(reason.name()).or_default() += count;
+        }
+    }
+
+    /// The cycle's fetcher has sent and received `traffic` so far. Returns the part that was not counted before, for the
+    /// store.
+    pub(super) fn spend(&mut self, traffic: Traffic) -> Tally {
+        let spent = Tally {
+            requests: traffic.requests - self.counted.requests,
+            bytes: traffic.bytes - self.counted.bytes,
+            ..Tally::default()
+        };
+        self.counts.requests += spent.requests;
+        self.counts.bytes += spent.bytes;
+        self.counted = traffic;
+        spent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fetch::visit::{Failure, RedirectFault, Refused};
+
+    #[test]
+    fn every_visit_is_counted_once_by_its_class() {
+        let mut accounts = Accounts::default();
+        let to = url::Url::parse("https://example.org/").expect("a URL");
+        accounts.visit(&Outcome::Fetched, Some(true));
+        accounts.visit(&Outcome::NotModified, Some(false));
+        accounts.visit(&Outcome::Redirected { to, permanent: true }, None);
+        accounts.visit(&Outcome::Refused(Refused::Robots), None);
+        accounts.visit(&Outcome::Missing, None);
+        accounts.visit(&Outcome::BadRedirect(RedirectFault::Loop), None);
+        accounts.visit(&Outcome::Failed(Failure::Dns), None);
+        let counts = &accounts.counts;
+        assert_eq!((counts.fetched, counts.redirected, counts.blocked, counts.failed), (2, 1, 1, 3));
+        assert_eq!((counts.changed, counts.unchanged), (1, 1));
+        assert_eq!(counts.outcomes.values().sum::<u64>(), 7);
+        assert_eq!(counts.outcomes["redirect-loop"], 1);
+    }
+
+    #[test]
+    fn traffic_is_counted_once_and_anew_for_each_cycle() {
+        let mut accounts = Accounts::default();
+        let so_far = |requests, bytes| Traffic { requests, bytes };
+        assert_eq!(accounts.spend(so_far(3, 100)), Tally { requests: 3, bytes: 100, ..Tally::default() });
+        assert_eq!(accounts.spend(so_far(5, 100)), Tally { requests: 2, ..Tally::default() });
+        assert_eq!(accounts.spend(so_far(5, 100)), Tally::default());
+        accounts.open_cycle();
+        assert_eq!(accounts.spend(so_far(1, 7)).requests, 1);
+        assert_eq!((accounts.counts.requests, accounts.counts.bytes), (6, 107));
+        assert_eq!(accounts.requests_in_cycle(), 1);
+    }
+
+    #[test]
+    fn a_stopped_cycle_puts_nothing_off_in_the_store() {
+        let mut accounts = Accounts::default();
+        assert_eq!(accounts.put_off(Waiting::Budget, 4).deferred, 4);
+        assert_eq!(accounts.put_off(Waiting::Stopped, 2).deferred, 0);
+        assert_eq!(accounts.counts.deferred, 6);
+        assert_eq!(accounts.counts.put_off["stopped"], 2);
+    }
+}

@@ -1,0 +1,153 @@
+//! The opening of a cycle: hosts as the last run left them, and every page that may be visited, with its score.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::observe::{Observed, Observer};
+use super::planner::{Eligibility, HostLoad};
+use super::prepare::{self, Terms, View};
+use super::{CrawlError, Crawler};
+use crate::fetch::web::Web;
+use crate::fetch::{Fetcher, HostPlace};
+use crate::page::{Host, HostId, PageId, PageUrl};
+use crate::policy;
+use crate::schedule::Candidates;
+use crate::store::{KnownPage, OpenCycle, Store};
+use crate::time::Timestamp;
+
+/// The fetcher of a crawl.
+pub(super) type PageFetcher<W> = Fetcher<W, Observed>;
+
+/// Everything that a cycle starts from.
+pub(super) struct Opening<W> {
+    pub(super) fetcher: PageFetcher<W>,
+    pub(super) hosts: CycleHosts,
+    pub(super) candidates: Candidates,
+}
+
+impl<W: Web> Opening<W> {
+    /// Reads the store. Nothing is asked for, and nothing is written.
+    pub(super) fn of(
+        crawler: &mut Crawler<W>,
+        store: &mut dyn Store,
+        open: &OpenCycle,
+        view: &View,
+        terms: Terms,
+    ) -> Result<Self, CrawlError> {
+        let left = terms.budget.map(|budget| budget.saturating_sub(open.requests));
+        let observer = Arc::clone(&crawler.observer);
+        let digest = move |visit| Observer::observe(&observer, visit);
+        let mut fetcher =
+            Fetcher::new(Arc::clone(&crawler.web), digest, crawler.settings.fetch.clone(), left);
+        let mut hosts = CycleHosts::default();
+        let known_hosts = store.hosts()?;
+        for known in &known_hosts {
+            fetcher.remember(&known.report, open.resumed);
+            let place = fetcher.place(&known.report.host);
+            let host = CycleHost { place, is_wanted: false, sitemaps_at: known.sitemaps_at };
+            hosts.insert(known.id, known.report.host.clone(), host);
+        }
+        let unwanted = &crawler.unwanted;
+        let is_wanted = |page: &KnownPage| is_wanted(page, unwanted);
+        prepare::look_over(store, &mut crawler.policy, &known_hosts, view, terms, &is_wanted)?;
+        let policy = &*crawler.policy;
+        let mut candidates = Candidates::default();
+        let outstanding: HashSet<PageId> = open.outstanding.iter().map(|visit| visit.page).collect();
+        store.each_page(&mut |mut page| {
+            view.adjust(&mut page);
+            let is_planned = outstanding.contains(&page.id);
+            let eligibility = Eligibility::of(&page, open.id, &terms, policy, is_wanted(&page), is_planned);
+            match eligibility {
+                Eligibility::Unwanted | Eligibility::Waits => return,
+                Eligibility::Visited => {
+                    if let Some(host) = hosts.get(page.host) {
+                        fetcher.charge(host.place, 1);
+                    }
+                }
+                Eligibility::Planned => {}
+                Eligibility::Candidate => {
+                    candidates.push(&page.state, policy::score(policy, &page.state, terms.now));
+                }
+            }
+            // A host counts though all its pages were visited: the run may have ended before its sitemaps were read.
+            hosts.want(page.host);
+        })?;
+        Ok(Self { fetcher, hosts, candidates })
+    }
+}
+
+/// May this page be visited at all? A page that another stands for may not, nor one that is not wanted any more.
+pub(super) fn is_wanted(page: &KnownPage, unwanted: &HashSet<PageId>) -> bool {
+    page.alias_of.is_none() && !unwanted.contains(&page.id)
+}
+
+/// A host in a cycle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CycleHost {
+    /// Where the fetcher keeps it.
+    pub(super) place: HostPlace,
+    /// Some page of it is visited in this cycle.
+    pub(super) is_wanted: bool,
+    /// When its sitemaps were last read.
+    pub(super) sitemaps_at: Option<Timestamp>,
+}
+
+/// The hosts of a cycle, by id and by name.
+#[derive(Debug, Default)]
+pub(super) struct CycleHosts {
+    by_id: HashMap<HostId, CycleHost>,
+    ids: HashMap<Host, HostId>,
+}
+
+impl CycleHosts {
+    pub(super) fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    pub(super) fn get(&self, id: HostId) -> Option<&CycleHost> {
+        self.by_id.get(&id)
+    }
+
+    pub(super) fn named(&self, host: &Host) -> Option<&CycleHost> {
+        self.get(*self.ids.get(host)?)
+    }
+
+    pub(super) fn insert(&mut self, id: HostId, name: Host, host: CycleHost) {
+        self.ids.insert(name, id);
+        self.by_id.insert(id, host);
+    }
+
+    /// A page of this host is visited.
+    fn want(&mut self, id: HostId) {
+        if let Some(host) = self.by_id.get_mut(&id) {
+            host.is_wanted = true;
+        }
+    }
+
+    /// A page of this host was found.
+    pub(super) fn found<W: Web>(&mut self, id: HostId, url: &PageUrl, fetcher: &mut PageFetcher<W>) {
+        if !self.by_id.contains_key(&id) {
+            let name = url.host();
+            let place = fetcher.place(&name);
+            self.insert(id, name, CycleHost { place, is_wanted: true, sitemaps_at: None });
+        }
+        self.want(id);
+    }
+
+    /// The pause that is kept with a host.
+    pub(super) fn delay<W: Web>(&self, id: HostId, fetcher: &PageFetcher<W>) -> Option<Duration> {
+        Some(fetcher.delay_of(self.get(id)?.place))
+    }
+
+    /// A host as the planner sees it.
+    pub(super) fn load<W: Web>(&self, id: HostId, fetcher: &PageFetcher<W>) -> Option<HostLoad> {
+        let place = self.get(id)?.place;
+        Some(HostLoad {
+            delay: fetcher.delay_of(place),
+            queued: fetcher.queued_on(place),
+            left: fetcher.left_on(place),
+            is_resting: fetcher.is_resting(place),
+        })
+    }
+}

@@ -1,0 +1,147 @@
+//! What the next cycle would do, without doing it: nothing is asked for, and nothing written.
+
+use super::opening::{Opening, is_wanted};
+use super::planner::Eligibility;
+use super::prepare::{self, Terms, View};
+use super::weights::Weights;
+use super::{CrawlError, CrawlSettings, Crawler};
+use crate::fetch::web::Web;
+use crate::page::{HostId, PageId};
+use crate::policy::{self, Reason, Score};
+use crate::schedule::Discovery;
+use crate::store::{CycleId, KnownPage, OpenCycle, Store};
+use crate::time::Timestamp;
+
+/// The plan of the next cycle.
+#[derive(Clone, Debug)]
+pub struct Foreseen {
+    /// Best first.
+    pub visits: Vec<Foretold>,
+    /// Pages that may be visited now.
+    pub candidates: usize,
+    /// Those of them that were never visited.
+    pub new: usize,
+    /// An interrupted cycle is taken up.
+    pub resumed: bool,
+    pub budget: Option<u64>,
+    /// The least score of a page that is visited again.
+    pub threshold: Option<f64>,
+    /// The page that was asked about.
+    pub about: Option<About>,
+}
+
+/// A visit that is planned.
+#[derive(Clone, Debug)]
+pub struct Foretold {
+    pub page: KnownPage,
+    pub score: Score,
+    pub is_new: bool,
+    pub reason: Reason,
+}
+
+/// Where one page stands.
+#[derive(Clone, Debug)]
+pub struct About {
+    pub page: KnownPage,
+    pub score: Score,
+    pub reason: Reason,
+    /// It is in the plan.
+    pub is_planned: bool,
+    /// It may be visited now; else it waits, is unwanted, or another stands for it.
+    pub is_candidate: bool,
+    pub is_wanted: bool,
+    /// It was visited in the cycle that is under way.
+    pub is_done: bool,
+    /// Pages that come before it.
+    pub better: usize,
+    /// Visits that its host has room for in the cycle; `None`: any number.
+    pub host_room: Option<usize>,
+}
+
+impl<W: Web> Crawler<W> {
+    /// What a cycle that began now would visit, in the order of scores, as far as is known before its first answer;
+    /// and where the page `about` stands.
+    pub fn foresee(&mut self, now: Timestamp, about: Option<PageId>) -> Result<Foreseen, CrawlError> {
+        self.with_store(|crawler, store| foresee(crawler, store, now, about))
+    }
+
+    /// The name of the policy that ranks pages.
+    pub fn policy_name(&self) -> &str {
+        self.policy.name()
+    }
+}
+
+fn foresee<W: Web>(
+    crawler: &mut Crawler<W>,
+    store: &mut dyn Store,
+    now: Timestamp,
+    about: Option<PageId>,
+) -> Result<Foreseen, CrawlError> {
+    let (priors, _) = prepare::priors(store, &*crawler.policy)?;
+    prepare::believe(&mut crawler.policy, &priors);
+    prepare::recall(store, &mut crawler.policy)?;
+    let view = View {
+        weights: Weights::load(store, crawler.settings.weight)?,
+        learnt: prepare::learnt_otherwise(store, &*crawler.policy)?,
+    };
+    let CrawlSettings { budget, threshold, every, .. } = crawler.settings;
+    let length = prepare::cycle_length(store, every, now)?;
+    let open = next_cycle(store)?;
+    let terms = Terms { cycle: open.id.0, now, budget, threshold, length };
+    let Opening { fetcher, hosts, mut candidates } = Opening::of(crawler, store, &open, &view, terms)?;
+    let policy = &*crawler.policy;
+    let asked = about.map(|page| store.known_page(page)).transpose()?.flatten();
+    let asked = asked.map(|mut page| {
+        view.adjust(&mut page);
+        let score = policy::score(policy, &page.state, now);
+        (candidates.better_than(&page.state, score), score, page)
+    });
+    let (all, new) = (candidates.len(), candidates.len_of_new());
+    let left = fetcher.left().map_or(usize::MAX, |left| left as usize);
+    let mut discovery = crawler.settings.discover.map(Discovery::of);
+    let cap = |host: HostId| hosts.load(host, &fetcher).map_or(0, |load| load.cap(every));
+    let plan = candidates.choose(left, discovery.as_mut(), cap);
+    let about = asked.map(|(better, score, page)| {
+        let is_wanted = is_wanted(&page, &crawler.unwanted);
+        let eligibility = Eligibility::of(&page, open.id, &terms, policy, is_wanted, false);
+        About {
+            score,
+            reason: policy.reason(&page.state, now),
+            is_planned: plan.visits.iter().any(|visit| visit.page == page.id),
+            is_candidate: eligibility == Eligibility::Candidate,
+            is_wanted,
+            is_done: eligibility == Eligibility::Visited,
+            better,
+            host_room: Some(cap(page.host)).filter(|room| *room < usize::MAX),
+            page,
+        }
+    });
+    let mut visits = Vec::with_capacity(plan.visits.len());
+    for visit in &plan.visits {
+        if let Some(mut page) = store.known_page(visit.page)? {
+            view.adjust(&mut page);
+            let reason = policy.reason(&page.state, now);
+            visits.push(Foretold { page, score: visit.score, is_new: visit.is_new, reason });
+        }
+    }
+    let revisits = plan.visits.iter().filter(|visit| !visit.is_new).map(|visit| visit.score.value());
+    let threshold = revisits.min_by(f64::total_cmp);
+    Ok(Foreseen { visits, candidates: all, new, resumed: open.resumed, budget, threshold, about })
+}
+
+/// The cycle that a crawl would open now. Plans of an interrupted run are left out: its pages compete again.
+fn next_cycle(store: &mut dyn Store) -> Result<OpenCycle, CrawlError> {
+    let last = store.cycles(1)?.into_iter().next();
+    let interrupted = last.as_ref().filter(|cycle| cycle.ended_at.is_none());
+    let id = match (&last, interrupted) {
+        (_, Some(cycle)) => cycle.id,
+        (Some(cycle), None) => cycle.id + 1,
+        (None, None) => 1,
+    };
+    Ok(OpenCycle {
+        id: CycleId(id),
+        resumed: interrupted.is_some(),
+        requests: interrupted.map_or(0, |cycle| cycle.requests),
+        outstanding: Vec::new(),
+    })
+}
