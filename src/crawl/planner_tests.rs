@@ -179,12 +179,12 @@ fn known(last_cycle: Option<i64>, due_at: i64, score_is_due: bool) -> KnownPage 
 
 #[test]
 fn a_cycle_goes_on_where_it_was_interrupted() {
-    let policy = crate::policy::registry::by_name("age").expect("a policy");
+    let policy = crate::policy::registry::find("age", &Default::default()).expect("a policy");
     let terms = Terms {
         cycle: 5,
         now: Timestamp::from_seconds(1000),
         budget: None,
-        threshold: Some(500.0 / 86_400.0),
+        threshold: Some(500.0),
         length: crate::time::Age::from_days(1.0),
     };
     let of = |page: &KnownPage, is_wanted, is_planned| {
