@@ -37,7 +37,8 @@ impl Sketch {
     }
 
     /// What a sketch of at most `most` hashes, at least one, would have been.
-    pub fn shrunk(&self, most: usize) -> Self {
+    #[cfg(test)]
+    pub(super) fn shrunk(&self, most: usize) -> Self {
         Self::cut(&self.hashes, self.whole, Some(most))
     }
 

@@ -76,11 +76,6 @@ impl Host {
         self.port
     }
 
-    /// Whether requests are encrypted.
-    pub fn is_https(&self) -> bool {
-        self.https
-    }
-
     /// The address, when the host is one and not a name.
     pub fn ip(&self) -> Option<IpAddr> {
         self.name().parse().ok()
@@ -158,10 +153,10 @@ mod tests {
     #[test]
     fn a_host_knows_its_parts() {
         let example = host("https://www.example.co.uk/");
-        assert_eq!((example.name(), example.port(), example.is_https()), ("www.example.co.uk", 443, true));
+        assert_eq!((example.name(), example.port(), example.https), ("www.example.co.uk", 443, true));
         assert_eq!((example.domain(), example.ip()), ("example.co.uk", None));
         let address = host("http://[2001:db8::1]:81/");
-        assert_eq!((address.name(), address.port(), address.is_https()), ("2001:db8::1", 81, false));
+        assert_eq!((address.name(), address.port(), address.https), ("2001:db8::1", 81, false));
         assert_eq!((address.domain(), address.ip()), ("2001:db8::1", "2001:db8::1".parse().ok()));
         assert_eq!(host("http://user@10.0.0.7/").domain(), "10.0.0.7");
         assert_eq!(host("http://localhost:3000/").domain(), "localhost");

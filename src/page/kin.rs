@@ -89,8 +89,23 @@ mod tests {
 
     proptest! {
         #[test]
+        fn queries_and_the_number_in_a_name_change_no_kin(
+            folder in "[a-z]{1,8}", name in "[a-z]{1,8}", numbers in any::<(u32, u32)>(), query in "[a-z0-9=&]{0,12}",
+        ) {
+            let of = |rest: &str| Kin::of(&format!("https://example.org/{folder}/{name}{rest}"));
+            prop_assert_eq!(of(&format!("{}.html?{query}", numbers.0)), of(&format!("{}.html#{query}", numbers.1)));
+        }
+
+        #[test]
+        fn a_site_is_that_of_all_its_pages(host in "[^/?#]{0,20}", path in ".{0,40}") {
+            let site = |path: &str| Kin::of(&format!("http://{host}{path}")).site;
+            prop_assert_eq!(site(&format!("/{path}")), site(""));
+            prop_assert_ne!(site(&format!("/{path}")), Kin::of(&format!("http://{host}x/{path}")).site);
+        }
+
+        #[test]
         fn any_text_has_kin(url in ".{0,60}") {
-            prop_assert_eq!(Kin::of(&url), Kin::of(&url));
+            Kin::of(&url);
         }
     }
 }

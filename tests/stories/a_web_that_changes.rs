@@ -3,8 +3,7 @@
 //! Each web has days that last for months, and is put up as it is on a given day: while a story runs it stands still,
 //! and between two crawls it is put up again, some days later, on the same port.
 
-use crate::first_crawl::FAST;
-use crate::support::{Freshet, Ran, Running};
+use crate::support::{FAST, Freshet, Ran, Running};
 use freshet::page::PageId;
 use freshet::store::{self, Store};
 use serde_json::{Value, json};

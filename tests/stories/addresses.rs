@@ -1,6 +1,6 @@
 //! Which addresses may be reached: public ones, and what the operator opened. Refused ones see no connection at all.
 
-use crate::operator::{crawl, crawl_strictly, outcome, pages, waiting_for};
+use crate::support::operator::{crawl, crawl_strictly, outcome, pages, waiting_for};
 use crate::support::{Freshet, Reply, Site, links_page};
 use std::io::ErrorKind;
 use std::net::TcpListener;

@@ -1,7 +1,6 @@
 //! The second run and those after it: what is known is asked for again, cheaply, and what is left is taken up.
 
-use crate::first_crawl::FAST;
-use crate::support::{Freshet, Reply, Site, links_page};
+use crate::support::{FAST, Freshet, Reply, Site, links_page};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::Write as _;

@@ -1,6 +1,6 @@
 //! Hosts that ask for time, are in trouble, or are not there: they get their time, and the crawl its other pages.
 
-use crate::operator::{crawl, host, outcome, page, waiting_for};
+use crate::support::operator::{crawl, host, outcome, page, waiting_for};
 use crate::support::{Freshet, Hit, Reply, Site, links_page};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};

@@ -1,8 +1,7 @@
 //! Changes as they are told: `changes`, `diff`, and a command for each of them.
 
-use crate::first_crawl::FAST;
 use crate::stopped_and_killed::wait_until;
-use crate::support::{Freshet, Ran, Reply, Running, Site, article, links_page};
+use crate::support::{FAST, Freshet, Ran, Reply, Running, Site, article, links_page};
 use crate::what_changed::{changes, crawl, visits};
 use quick_xml::Reader;
 use quick_xml::events::Event;

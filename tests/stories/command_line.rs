@@ -1,7 +1,6 @@
 //! What the command line takes, what it says, and where: data on stdout, talk on stderr, mistakes with their repair.
 
-use crate::first_crawl::FAST;
-use crate::support::{Freshet, Ran, Reply, Running, Site, links_page};
+use crate::support::{FAST, Freshet, Ran, Reply, Running, Site, links_page};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};

@@ -1,7 +1,6 @@
 //! What a crawl saw goes out as a dataset in every format, comes back, and goes out again the same.
 
-use crate::first_crawl::FAST;
-use crate::support::{Freshet, Reply, Site, article, links_page};
+use crate::support::{FAST, Freshet, Reply, Site, article, links_page};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,8 +1,7 @@
 //! Score functions that are bred from histories, and formulas that a user types: in the simulator and live.
 
-use crate::first_crawl::FAST;
 use crate::stopped_and_killed::wait_until;
-use crate::support::{Freshet, Ran, Reply, Site, article, links_page};
+use crate::support::{FAST, Freshet, Ran, Reply, Site, article, links_page};
 use serde_json::Value;
 use std::process::Command;
 use std::time::Duration;

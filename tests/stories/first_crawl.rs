@@ -1,9 +1,6 @@
 //! From a seeds file to stored pages.
 
-use crate::support::{Freshet, Reply, Site, links_page};
-
-/// Flags that every story needs: loopback is private, and tests have no second to lose.
-pub const FAST: [&str; 3] = ["--allow-private", "--delay", "0"];
+use crate::support::{FAST, Freshet, Reply, Site, links_page};
 
 #[test]
 fn everything_reachable_is_fetched_once_and_robots_comes_first() {

@@ -1,6 +1,6 @@
 //! Pages that are broken, hostile or merely odd: each ends as an outcome with a reason, and the crawl goes on.
 
-use crate::operator::{crawl, outcome, page};
+use crate::support::operator::{crawl, outcome, page};
 use crate::support::{Freshet, Ran, Reply, Site, links_page};
 use std::io::Write as _;
 use std::time::{Duration, Instant};

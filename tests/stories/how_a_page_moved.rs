@@ -1,8 +1,7 @@
 //! `freshet history`: what is told of one page, on webs whose truth is known and on pages made for it.
 
 use crate::a_web_that_changes::{Web, again, first};
-use crate::first_crawl::FAST;
-use crate::support::{Freshet, Reply, Site, article, links_page};
+use crate::support::{FAST, Freshet, Reply, Site, article, links_page};
 use serde_json::{Value, json};
 
 #[track_caller]

@@ -22,7 +22,6 @@ mod hard_pages;
 mod how_a_page_moved;
 mod monitoring;
 mod one_page_many_spellings;
-mod operator;
 mod politeness;
 mod rates_of_change;
 mod replayed;

@@ -1,7 +1,6 @@
 //! A collection under watch: cycles at fixed distances until stopped.
 
-use crate::first_crawl::FAST;
-use crate::support::{Freshet, Running, Site, links_page};
+use crate::support::{FAST, Freshet, Running, Site, links_page};
 use serde_json::Value;
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -1,7 +1,6 @@
 //! One page under many spellings is one page: it is asked for once, kept once, and listed once.
 
-use crate::first_crawl::FAST;
-use crate::support::{Freshet, Reply, Site, links_page};
+use crate::support::{FAST, Freshet, Reply, Site, links_page};
 use serde_json::{Value, json};
 
 /// Crawls from the seeds; the summary.

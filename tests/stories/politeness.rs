@@ -1,6 +1,6 @@
 //! How hosts are paced: one request at a time, a pause after each, and ceilings over them all.
 
-use crate::operator::{crawl, host, waiting_for};
+use crate::support::operator::{crawl, host, waiting_for};
 use crate::support::{Freshet, Log, Reply, Site, links_page};
 use std::time::Duration;
 

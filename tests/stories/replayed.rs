@@ -1,7 +1,6 @@
 //! What would policy X have done? Policies replayed over recorded, made-up and own histories.
 
-use crate::first_crawl::FAST;
-use crate::support::{Freshet, Ran, Reply, Site, article, links_page};
+use crate::support::{FAST, Freshet, Ran, Reply, Site, article, links_page};
 use serde_json::Value;
 
 const BITS: &str = "\

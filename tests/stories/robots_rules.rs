@@ -1,6 +1,6 @@
 //! What a host's robots.txt and its pages ask of crawlers is done, and what can't be read is taken as a no.
 
-use crate::operator::{crawl, host, outcome, page, waiting_for};
+use crate::support::operator::{crawl, host, outcome, page, waiting_for};
 use crate::support::{Freshet, Reply, Site, links_page};
 use std::time::Duration;
 

@@ -1,7 +1,6 @@
 //! How far a crawl goes: scope, patterns, depth and limits; and what it tells of the links it left alone.
 
-use crate::first_crawl::FAST;
-use crate::support::{Freshet, Reply, Site, links_page};
+use crate::support::{FAST, Freshet, Reply, Site, links_page};
 use serde_json::{Value, json};
 
 /// Crawls these seed lines with these flags; the summary.

@@ -1,7 +1,6 @@
 //! A crawl that is stopped, or killed, loses nothing that was committed, and the next run goes on where it was.
 
-use crate::first_crawl::FAST;
-use crate::support::{Freshet, Reply, Running, Site, links_page};
+use crate::support::{FAST, Freshet, Reply, Running, Site, links_page};
 use rand::{RngExt as _, SeedableRng as _};
 use rusqlite::Connection;
 use serde_json::Value;

@@ -1,7 +1,6 @@
 //! What is derived from the log can be made from it again; and a store that an earlier release made serves on.
 
-use crate::first_crawl::FAST;
-use crate::support::{Freshet, Ran, Reply, Site, article, links_page};
+use crate::support::{FAST, Freshet, Ran, Reply, Site, article, links_page};
 use crate::what_changed::{changes, crawl, open, visits};
 use freshet::page::PageId;
 use rusqlite::Connection;

@@ -1,8 +1,7 @@
 //! What visits measure: how far pages moved, held against the truth; what the rules leave out; and that an error is
 //! never a change.
 
-use crate::first_crawl::FAST;
-use crate::support::{Freshet, Reply, Request, Site, article, links_page};
+use crate::support::{FAST, Freshet, Reply, Request, Site, article, links_page};
 use freshet::change::divergence::exact;
 use freshet::change::fragment::Fragments;
 use freshet::model_web::model::{truth, validators};

@@ -23,6 +23,7 @@
 
 mod connection;
 mod log;
+pub mod operator;
 mod pages;
 mod reply;
 mod run;
@@ -31,5 +32,5 @@ mod site;
 pub use log::{Hit, Log};
 pub use pages::{article, links_page};
 pub use reply::{Reply, Request};
-pub use run::{Freshet, Ran, Running, is_withheld};
+pub use run::{FAST, Freshet, Ran, Running, is_withheld};
 pub use site::Site;

@@ -24,6 +24,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// How long the output of an ended command may stay open: a process it left behind may hold on to it.
 const OUTPUT_LIMIT: Duration = Duration::from_secs(5);
 
+/// Flags of a story that needs no pauses: loopback is a private address, and the delay is 0.
+pub const FAST: [&str; 3] = ["--allow-private", "--delay", "0"];
+
 /// The binary, and a folder to run it in.
 pub struct Freshet {
     dir: TempDir,

@@ -67,12 +67,6 @@ impl Robots {
         Robots { rules: RobotsRules::AllowAll, crawl_delay: None, sitemaps: None }
     }
 
-    /// Nothing but robots.txt itself: for a host that answers 5xx, too late or not at all (RFC 9309
-    /// §2.3.1.4).
-    pub fn disallow_all() -> Robots {
-        Robots { rules: RobotsRules::DisallowAll, crawl_delay: None, sitemaps: None }
-    }
-
     /// May this URL be fetched? `/robots.txt` itself always may.
     ///
     /// Only the path and the query count: whether the URL is of this host is the caller's to know.

@@ -13,9 +13,10 @@ fn url(path: &str) -> Url {
 #[test]
 fn a_host_without_rules_or_without_answer() {
     assert!(Robots::allow_all().allows(&url("/a")));
-    assert!(!Robots::disallow_all().allows(&url("/a")));
-    assert!(Robots::disallow_all().allows(&url("/robots.txt")));
-    assert!(!Robots::disallow_all().allows(&url("/robots.txt?a")), "another resource");
+    let nothing = Robots::parse(b"User-agent: *\nDisallow: /\n", "freshet");
+    assert!(!nothing.allows(&url("/a")));
+    assert!(nothing.allows(&url("/robots.txt")));
+    assert!(!nothing.allows(&url("/robots.txt?a")), "another resource");
     let elsewhere = Url::parse("mailto:a@example.org").expect("a URL");
     assert!(!Robots::parse(b"User-agent: *\nDisallow: /\nAllow: /b\n", "freshet").allows(&elsewhere));
 }

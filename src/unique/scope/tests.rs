@@ -178,8 +178,8 @@ fn traps_are_told_by_their_urls() {
 /// The scope of one seed, written from its definition and without an index.
 fn accepts(seed: &PageUrl, kind: ScopeKind, page: &PageUrl) -> bool {
     let (seed_host, page_host) = (seed.host(), page.host());
-    let default_port = |host: &crate::page::Host| host.port() == if host.is_https() { 443 } else { 80 };
-    let twins = seed_host.name() == page_host.name() && default_port(&seed_host) && default_port(&page_host);
+    let has_default_port = |url: &PageUrl| url.as_url().port().is_none();
+    let twins = seed_host.name() == page_host.name() && has_default_port(seed) && has_default_port(page);
     let same_host = seed_host == page_host || twins;
     match kind {
         ScopeKind::Any => true,

@@ -1,6 +1,6 @@
-//! What the operator of a story does: crawl some URLs, then look at what the store says of pages and hosts.
+//! The operator of a story: crawls some URLs, then looks at what the store says of pages and hosts.
 
-use crate::support::{Freshet, Ran};
+use super::{Freshet, Ran};
 use serde_json::Value;
 
 /// Crawls these seeds with these flags, loopback allowed, and returns how it ended, whatever that was.
