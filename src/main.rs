@@ -7,16 +7,14 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use cli::{Cli, Command};
+use cli::Command;
 use freshet::look::LookError;
 use settings::Usage;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = cli::parse();
     let talk = terminal::Talk::new(&cli.global);
-    if cli.command.crawl_flags().is_some_and(|flags| flags.policy.as_deref() == Some("help")) {
+    if cli.command.crawl_flags().is_some_and(|flags| flags.crawl.policy.as_deref() == Some("help")) {
         return commands::policies::run();
     }
     let done = match cli.command {

@@ -1,4 +1,4 @@
-//! What the commands take that study change: estimates, replays, breeding, papers, datasets.
+//! Commands that study change: comparisons, estimates, replays, breeding, papers.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,57 @@ use freshet::evolve::fitness::Fitness;
 use freshet::evolve::population::Selection;
 use freshet::policy::optimal_rate::Objective;
 
+use crate::settings::{Damping, Gamma, Given, Written};
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  freshet compare old.html new.html                0.12: about an eighth of all fragments differ
+  freshet compare --k 1 a.txt b.txt                by single words, in any order
+  freshet compare --m 64 a.txt b.txt               the estimate of a crawl with `sketch = 64`
+  pdftotext a.pdf - | freshet compare - b.txt      standard input and a file
+  freshet compare page.html https://example.org/   is my copy still the text of the site?
+
+Flags for cycles, such as --budget, --cycles, --policy and --profiles, have no effect here.";
+
+/// Show the divergence of two pages or files, and the words that differ
+///
+/// A text is the set of its fragments, runs of k words. The divergence is 1 minus the share of all fragments that both
+/// texts have: 0 for the same text, 1 for nothing in common. Fragments that only one text has are printed as words,
+/// overlapping ones joined. Files that end in .html, .htm, .xhtml or .xht are read as HTML, others as text. URLs are
+/// fetched as a crawl would, robots.txt first, and read by the `ignore` rules of freshet.toml. Nothing is stored.
 #[derive(Debug, Args)]
+#[command(after_help = COMPARE_EXAMPLES)]
+pub struct CompareArgs {
+    /// First text: a file, `-` for standard input, or an http(s) URL
+    pub a: String,
+    /// Second text: a file, `-` for standard input, or an http(s) URL
+    pub b: String,
+    /// Words in a fragment, 1 to 64 [default: `fragment_words` of the settings, which is 4 unless set]
+    #[arg(long, value_name = "K")]
+    pub k: Option<usize>,
+    /// Estimate the divergence from this number of the smallest fragments, as a crawl does; `all`: exact
+    #[arg(long, value_name = "M", default_value = "all")]
+    pub m: String,
+    /// Show all differences, not only the first 20 stretches of each side; --json always has all
+    #[arg(long)]
+    pub all: bool,
+    #[command(flatten)]
+    pub flags: Given,
+}
+
+const ESTIMATE_EXAMPLES: &str = "\
+Examples:
+  freshet estimate https://example.org/          every estimator on one page of the store
+  freshet estimate --all --estimator gamma,mle   two of them on all pages
+  freshet estimate --input visits.csv --json     histories from a file, no store needed
+  freshet estimate --fit-prior --group host      fit the priors to the store's own pages, and store them";
+
+/// Estimate how often pages change, from visits of the store or of a file, with every estimator side by side
+///
+/// The bounds hold 19 times out of 20 if changes come at random. A page that never changed may get a rate of 0, as in the
+/// papers; a crawl assumes at least one change in twice the time that the page was watched.
+#[derive(Debug, Args)]
+#[command(after_help = ESTIMATE_EXAMPLES)]
 #[command(group = clap::ArgGroup::new("of").required(true))]
 pub struct EstimateArgs {
     /// A page of the store
@@ -17,36 +67,38 @@ pub struct EstimateArgs {
     /// All pages of the store
     #[arg(long, group = "of")]
     pub all: bool,
-    /// Visits as CSV, a header `page,interval,changed`: days since the visit before, and 1 if it had changed, else 0; a
-    /// page's visits in their order; `-` reads standard input
+    /// Visits as CSV with the header `page,interval,changed`: days since the visit before, and 1 if the page had changed,
+    /// else 0. Visits of a page are in the order of time. `-` reads standard input
     #[arg(long, value_name = "FILE", group = "of")]
     pub input: Option<PathBuf>,
-    /// Fit the priors of `gamma` and `two-interval` to the store's pages, and keep them for its crawls
+    /// Fit the priors of `gamma` and `two-interval` to the store's pages, and store them for its crawls
     #[arg(long, group = "of")]
     pub fit_prior: bool,
-    /// What pages have in common that share a prior, for --fit-prior: all, host, depth [default: host]
+    /// Pages that share a prior, for --fit-prior: all pages, those of one host, or of one depth: all, host, depth [default:
+    /// host]
     #[arg(long, value_name = "KIND", requires = "fit_prior")]
     pub group: Option<String>,
-    /// How fast `sa` settles: its step after k visits is (k + 1)^-γ, γ above 0.5 and at most 1
-    #[arg(long, value_name = "GAMMA", default_value_t = 0.75)]
-    pub sa_gamma: f64,
-    /// What `lln` adds to the visits that found nothing (α of its paper): one, log, sqrt, 3/4
+    /// γ of `sa`, above 0.5 and at most 1: its step after k visits is (k + 1)^-γ
+    #[arg(long, value_name = "GAMMA", default_value = "0.75")]
+    pub sa_gamma: Gamma,
+    /// α of `lln`, added to the visits that found no change: one, log, sqrt, 3/4
     #[arg(long, value_name = "ALPHA", default_value = "one")]
-    pub lln_alpha: String,
-    /// Estimators by name, or all
+    pub lln_alpha: Written<Damping>,
+    /// Estimators to use, or all
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "all")]
     pub estimator: Vec<String>,
 }
 
+/// Share out visits among pages with known change rates, so that the copies are as fresh as possible
 #[derive(Debug, Args)]
 pub struct RatesArgs {
-    /// Pages as CSV, a header `page,rate,weight`: changes a day, and importance; `-` reads standard input
+    /// Pages as CSV with the header `page,rate,weight`: changes per day, and importance; `-` reads standard input
     #[arg(long, value_name = "FILE")]
     pub input: PathBuf,
-    /// Visits a day, over all pages
+    /// Visits per day, over all pages
     #[arg(long, value_name = "B", allow_negative_numbers = true)]
     pub budget: f64,
-    /// What the visits are to achieve
+    /// Aim of the visits
     #[arg(long, value_enum, default_value_t = ObjectiveArg::Periodic)]
     pub objective: ObjectiveArg,
 }
@@ -55,9 +107,9 @@ pub struct RatesArgs {
 pub enum ObjectiveArg {
     /// Most freshness, with visits at random moments
     Poisson,
-    /// Most freshness, with visits at even distances
+    /// Most freshness, with visits at even intervals
     Periodic,
-    /// Least harmonic cost of unseen changes: no page that changes is given up
+    /// Least harmonic cost of unseen changes: every page that changes gets visits
     Harmonic,
 }
 
@@ -71,37 +123,53 @@ impl From<ObjectiveArg> for Objective {
     }
 }
 
+const SIMULATE_EXAMPLES: &str = "\
+Examples:
+  freshet simulate DATASET --budget 5%                                 every policy, 5% of the pages per cycle
+  freshet simulate DATASET --policy longevity,age,nutch --budget 5%,10%  three of them, with two budgets
+  freshet simulate DATASET --policy all,oracles --seeds 5 --groups     with oracles, in five page orders
+  freshet simulate --store freshet.db --budget 5%                      replay my own crawl under each policy
+  freshet simulate --synthetic pages=417048,cycles=57 --budget 5%      made-up pages, as many as in BRDC'12
+  freshet simulate DATASET --policy longevity,age --plot out.svg         freshness cycle by cycle, as a picture";
+
+/// Replay policies over recorded histories: the visits of each policy, and what they would have gained
+///
+/// The protocol is that of Santos et al. 2013: the first copy of a page is free, the page is visited in each of the next
+/// few cycles (warm-up, not counted), and from then on the best k of all pages are visited each cycle. Figures are pooled
+/// over pages and cycles; with several groups of pages the mean over the groups is shown, and each group with --groups.
+/// Intervals hold 19 times out of 20, over folds and page orders.
 #[derive(Debug, Args)]
+#[command(after_help = SIMULATE_EXAMPLES)]
 pub struct SimulateArgs {
-    /// A dataset, as `freshet import` makes it; without one, and with --store, the store's own history
+    /// Dataset made by `freshet import`; without one, and with --store, the store's own history
     pub dataset: Option<PathBuf>,
-    /// Made-up pages: `pages=1000,cycles=60,moments=1,static=0.5,median=0.1,spread=1.5,seed=1`, of which any may be left out:
-    /// moments of a day at which pages may change (24: as good as continuous), the share that never changes, changes a day
-    /// of the page in the middle of the others, and the spread of their logarithms; `scroll=0.33` gives pages fragments, of
-    /// which a third of the changing pages' scroll and the others' churn; `adverts=0.5` gives half of all pages a small part
-    /// that changes several times a day (`advert-part`), `quiet=0.4` pages without either, `moving=0.4` texts of which so much
-    /// changes at most, `fragments=192` larger pages; `rest=0.5` lets pages rest for half of their time, after spells of 30
-    /// days in the mean (`spell=30`)
+    /// Made-up pages: `pages=1000,cycles=60,moments=1,static=0.5,median=0.1,spread=1.5,seed=1`; any part may be left out.
+    /// `moments`: moments of a day at which pages may change (24 is almost continuous). `static`: share of pages that never
+    /// change. `median`: changes per day of the median page of the others; `spread`: standard deviation of the logarithms.
+    /// `scroll=0.33` gives pages fragments: on a third of the changing pages they scroll, on the others they churn.
+    /// `adverts=0.5` gives half of all pages a small part that changes several times a day (`advert-part` is its size),
+    /// `quiet=0.4` makes pages without either, `moving=0.4` is the largest share of a text that changes, `fragments=192`
+    /// makes larger pages. `rest=0.5` lets pages rest for half of their time, after spells of 30 days on average (`spell=30`)
     #[arg(long, value_name = "SPEC", conflicts_with = "dataset")]
     pub synthetic: Option<String>,
-    /// Policies by name; `all`: every policy; `oracles`: those that know the future, and the bound that nobody can pass;
-    /// `azar-credit`, `proportional-credit`: crawl rates kept to by credit; `expr:t * X / n`: a formula;
-    /// `evolved:champion.toml`: what `freshet evolve` bred
+    /// Policies by name; `all`: every policy; `oracles`: policies that know the future, and the upper bound of all policies;
+    /// `azar-credit`, `proportional-credit`: crawl rates kept by credit; `expr:t * X / n`: a formula;
+    /// `evolved:champion.toml`: a formula from `freshet evolve`
     #[arg(long, value_name = "NAME,…", default_value = "all")]
     pub policy: Vec<String>,
-    /// Of the pages, the share that a cycle visits: 5%, or several: 2%,5%,10%
+    /// Share of the pages that a cycle visits: 5%, or several: 2%,5%,10%
     #[arg(long, value_name = "SHARE,…", value_delimiter = ',', default_value = "5%")]
     pub budget: Vec<String>,
-    /// Cycles in which a page is visited anyway, after its first copy
+    /// Cycles after its first copy in which a page is always visited
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub warm_up: u32,
-    /// Split the pages into so many parts, and replay each on its own
+    /// Split the pages into this number of parts, and replay each on its own
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub folds: u32,
-    /// Orders of the pages, which decide ties; the first is that of the dataset
+    /// Number of page orders, which decide ties; the first is that of the dataset
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub seeds: u32,
-    /// Fragments that a policy's sketches of pages hold (m): divergences are estimated from so many hashes; all by default
+    /// Hashes in a policy's sketches of pages (m), from which divergences are estimated [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub sketch: Option<u32>,
     /// Change profiles that a policy keeps of a page (h)
@@ -113,78 +181,97 @@ pub struct SimulateArgs {
     /// Show each group of pages, not only their mean
     #[arg(long)]
     pub groups: bool,
-    /// Print CSV: a line a policy, budget and group
+    /// Print CSV: one line per policy, budget and group
     #[arg(long)]
     pub csv: bool,
-    /// Write a plot (SVG): of freshness, cycle by cycle; with several budgets, of staleness by what it costs
+    /// Write a plot (SVG): freshness per cycle; with several budgets, staleness by budget
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
 }
 
+const EVOLVE_EXAMPLES: &str = "\
+Examples:
+  freshet evolve DATASET --out champion.toml                 the paper's protocol: 300 formulas, 50 generations, 5 runs, 5 folds
+  freshet evolve --store freshet.db --runs 2 --folds 2       from the history of your own crawl
+  freshet evolve DATASET --terminals all                     with estimates, ages and longevity as inputs too
+  freshet evolve DATASET --fitness freshness                 for up-to-date copies instead of changes found
+  freshet evolve --explain champion.toml                     which inputs matter; the score as a surface
+  freshet simulate DATASET --policy evolved:champion.toml,nad,age
+  freshet crawl --budget 1000 --policy evolved:champion.toml
+
+docs/evolve.md explains the method and has the results.";
+
+/// Breed a score function from recorded histories, or the store's own: genetic programming (GP4C, Santos et al. 2013)
+///
+/// Formulas over the facts of a page (n visits, X of them found a change, t cycles since the last, and others) are crossed
+/// and mutated; each is judged by a replay. The champion is a readable formula in a file, which runs live and in the
+/// simulator as `--policy evolved:FILE`. The same seed gives the same formula on any number of cores. Ctrl-C keeps the best
+/// so far; the same command goes on from there.
 #[derive(Debug, Args)]
+#[command(after_help = EVOLVE_EXAMPLES)]
 pub struct EvolveArgs {
-    /// A dataset, as `freshet import` makes it; without one, and with --store, the store's own history
+    /// Dataset made by `freshet import`; without one, and with --store, the store's own history
     pub dataset: Option<PathBuf>,
-    /// Made-up pages, as for `simulate`, with one moment a cycle
+    /// Made-up pages, as for `simulate`, with one moment per cycle
     #[arg(long, value_name = "SPEC", conflicts_with = "dataset")]
     pub synthetic: Option<String>,
-    /// Where the champion goes; a plot of the generations goes beside it (.svg), and what is needed to go on (.journal)
+    /// File for the champion; a plot of the generations (.svg) and the state to go on from (.journal) are written beside it
     #[arg(long, value_name = "FILE", default_value = "champion.toml")]
     pub out: PathBuf,
-    /// Formulas of a generation
+    /// Formulas in a generation
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub population: u32,
-    /// Generations of a run
+    /// Generations in a run
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub generations: u32,
-    /// Times that it is begun anew with other draws, in each fold
+    /// Independent restarts per fold
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: u32,
-    /// Parts of the pages: each tests what was bred on the others; 1: nothing is tested
+    /// Parts of the pages: each tests the formulas bred on the others; 1: no test
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub folds: u32,
-    /// What formulas are bred for
+    /// Aim of the formulas
     #[arg(long, value_enum, default_value_t = FitnessArg::Changerate)]
     pub fitness: FitnessArg,
-    /// What formulas may go by; `all`: everything; `help` lists them
+    /// Inputs of the formulas; `all`: every input; `help` lists them
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "n,X,t")]
     pub terminals: Vec<String>,
-    /// How the champion is picked of the best formulas, by what they are worth on the pages they were bred on and on others
+    /// How the champion is picked from the best formulas, by their fitness on the pages they were bred on and on others
     #[arg(long, value_enum, default_value_t = SelectionArg::Avg)]
     pub selection: SelectionArg,
-    /// The best of all generations of a run that are tried on other pages
+    /// Best formulas of all generations of a run to try on other pages
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub kept: u32,
-    /// Of the pages, the share that a cycle visits
+    /// Share of the pages that a cycle visits
     #[arg(long, value_name = "SHARE", default_value = "5%")]
     pub budget: String,
-    /// Cycles in which a page is visited anyway, after its first copy
+    /// Cycles after its first copy in which a page is always visited
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub warm_up: u32,
     /// Leave out groups with fewer pages, unless all are that small
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub least_pages: usize,
-    /// What everything is drawn from
+    /// Seed of all random numbers
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
-    /// Replays at the same time [default: as many as there are cores]
+    /// Replays at the same time [default: number of cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
-    /// Begin anew, even if an earlier run can be gone on with
+    /// Start over, even if an earlier run can be continued
     #[arg(long)]
     pub anew: bool,
-    /// Don't breed: say what the formula of this file goes by, on its own data or on DATASET
+    /// Don't breed: explain which inputs the formula of this file uses, on its own data or on DATASET
     #[arg(long, value_name = "FILE")]
     pub explain: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum FitnessArg {
-    /// Visits that found a change
+    /// Share of visits that found a change
     Changerate,
-    /// The same, earlier visits of a cycle counting more
+    /// The same, with more weight on the earlier visits of a cycle
     Ndcg,
-    /// Copies that are what the page says
+    /// Share of copies that are up to date
     Freshness,
 }
 
@@ -218,114 +305,49 @@ impl From<SelectionArg> for Selection {
     }
 }
 
+const REPRODUCE_EXAMPLES: &str = "\
+Examples:
+  freshet reproduce avrachenkov                       the tables; plots go to ./reproduce/
+  freshet reproduce grimes-ford --runs 5000           smoother curves, five times the time
+  freshet reproduce avrachenkov --runs 50 --out tmp   a first look, in seconds
+  freshet reproduce grimes-ford --json                every number of every curve, for programs
+  freshet reproduce longevity                         on made-up pages, in a minute or two
+  freshet reproduce longevity data/replay.ds          on recorded pages, from `freshet import`
+  freshet reproduce gp4c                              formulas bred on made-up pages, in an hour or less
+
+docs/reproduce.md has the results and the assumptions.";
+
+/// Run the experiments of a paper again with the estimators that crawls use, and plot the results
+///
+/// Prints tables, with notes on what the paper leaves open and where it is wrong; writes a plot (SVG) and its numbers (CSV)
+/// for each figure. The same seed gives the same numbers.
 #[derive(Debug, Args)]
+#[command(after_help = REPRODUCE_EXAMPLES)]
 pub struct ReproduceArgs {
-    /// Whose experiments
+    /// The paper
     #[arg(value_enum)]
     pub paper: Paper,
-    /// Recorded pages instead of made-up ones, as `freshet import` makes them; `longevity` and `gp4c` only
+    /// Dataset made by `freshet import`, instead of made-up pages; `longevity` and `gp4c` only
     pub dataset: Option<PathBuf>,
-    /// Where plots and numbers go; files of the same names are replaced
+    /// Folder for plots and numbers; files of the same names are replaced
     #[arg(long, value_name = "DIR", default_value = "reproduce")]
     pub out: PathBuf,
-    /// Times that a page's life is drawn; `longevity` draws half as many pages, `gp4c` ten times as many
+    /// Number of simulated page lives; `longevity` uses half as many pages, `gp4c` ten times as many
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub runs: u32,
-    /// What everything is drawn from
+    /// Seed of all random numbers
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Paper {
-    /// Change rates estimated online, and freshness by them (2020)
+    /// Change rates estimated online, and the freshness they give (2020)
     Avrachenkov,
     /// The bias of estimators, the first interval, and a prior of two intervals (2008)
     GrimesFord,
-    /// How long fragments live, and policies that go by it, against those that count changes (Olston & Pandey 2008)
+    /// Lifetimes of fragments, and policies that use them against policies that count changes (Olston & Pandey 2008)
     Longevity,
-    /// Score functions that are bred, against their baselines and ours (Santos et al. 2013)
+    /// Bred score functions against their baselines and ours (Santos et al. 2013)
     Gp4c,
-}
-
-#[derive(Debug, Args)]
-pub struct ExportArgs {
-    /// How it is written
-    #[arg(long, value_enum)]
-    pub format: ExportFormat,
-    /// The file; others that go with it have its name and an ending of their own
-    #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
-    /// A dataset, instead of the store
-    #[arg(long, value_name = "DATASET")]
-    pub from: Option<PathBuf>,
-    /// This group of the dataset only
-    #[arg(long, value_name = "NAME")]
-    pub group: Option<String>,
-    /// What it is called [default: as the store's file or the dataset]
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum ExportFormat {
-    /// BRDC'12: a line a page, `0` or `1` a cycle
-    Brdc,
-    /// PoliteCrawling: gaps and change bits, and importance
-    Lambdacrawl,
-    /// Every visit; CSV, JSON lines or Parquet by the ending of the file (.csv, .jsonl, .parquet)
-    Observations,
-    #[value(alias = "csv")]
-    ObservationsCsv,
-    #[value(alias = "jsonl")]
-    ObservationsJsonl,
-    #[value(alias = "parquet")]
-    ObservationsParquet,
-    /// What pages said from when on, as sorted fragment hashes, in Parquet
-    Fragments,
-    /// How often pages change, as CSV
-    Rates,
-}
-
-#[derive(Debug, Args)]
-pub struct ImportArgs {
-    /// The file, or the folder of a recording
-    pub source: PathBuf,
-    /// How it is written
-    #[arg(long, value_enum)]
-    pub format: ImportFormatArg,
-    /// The dataset: a folder that is not there yet
-    #[arg(long, value_name = "DATASET")]
-    pub out: PathBuf,
-    /// What it is called [default: as the file says, or its name]
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-    /// When the first cycle was, for a file that does not tell [default: 1970-01-01, or the first day in it]
-    #[arg(long, value_name = "TIME")]
-    pub start: Option<String>,
-    /// From one cycle to the next, for a file that does not tell [default: 1d]
-    #[arg(long, value_name = "TIME")]
-    pub step: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum ImportFormatArg {
-    /// BRDC'12: bits alone, or the older `site page bits`
-    Brdc,
-    /// PoliteCrawling: a file, or the folder as it was published
-    Lambdacrawl,
-    /// Every visit; CSV, JSON lines or Parquet, whichever it is
-    Observations,
-    #[value(alias = "csv")]
-    ObservationsCsv,
-    #[value(alias = "jsonl")]
-    ObservationsJsonl,
-    #[value(alias = "parquet")]
-    ObservationsParquet,
-    /// What pages said from when on, as sorted fragment hashes
-    Fragments,
-    /// How often pages change; the moments of the changes are made up, evenly spread
-    Rates,
-    /// A recording: a folder with manifest.jsonl and blobs.sqlite
-    Replay,
 }

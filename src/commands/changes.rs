@@ -8,9 +8,9 @@ use freshet::report::changes::{ChangeTable, FEED_END, feed_entry, feed_start};
 use freshet::store;
 use freshet::time::Timestamp;
 
-use crate::cli::{ChangesArgs, ChangesFormat, CrawlFlags, Global};
+use crate::cli::{ChangesArgs, ChangesFormat, Global};
 use crate::settings::when::moment;
-use crate::settings::{Settings, Usage};
+use crate::settings::{Given, Settings, Usage};
 use crate::terminal::{columns, json_line};
 
 use super::diff::deadline;
@@ -21,11 +21,9 @@ const TABLE_ROWS: usize = 100;
 pub fn run(global: &Global, arguments: &ChangesArgs) -> anyhow::Result<ExitCode> {
     let now = Timestamp::now();
     let format = if global.json { ChangesFormat::Json } else { arguments.format };
-    let fragment_words = arguments.fragment_words;
-    let flags = CrawlFlags { fragment_words, ..CrawlFlags::default() };
     let mut wanted = wanted(arguments, format, now)?;
-    let settings = Settings::load(global, &flags)?;
-    wanted.fragment_words = settings.change().fragment_words;
+    let settings = Settings::load(global, &Given::of_words(arguments.fragment_words))?;
+    wanted.fragment_words = settings.change.fragment_words;
     let mut store = store::open_to_look(&settings.store)?;
     let mut changes = Changes::find(&mut *store, &wanted)?;
     let mut out = BufWriter::new(std::io::stdout().lock());

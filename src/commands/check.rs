@@ -27,7 +27,7 @@ pub fn run(global: &Global, arguments: &CheckArgs, talk: &Talk) -> anyhow::Resul
     let settings = Settings::load(global, &arguments.flags)?;
     let shown = shown_links(&arguments.links)?;
     let url = page_url(&arguments.url, &settings.normaliser())?;
-    let (scope, observer) = (settings.scope()?, settings.observer()?);
+    let (scope, observer) = (settings.scope.clone(), settings.observer());
     let mut asker = asker(&settings)?;
     let (asked, now) = (url.clone(), Timestamp::now());
     let found = super::block_on(check(&mut asker, &observer, scope, asked, now, &mut paused(talk)))?;
@@ -47,8 +47,8 @@ pub fn run(global: &Global, arguments: &CheckArgs, talk: &Talk) -> anyhow::Resul
 
 /// Asks for single pages as a crawl does.
 pub fn asker(settings: &Settings) -> anyhow::Result<Asker<Network>> {
-    let network = Network::new(settings.network()?).map_err(|error| Usage(error.to_string()))?;
-    let crawl = settings.crawl();
+    let network = Network::new(settings.network.clone()).map_err(|error| Usage(error.to_string()))?;
+    let crawl = settings.crawl.clone();
     Ok(Asker::new(network, crawl.fetch, crawl.redirects, settings.normaliser()))
 }
 

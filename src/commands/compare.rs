@@ -56,7 +56,7 @@ pub fn run(global: &Global, arguments: &CompareArgs, talk: &Talk) -> anyhow::Res
     if a == "-" && b == "-" {
         return Err(Usage("standard input can be read once only; name a file for one of them".into()).into());
     }
-    let mut reader = TextReader { asker: asker(&settings)?, observer: settings.observer()?, talk };
+    let mut reader = TextReader { asker: asker(&settings)?, observer: settings.observer(), talk };
     let [old, new] = super::block_on(async { anyhow::Ok([reader.text(a).await?, reader.text(b).await?]) })??;
     let found = Comparison::of(&old, &new, words, most);
     print(&if global.json {

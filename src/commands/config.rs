@@ -3,10 +3,10 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use crate::cli::{CrawlFlags, Global};
-use crate::settings::Settings;
+use crate::cli::Global;
+use crate::settings::{Given, Settings};
 
-pub fn run(global: &Global, flags: &CrawlFlags) -> anyhow::Result<ExitCode> {
+pub fn run(global: &Global, flags: &Given) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(global, flags)?;
     let text = if global.json {
         serde_json::to_string_pretty(&settings)? + "\n"

@@ -45,7 +45,7 @@ pub(super) fn set_up(
     talk: &Talk,
 ) -> anyhow::Result<(Crawler<Network>, Option<Hook>)> {
     let policy = settings.policy()?;
-    let network = Network::new(settings.network()?).map_err(|error| Usage(error.to_string()))?;
+    let network = Network::new(settings.network.clone()).map_err(|error| Usage(error.to_string()))?;
     let seeds = match &arguments.seeds {
         Some(path) => read_seeds(path, arguments.skip_bad_seeds, settings, talk)?,
         None if store::exists(&settings.store)? => Vec::new(),
@@ -67,7 +67,7 @@ pub(super) fn set_up(
             Usage(format!("the store `{store}` has no pages yet; name some with --seeds FILE")).into()
         );
     }
-    if settings.crawl.contact.is_none() {
+    if settings.contact().is_none() {
         talk.say("hint: set --contact URL, so that the owners of the sites you visit can reach you");
     }
     let mut crawler = crawler(settings, network, store, policy)?;
@@ -92,8 +92,8 @@ pub(super) fn crawler(
     store: Box<dyn Store>,
     policy: Box<dyn Policy>,
 ) -> anyhow::Result<Crawler<Network>> {
-    let (scope, observer) = (settings.scope()?, settings.observer()?);
-    Ok(Crawler::new(network, store, policy, scope, observer, settings.crawl())?)
+    let (scope, observer) = (settings.scope.clone(), settings.observer());
+    Ok(Crawler::new(network, store, policy, scope, observer, settings.crawl.clone())?)
 }
 
 fn hook(arguments: &CrawlArgs, settings: &Settings) -> Result<Option<Hook>, Usage> {
@@ -119,9 +119,9 @@ fn allow_many_files() {
 /// One that does not wait, or has very many hosts, gets them all.
 fn threads(settings: &Settings) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let crawl = &settings.crawl;
-    if crawl.delay > 0.0 {
-        (crawl.concurrency as usize).div_ceil(REQUESTS_PER_THREAD).min(cores)
+    let fetch = &settings.crawl.fetch;
+    if !fetch.politeness.delay.is_zero() {
+        fetch.concurrency.div_ceil(REQUESTS_PER_THREAD).min(cores)
     } else {
         cores
     }

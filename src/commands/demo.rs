@@ -28,9 +28,9 @@ use freshet::time::{Age, Timestamp};
 use freshet::unique::seeds;
 
 use super::crawl;
-use crate::cli::{CrawlFlags, DemoArgs, Global};
+use crate::cli::{DemoArgs, Global};
 use crate::settings::when;
-use crate::settings::{Settings, Usage, with_formula};
+use crate::settings::{Amount, ChangeGiven, CrawlGiven, Given, LongCount, Settings, Usage, with_formula};
 use crate::terminal::{Steps, Talk};
 use account::Account;
 use place::Place;
@@ -285,7 +285,7 @@ fn no_web(error: ServerError) -> anyhow::Error {
 }
 
 fn add_seeds(path: &std::path::Path, origins: &[String]) -> anyhow::Result<()> {
-    let settings = Settings::of(&CrawlFlags::default())?;
+    let settings = Settings::of(Given::default())?;
     let lines: String = origins.iter().map(|origin| format!("{origin}/\n")).collect();
     let seeds = seeds::read("the demo's web", lines.as_bytes(), &settings.normaliser());
     store::open(path)?.add_seeds(&seeds.seeds, Timestamp::now())?;
@@ -304,17 +304,17 @@ fn visit(
     store: std::path::PathBuf,
     budget: Option<u64>,
 ) -> anyhow::Result<Visit> {
-    let flags = CrawlFlags {
-        delay: Some(course.delay.as_secs_f64()),
-        allow_private: Some(vec!["127.0.0.0/16".to_owned()]),
-        budget,
+    let crawl = CrawlGiven {
+        delay: Some(Amount::new(course.delay.as_secs_f64()).map_err(Usage)?),
+        allow_private: Some(vec!["127.0.0.0/16".parse().map_err(Usage)?]),
+        budget: budget.map(LongCount::new).transpose().map_err(Usage)?,
         policy: Some(policy),
-        ..CrawlFlags::default()
+        ..CrawlGiven::default()
     };
-    let mut settings = Settings::of(&flags)?;
-    // A clock, an advert and a session token on every page: a change of these is none.
-    settings.change.ignore.push(".noise".to_owned());
-    let network = Network::new(settings.network()?)?;
+    // A clock, an advert and a session token on every page: a difference in them is not a change.
+    let change = ChangeGiven { ignore: Some(vec![".noise".to_owned()]), ..ChangeGiven::default() };
+    let settings = Settings::of(Given { crawl, change, ..Given::default() })?;
+    let network = Network::new(settings.network.clone())?;
     let policy = settings.policy_with(Age::from_days(course.day.as_secs_f64() / 86_400.0))?;
     let crawler = crawl::crawler(&settings, network, store::open(&store)?, policy)?;
     Ok(Visit { crawler, progress: watch::channel(Progress::default()).0 })

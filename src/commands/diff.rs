@@ -9,9 +9,9 @@ use freshet::report::diff::{coloured, harmless, plain, unified};
 use freshet::store;
 use freshet::time::Timestamp;
 
-use crate::cli::{CrawlFlags, DiffArgs, Global};
-use crate::settings::Settings;
+use crate::cli::{DiffArgs, Global};
 use crate::settings::when::moment;
+use crate::settings::{Given, Settings};
 use crate::terminal::{Talk, columns, json, print};
 
 /// Time to compare two texts: what has not been compared after it counts as replaced.
@@ -26,7 +26,7 @@ pub fn run(global: &Global, arguments: &DiffArgs, talk: &Talk) -> anyhow::Result
     let now = Timestamp::now();
     let from = arguments.from.as_deref().map(|text| moment("--from", text, now)).transpose()?;
     let to = arguments.to.as_deref().map(|text| moment("--to", text, now)).transpose()?;
-    let settings = Settings::load(global, &CrawlFlags::default())?;
+    let settings = Settings::load(global, &Given::default())?;
     let mut store = store::open_to_look(&settings.store)?;
     let found = diff(&mut *store, &settings.normaliser(), &arguments.url, (from, to), deadline())?;
     talk.say(&summary(&found));

@@ -23,8 +23,8 @@ use freshet::time::Age;
 use freshet::look::page::find;
 
 use super::rows;
-use crate::cli::{CrawlFlags, EstimateArgs, Global};
-use crate::settings::{Settings, Usage, estimator_settings};
+use crate::cli::{EstimateArgs, Global};
+use crate::settings::{Given, Settings, Usage, estimator_settings};
 use crate::terminal::Talk;
 
 /// What each estimator says of a page, in their order.
@@ -55,7 +55,7 @@ pub fn run(global: &Global, arguments: &EstimateArgs, talk: &Talk) -> anyhow::Re
     let settings = EstimatorSettings {
         // Visits that are at hand can be kept whole.
         keep: EstimatorSettings::exact().keep,
-        ..estimator_settings(arguments.sa_gamma, &arguments.lln_alpha)?
+        ..estimator_settings(arguments.sa_gamma, &arguments.lln_alpha)
     };
     let estimators = chosen(&arguments.estimator, &settings)?;
     if arguments.fit_prior {
@@ -129,7 +129,7 @@ fn judge_stored(
     arguments: &EstimateArgs,
     settings: &EstimatorSettings,
 ) -> anyhow::Result<Vec<Judged>> {
-    let all = Settings::load(global, &CrawlFlags::default())?;
+    let all = Settings::load(global, &Given::default())?;
     let mut store = store::open_to_look(&all.store)?;
     let priors = store.priors()?;
     let names: Vec<&str> = chosen(&arguments.estimator, settings)?.iter().map(|one| one.name()).collect();
@@ -167,7 +167,7 @@ fn judge_stored(
 fn fit_prior(global: &Global, arguments: &EstimateArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let by = arguments.group.as_deref().unwrap_or(GroupBy::default().name());
     let by: GroupBy = by.parse().map_err(Usage)?;
-    let settings = Settings::load(global, &CrawlFlags::default())?;
+    let settings = Settings::load(global, &Given::default())?;
     // It must be there already: a fit makes nothing out of nothing.
     drop(store::open_to_look(&settings.store)?);
     let mut store = store::open(&settings.store)?;

@@ -13,8 +13,8 @@ use freshet::dataset::stored::Stored;
 use freshet::dataset::transfer::{self, ExportOptions, Format, Source};
 use freshet::report::number;
 
-use crate::cli::{CrawlFlags, ExportArgs, ExportFormat, Global};
-use crate::settings::{Settings, Usage};
+use crate::cli::{ExportArgs, ExportFormat, Global};
+use crate::settings::{Given, Settings, Usage};
 use crate::terminal::Talk;
 
 pub fn run(global: &Global, arguments: &ExportArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
@@ -22,8 +22,8 @@ pub fn run(global: &Global, arguments: &ExportArgs, talk: &Talk) -> anyhow::Resu
     let mut source = match &arguments.from {
         Some(path) => Source::Dataset(Box::new(Reader::open(path)?)),
         None => {
-            let settings = Settings::load(global, &CrawlFlags::default())?;
-            let stored = Stored::open(&settings.store, settings.change().fragment_words)?;
+            let settings = Settings::load(global, &Given::default())?;
+            let stored = Stored::open(&settings.store, settings.change.fragment_words)?;
             if stored.open_cycle {
                 talk.say("a cycle has not ended: its visits are left out; `freshet crawl` goes on with it");
             }

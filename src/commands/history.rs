@@ -6,16 +6,15 @@ use freshet::look::history::history;
 use freshet::report;
 use freshet::store;
 
-use crate::cli::{CrawlFlags, Global, HistoryArgs};
-use crate::settings::Settings;
+use crate::cli::{Global, HistoryArgs};
+use crate::settings::{Given, Settings};
 use crate::terminal::{columns, json, print};
 
 /// Visits that a table shows unless told otherwise.
 const TABLE_ROWS: usize = 20;
 
 pub fn run(global: &Global, arguments: &HistoryArgs) -> anyhow::Result<ExitCode> {
-    let fragment_words = arguments.fragment_words;
-    let settings = Settings::load(global, &CrawlFlags { fragment_words, ..CrawlFlags::default() })?;
+    let settings = Settings::load(global, &Given::of_words(arguments.fragment_words))?;
     let mut store = store::open_to_look(&settings.store)?;
     let most = match arguments.limit {
         Some(0) => usize::MAX,
@@ -23,7 +22,7 @@ pub fn run(global: &Global, arguments: &HistoryArgs) -> anyhow::Result<ExitCode>
         None if global.json => usize::MAX,
         None => TABLE_ROWS,
     };
-    let words = settings.change().fragment_words;
+    let words = settings.change.fragment_words;
     let history = history(&mut *store, &settings.normaliser(), &arguments.url, words, most)?;
     print(&if global.json {
         json(&history)?

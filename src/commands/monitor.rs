@@ -25,8 +25,8 @@ use crate::cli::{Global, MonitorArgs};
 use crate::settings::{Settings, Usage};
 use crate::terminal::Talk;
 
-/// From one cycle to the next if nothing is said.
-const DEFAULT_EVERY: &str = "1d";
+/// Time from one cycle to the next, if none is set.
+const DEFAULT_EVERY: Duration = Duration::from_secs(86_400);
 /// The store's note of what missed cycles did not spend.
 const OWED: &str = "owed-requests";
 /// … and of the threshold that keeps the cost of a day.
@@ -38,12 +38,12 @@ const MOST_CYCLES_A_DAY: usize = 86_400;
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 
 pub fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
-    let mut settings = Settings::load(global, &arguments.crawl.flags)?;
-    let crawl = &mut settings.crawl;
-    crawl.every = arguments.every.clone().or(crawl.every.take()).or(Some(DEFAULT_EVERY.to_owned()));
-    crawl.at = arguments.at.clone().or(crawl.at.take());
-    let every = settings.every()?.unwrap_or(Duration::from_secs(86_400));
-    let time_of_day = settings.at()?;
+    let mut flags = arguments.crawl.flags.clone();
+    flags.crawl.every = arguments.every.clone();
+    flags.crawl.at = arguments.at.clone();
+    let mut settings = Settings::load(global, &flags)?;
+    let every = *settings.crawl.every.get_or_insert(DEFAULT_EVERY);
+    let time_of_day = settings.at;
     let (mut crawler, hook) = set_up(&arguments.crawl, &settings, talk)?;
     let store = crawler.store()?;
     let now = Timestamp::now();

@@ -16,14 +16,14 @@ use freshet::store;
 use freshet::time::{Age, Timestamp};
 
 use super::crawl::crawler;
-use crate::cli::{CrawlFlags, Global, PlanArgs};
-use crate::settings::{Settings, Usage};
+use crate::cli::{Global, PlanArgs};
+use crate::settings::{Given, Settings, Span, Usage, Written};
 
 /// Visits that a table shows unless more are asked for.
 const ROWS: usize = 40;
 
 pub fn run(global: &Global, arguments: &PlanArgs) -> anyhow::Result<ExitCode> {
-    let (mut crawler, _) = looking(global, &arguments.flags, arguments.every.as_deref())?;
+    let (mut crawler, _) = looking(global, &arguments.flags, arguments.every.as_ref())?;
     let now = Timestamp::now();
     let foreseen = crawler.foresee(now, None)?;
     let shown = match (arguments.limit, global.json) {
@@ -47,16 +47,14 @@ pub fn run(global: &Global, arguments: &PlanArgs) -> anyhow::Result<ExitCode> {
 /// A crawler that only looks: nothing in the store is changed, and nobody is asked.
 pub(super) fn looking(
     global: &Global,
-    flags: &CrawlFlags,
-    every: Option<&str>,
+    flags: &Given,
+    every: Option<&Written<Span>>,
 ) -> anyhow::Result<(Crawler<Network>, Settings)> {
-    let mut settings = Settings::load(global, flags)?;
-    if let Some(every) = every {
-        settings.crawl.every = Some(every.to_owned());
-        settings.every()?;
-    }
+    let mut flags = flags.clone();
+    flags.crawl.every = every.cloned();
+    let settings = Settings::load(global, &flags)?;
     let store = store::open_to_look(&settings.store)?;
-    let network = Network::new(settings.network()?).map_err(|error| Usage(error.to_string()))?;
+    let network = Network::new(settings.network.clone()).map_err(|error| Usage(error.to_string()))?;
     let policy = settings.policy()?;
     Ok((crawler(&settings, network, store, policy)?, settings))
 }

@@ -9,8 +9,8 @@ use freshet::crawl::prepare;
 use freshet::report::{number, span};
 use freshet::store;
 
-use crate::cli::{CrawlFlags, Global, RebuildArgs, StoreCommand};
-use crate::settings::Settings;
+use crate::cli::{Global, RebuildArgs, StoreCommand};
+use crate::settings::{ChangeGiven, Given, Settings};
 use crate::terminal::Talk;
 
 pub fn run(global: &Global, command: &StoreCommand, talk: &Talk) -> anyhow::Result<ExitCode> {
@@ -20,23 +20,26 @@ pub fn run(global: &Global, command: &StoreCommand, talk: &Talk) -> anyhow::Resu
 }
 
 fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
-    let RebuildArgs { fragment_words, profiles, .. } = *arguments;
-    let sketch = arguments.sketch.clone();
-    let flags = CrawlFlags { fragment_words, sketch, profiles, ..CrawlFlags::default() };
-    let mut settings = Settings::load(global, &flags)?;
+    let RebuildArgs { fragment_words, sketch, profiles, .. } = *arguments;
+    let change = ChangeGiven { fragment_words, sketch, profiles, ..ChangeGiven::default() };
+    let flags = Given { change, ..Given::default() };
+    let settings = Settings::load(global, &flags)?;
     let started = Instant::now();
     // It must be there already: a rebuild makes nothing out of nothing.
     drop(store::open_to_look(&settings.store)?);
     let mut store = store::open(&settings.store)?;
     let last = store.cycles(1)?.into_iter().next().map(|cycle| cycle.policy);
-    settings.crawl.policy = arguments.policy.clone().or(last).unwrap_or(settings.crawl.policy);
+    let policy = match arguments.policy.clone().or(last) {
+        Some(name) => settings.policy_named(&name),
+        None => settings.policy(),
+    };
     // A policy that this release does not know any more has left nothing that could be made again.
-    let mut policy = Arc::from(settings.policy().or_else(|_| Settings::of(&flags)?.policy())?);
+    let mut policy = Arc::from(policy.or_else(|_| Settings::of(flags)?.policy())?);
     let priors = store.priors()?;
     prepare::believe(&mut policy, &priors);
     store.follow(policy);
     let mut bar = talk.count("versions and pages");
-    let rebuilt = store.rebuild(settings.change(), !arguments.check, &mut |done, all| bar.show(done, all))?;
+    let rebuilt = store.rebuild(settings.change, !arguments.check, &mut |done, all| bar.show(done, all))?;
     bar.finish();
     let differ = rebuilt.sketches_differ + rebuilt.pages_differ;
     let text = if global.json {

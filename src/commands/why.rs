@@ -21,7 +21,7 @@ use crate::settings::Settings;
 use freshet::look::page::find;
 
 pub fn run(global: &Global, arguments: &WhyArgs) -> anyhow::Result<ExitCode> {
-    let (mut crawler, settings) = looking(global, &arguments.flags, arguments.every.as_deref())?;
+    let (mut crawler, settings) = looking(global, &arguments.flags, arguments.every.as_ref())?;
     let asked = find(crawler.store()?, &settings.normaliser(), &arguments.url)?;
     // Another page may stand for it: then that one is what is visited.
     let page = match &asked.alias_of {
@@ -114,7 +114,7 @@ impl Verdict {
 /// Does the robots.txt that is held forbid the page?
 fn is_forbidden(url: &str, host: &KnownHost, settings: &Settings) -> bool {
     let (Some(record), Ok(url)) = (&host.report.robots, Url::parse(url)) else { return false };
-    let fetch = settings.crawl().fetch;
+    let fetch = &settings.crawl.fetch;
     let robots = read_robots(record.status, &record.body, fetch.product_token(&host.report.host));
     !robots.allows(&url)
 }

@@ -38,6 +38,7 @@ use observe::Observer;
 use weights::WeightBy;
 
 /// How a crawl works.
+#[derive(Clone, Debug)]
 pub struct CrawlSettings {
     pub fetch: FetchSettings,
     /// Requests a cycle may send; none: as many as there are pages.

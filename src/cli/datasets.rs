@@ -1,0 +1,114 @@
+//! Commands that write and read datasets: export and import.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  freshet export --format brdc --out crawl.brdc               one line per page, one character per cycle
+  freshet export --format observations --out visits.parquet   every visit; .csv and .jsonl too
+  freshet export --format fragments --out texts.parquet       texts over time, as hashed fragments
+  freshet export --format rates --out rates.csv               how often each page changes
+  freshet export --from DATASET --format lambdacrawl --out d.tsv
+
+Written beside each file: FILE.README.md and FILE.meta.json: columns, units, period and counts.";
+
+/// Write change histories, from the store or a dataset, as a file for other programs
+///
+/// Only cycles that have ended are exported, and no aliases. The file appears when it is complete. Memory does not grow
+/// with the store.
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT_EXAMPLES)]
+pub struct ExportArgs {
+    /// Format of the file
+    #[arg(long, value_enum)]
+    pub format: ExportFormat,
+    /// The file; files that belong to it have its name and an ending of their own
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Dataset to export instead of the store
+    #[arg(long, value_name = "DATASET")]
+    pub from: Option<PathBuf>,
+    /// Export only this group of the dataset
+    #[arg(long, value_name = "NAME")]
+    pub group: Option<String>,
+    /// Name of the dataset [default: that of the store's file or of the dataset]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ExportFormat {
+    /// BRDC'12: a line a page, `0` or `1` a cycle
+    Brdc,
+    /// PoliteCrawling: gaps and change bits, and importance
+    Lambdacrawl,
+    /// Every visit; CSV, JSON lines or Parquet by the ending of the file (.csv, .jsonl, .parquet)
+    Observations,
+    #[value(alias = "csv")]
+    ObservationsCsv,
+    #[value(alias = "jsonl")]
+    ObservationsJsonl,
+    #[value(alias = "parquet")]
+    ObservationsParquet,
+    /// What pages said from when on, as sorted fragment hashes, in Parquet
+    Fragments,
+    /// How often pages change, as CSV
+    Rates,
+}
+
+const IMPORT_EXAMPLES: &str = "\
+Examples:
+  freshet import crawl.brdc --format brdc --out DATASET
+  freshet import bits.txt --format brdc --start 2012-11-01 --step 1d --out DATASET
+  freshet import visits.csv --format observations --out DATASET
+  freshet import RECORDING --format replay --out DATASET      a folder with manifest.jsonl and blobs.sqlite";
+
+/// Read an exported file, or a recording of pages, into a dataset that can be replayed
+///
+/// A file that `export` wrote has everything that is needed beside it; other files may need --start and --step. A mistake
+/// in the file is reported with line and column, and nothing is written.
+#[derive(Debug, Args)]
+#[command(after_help = IMPORT_EXAMPLES)]
+pub struct ImportArgs {
+    /// The file, or the folder of a recording
+    pub source: PathBuf,
+    /// Format of the file
+    #[arg(long, value_enum)]
+    pub format: ImportFormatArg,
+    /// The dataset: a folder that does not exist yet
+    #[arg(long, value_name = "DATASET")]
+    pub out: PathBuf,
+    /// Name of the dataset [default: the name in the file, or that of the file]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Time of the first cycle, if the file does not have it [default: 1970-01-01, or the first day in the file]
+    #[arg(long, value_name = "TIME")]
+    pub start: Option<String>,
+    /// Time from one cycle to the next, if the file does not have it [default: 1d]
+    #[arg(long, value_name = "TIME")]
+    pub step: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ImportFormatArg {
+    /// BRDC'12: bits alone, or the older `site page bits`
+    Brdc,
+    /// PoliteCrawling: a file, or the folder as it was published
+    Lambdacrawl,
+    /// Every visit; CSV, JSON lines or Parquet, whichever it is
+    Observations,
+    #[value(alias = "csv")]
+    ObservationsCsv,
+    #[value(alias = "jsonl")]
+    ObservationsJsonl,
+    #[value(alias = "parquet")]
+    ObservationsParquet,
+    /// What pages said from when on, as sorted fragment hashes
+    Fragments,
+    /// How often pages change; the moments of the changes are made up, evenly spread
+    Rates,
+    /// A recording: a folder with manifest.jsonl and blobs.sqlite
+    Replay,
+}

@@ -1,0 +1,63 @@
+//! Commands that gather pages: crawl and monitor.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::settings::{Given, Span, TimeOfDay, Written};
+
+/// Crawl the seeds' sites into the store, politely and completely
+///
+/// Each cycle gives every known page a score by the policy and visits the best pages first, until no page is left or the
+/// budget is spent. With the default policy, that is the page whose visit is expected to gain most freshness. Stop it with
+/// Ctrl-C, or kill it: the next run goes on from there.
+#[derive(Debug, Args)]
+pub struct CrawlArgs {
+    /// Seeds file: one URL per line, `#` for comments, optionally a tab and weight=, depth=, scope= fields; `-` reads standard
+    /// input
+    #[arg(long, value_name = "FILE")]
+    pub seeds: Option<PathBuf>,
+    /// Command to run (with `sh -c`) for every page that changed; it gets the change as JSON on standard input
+    #[arg(long, value_name = "CMD")]
+    pub on_change: Option<String>,
+    /// Stop an --on-change command that takes longer
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
+    pub on_change_timeout: f64,
+    /// Skip seed lines that are wrong, instead of stopping
+    #[arg(long)]
+    pub skip_bad_seeds: bool,
+    #[command(flatten)]
+    pub flags: Given,
+}
+
+const MONITOR_EXAMPLES: &str = "\
+Examples:
+  freshet monitor --seeds seeds.txt --every 1d --at 02:00 --budget 5000   every night at 2:00 UTC
+  freshet monitor --every 1h --budget 200                                 go on with what the store knows
+  freshet monitor --every 1d --budget 5000 --once                         one cycle: for cron and systemd timers";
+
+/// Crawl again and again, one cycle per period, until stopped
+///
+/// Cycles start at fixed times, however long they take. A cycle that is still running when the next one is due ends there;
+/// pages that it did not reach compete in the next. Cycles that were missed while the monitor was down are made up for
+/// slowly: each later cycle gets a quarter more budget until they are. SIGTERM or Ctrl-C lets running requests finish; the
+/// next run goes on with the cycle.
+#[derive(Debug, Args)]
+#[command(after_help = MONITOR_EXAMPLES)]
+pub struct MonitorArgs {
+    /// Time from the start of one cycle to the start of the next: 1h, 1d, 1w [default: 1d]
+    #[arg(long, value_name = "TIME", env = "FRESHET_EVERY")]
+    pub every: Option<Written<Span>>,
+    /// Time of day, UTC, at which cycles start: 02:00
+    #[arg(long, value_name = "HH:MM", env = "FRESHET_AT")]
+    pub at: Option<Written<TimeOfDay>>,
+    /// Requests per day, however many cycles it has. A score threshold is adjusted to that cost, so that a cycle in which
+    /// more pages are due sends more requests
+    #[arg(long, value_name = "N", env = "FRESHET_DAILY_BUDGET", conflicts_with_all = ["budget", "threshold"])]
+    pub daily_budget: Option<u64>,
+    /// Run one cycle now and exit: for cron and systemd timers
+    #[arg(long)]
+    pub once: bool,
+    #[command(flatten)]
+    pub crawl: CrawlArgs,
+}

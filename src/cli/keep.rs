@@ -1,0 +1,37 @@
+//! Commands that look after the store itself.
+
+use clap::{Args, Subcommand};
+
+use crate::settings::{FragmentWords, Profiles, SketchSize};
+
+/// Look after the store itself
+#[derive(Debug, Subcommand)]
+pub enum StoreCommand {
+    Rebuild(RebuildArgs),
+}
+
+/// Make derived data again from the log and the versions: sketches, change profiles, page states
+///
+/// Needed after a change of `fragment_words` or `sketch`, so that all pages are measured alike. The log and the versions
+/// stay as they are. No crawl may use the store meanwhile.
+///
+/// The store does not remember these values: a store that was crawled with others (`--sketch all`, say) should be
+/// rebuilt with the same flags.
+#[derive(Debug, Args)]
+pub struct RebuildArgs {
+    /// Change nothing; exit with 1 if something would differ
+    #[arg(long)]
+    pub check: bool,
+    /// Words in a fragment [default: 4]
+    #[arg(long, value_name = "K", env = "FRESHET_FRAGMENT_WORDS")]
+    pub fragment_words: Option<FragmentWords>,
+    /// Fragments kept of a version, or `all` [default: 250]
+    #[arg(long, value_name = "M", env = "FRESHET_SKETCH")]
+    pub sketch: Option<SketchSize>,
+    /// Change profiles kept of a page [default: 5]
+    #[arg(long, value_name = "H", env = "FRESHET_PROFILES")]
+    pub profiles: Option<Profiles>,
+    /// Policy whose memory of the pages is made [default: that of the last cycle]
+    #[arg(long, value_name = "NAME", env = "FRESHET_POLICY")]
+    pub policy: Option<String>,
+}

@@ -1,0 +1,199 @@
+//! Commands that look: at the store, the next plan, or one page on the web.
+
+use clap::{Args, ValueEnum};
+
+use crate::settings::{FragmentWords, Given, Span, Written};
+
+/// Show what the store knows: pages, waiting hosts and the reason, refused links, the last cycles
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Hosts to show; waiting hosts come first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub hosts: usize,
+    /// Cycles to show
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub cycles: usize,
+    /// Show the bytes that scheduling keeps per page
+    #[arg(long)]
+    pub sizes: bool,
+}
+
+/// List pages, with filters, as a table, JSON lines or CSV
+#[derive(Debug, Args)]
+pub struct PagesArgs {
+    /// Only pages in this state: new, alive, missing, gone, failing, blocked, redirected, alias
+    #[arg(long, value_name = "STATE")]
+    pub state: Option<String>,
+    /// Only pages of this host (`example.org`, or `http://example.org:8080`)
+    #[arg(long, value_name = "HOST")]
+    pub host: Option<String>,
+    /// Only pages whose URL contains this
+    #[arg(long, value_name = "TEXT")]
+    pub url: Option<String>,
+    /// Only pages whose last visit had this outcome (`fetched`, `too-large`, `no-answer`, …)
+    #[arg(long, value_name = "OUTCOME")]
+    pub outcome: Option<String>,
+    /// Only pages at most this deep
+    #[arg(long, value_name = "N")]
+    pub max_depth: Option<u32>,
+    /// Show aliases of pages too
+    #[arg(long)]
+    pub aliases: bool,
+    /// Most pages to show
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u64>,
+    /// Output format; --json means json
+    #[arg(long, value_enum, default_value_t = ListFormat::Table)]
+    pub format: ListFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ListFormat {
+    Table,
+    /// One object per line
+    Json,
+    Csv,
+}
+
+/// Show what changed across the collection: a table, JSON lines or an Atom feed, the latest first
+///
+/// A change is one that a visit found, see `changed` in the settings. --lasting keeps changes whose new words were still
+/// there at a later visit, which leaves out clocks, adverts and "2 days ago".
+#[derive(Debug, Args)]
+pub struct ChangesArgs {
+    /// Start: how long ago (30m, 12h, 7d), or a date (2026-11-16)
+    #[arg(long, value_name = "TIME", default_value = "1d")]
+    pub since: String,
+    /// Leave out changes with a smaller divergence, from 0 to 1
+    #[arg(long, value_name = "D", default_value_t = 0.0)]
+    pub min_divergence: f64,
+    /// Show only changes that a later visit still found
+    #[arg(long)]
+    pub lasting: bool,
+    /// Only pages of this host (`example.org`, `example.org:8080`, or `http://example.org:8080`)
+    #[arg(long, value_name = "HOST")]
+    pub host: Option<String>,
+    /// Most changes to show; 0: all of them [default: 100 in a table, else all]
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// Words in a fragment, for --lasting: the number that the crawl used [default: 4]
+    #[arg(long, value_name = "K", env = "FRESHET_FRAGMENT_WORDS")]
+    pub fragment_words: Option<FragmentWords>,
+    /// Output format; --json means json
+    #[arg(long, value_enum, default_value_t = ChangesFormat::Table)]
+    pub format: ChangesFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ChangesFormat {
+    Table,
+    /// One object per line
+    Json,
+    /// A feed for a feed reader
+    Atom,
+}
+
+/// Show what changed between two versions of a page
+///
+/// By default these are the latest version and the last one before it with another text. Coloured on a terminal, a
+/// unified diff elsewhere, or JSON.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// The page
+    pub url: String,
+    /// Compare from the version of this time: a date (2026-11-16), a date with a time, or how long ago (12h, 7d)
+    #[arg(long, value_name = "TIME")]
+    pub from: Option<String>,
+    /// Compare to the version of this time [default: the latest]
+    #[arg(long, value_name = "TIME")]
+    pub to: Option<String>,
+    /// Lines to show around a change
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub context: usize,
+    /// Print a unified diff on a terminal too
+    #[arg(long)]
+    pub unified: bool,
+}
+
+/// Show how a page moved: its visits, its change profiles, and how long its fragments live
+///
+/// A fragment is a run of a few words. Static fragments stay, churn is replaced in its place, scroll is pushed away by
+/// newer text above it. K is the update at which fragments are replaced, counted from the one that brought them. A page
+/// that moved to another address has the history of both.
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// The page
+    pub url: String,
+    /// Latest visits to show; 0: all of them [default: 20 in a table, else all]
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// Draw with ASCII characters only
+    #[arg(long)]
+    pub ascii: bool,
+    /// Words in a fragment: the number that the crawl used [default: 4]
+    #[arg(long, value_name = "K", env = "FRESHET_FRAGMENT_WORDS")]
+    pub fragment_words: Option<FragmentWords>,
+}
+
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  freshet plan                                   all pages that are due, best first
+  freshet plan --budget 1000                     the best thousand that the hosts' delays allow in a cycle
+  freshet plan --budget 1000 --policy nutch      what another policy would do, from the same visits
+  freshet plan --budget 1000 --json              one line per visit";
+
+/// Print the plan of the next cycle, each page with its score and the reason; nothing is fetched
+#[derive(Debug, Args)]
+#[command(after_help = PLAN_EXAMPLES)]
+pub struct PlanArgs {
+    /// Time from the start of one cycle to the start of the next, which bounds the requests to a host [default: no bound]
+    #[arg(long, value_name = "TIME", env = "FRESHET_EVERY")]
+    pub every: Option<Written<Span>>,
+    /// Visits to show; 0: all of them [default: 40 in a table, else all]
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    #[command(flatten)]
+    pub flags: Given,
+}
+
+/// Say why a page is due or not: policy, estimate, expected gain, waits, and its rank among the pages of the next cycle
+#[derive(Debug, Args)]
+pub struct WhyArgs {
+    /// The page
+    pub url: String,
+    /// Time from the start of one cycle to the start of the next, which bounds the requests to a host [default: no bound]
+    #[arg(long, value_name = "TIME", env = "FRESHET_EVERY")]
+    pub every: Option<Written<Span>>,
+    #[command(flatten)]
+    pub flags: Given,
+}
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  freshet check https://example.org/                       robots.txt, answer, text and links
+  freshet check https://example.org/ --links all           every link, and why it is followed or not
+  freshet check https://example.org/ --text                all text that the `ignore` rules leave
+  freshet check https://example.org/ --exclude /archive/   the links that a pattern would keep out
+  freshet check https://example.org/ --json                the same for programs
+
+Flags for cycles, such as --budget, --cycles, --policy and --profiles, have no effect here.";
+
+/// Fetch one page now and show everything that a crawl would make of it; nothing is stored
+///
+/// Shows what robots.txt says about it and which rule decides, each redirect, the answer and its headers, the text that
+/// is left by the `ignore` rules of freshet.toml, and every link with the reason why a crawl with this page as its seed
+/// would follow it or not. Requests are as polite as in a crawl, each URL once. Exits with 1 if the page can't be had.
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub struct CheckArgs {
+    /// The page, with its scheme: https://example.org/
+    pub url: String,
+    /// Links to show, or `all`; --json always has all
+    #[arg(long, value_name = "N", default_value = "20")]
+    pub links: String,
+    /// Show the whole text, not only its first lines
+    #[arg(long)]
+    pub text: bool,
+    #[command(flatten)]
+    pub flags: Given,
+}

@@ -1,0 +1,183 @@
+//! Settings: flags over environment over `freshet.toml` over defaults.
+//!
+//! [`sections`] declares every setting once; [`values`] has their types, which parse themselves where they are written;
+//! [`file`](mod@file) reads `freshet.toml`. The sources are merged, the result is settled with the defaults, and
+//! [`resolve`] makes of it the typed settings of the library, once: after [`Settings::load`] nothing is parsed again and
+//! only the policy can still fail. `freshet config` prints the settled sections in the form of the file, so that its
+//! output can be saved and edited.
+
+mod file;
+mod resolve;
+mod sections;
+mod values;
+pub mod when;
+
+#[cfg(test)]
+mod docs_tests;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::{Serialize, Serializer};
+
+use freshet::change::ChangeSettings;
+use freshet::crawl::CrawlSettings;
+use freshet::crawl::observe::{Observer, Reading};
+pub use freshet::estimate::online::Damping;
+use freshet::estimate::online::Step;
+use freshet::estimate::registry::EstimatorSettings;
+use freshet::evolve::champion::Champion;
+use freshet::fetch::network::NetworkSettings;
+use freshet::fetch::robots;
+use freshet::page::Normaliser;
+use freshet::policy::Policy;
+use freshet::policy::registry::{self, LongevitySettings, PolicySettings, RuleScale};
+use freshet::time::Age;
+use freshet::unique::Scope;
+
+use crate::cli::Global;
+pub use file::said_of;
+pub use sections::{ChangeGiven, CrawlGiven, Given};
+use sections::{LimitsGiven, Sections};
+pub use values::{Amount, FragmentWords, Gamma, LongCount, Profiles, SketchSize, Span, TimeOfDay, Written};
+
+/// The caller's mistake: exit code 2.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// The settings as they hold, parsed and checked.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub store: PathBuf,
+    pub crawl: CrawlSettings,
+    pub change: ChangeSettings,
+    pub network: NetworkSettings,
+    /// The operator's rules on links; the seeds come from the store.
+    pub scope: Scope,
+    /// Parts of pages that count, and when a page has changed.
+    pub reading: Reading,
+    /// The time of day at which cycles begin, if one is set.
+    pub at: Option<(u8, u8)>,
+    sections: Sections,
+}
+
+impl Settings {
+    /// Merges all sources.
+    pub fn load(global: &Global, flags: &Given) -> Result<Settings, Usage> {
+        let flags = Given { store: global.store.clone(), ..flags.clone() };
+        let file = file::read(global.config.as_deref())?;
+        Self::settle(flags.without_idle_switches().or(file))
+    }
+
+    /// The given values over the defaults: no file, no environment.
+    pub fn of(given: Given) -> Result<Settings, Usage> {
+        Self::settle(given)
+    }
+
+    /// Only where the store is: enough to look at it.
+    pub fn store(global: &Global) -> Result<PathBuf, Usage> {
+        match &global.store {
+            Some(path) => Ok(path.clone()),
+            None => Ok(file::read(global.config.as_deref())?.settle().store),
+        }
+    }
+
+    fn settle(given: Given) -> Result<Settings, Usage> {
+        let settings = resolve::resolve(given.settle())?;
+        // A policy that can't be made is told before anything begins.
+        settings.policy()?;
+        Ok(settings)
+    }
+
+    /// The policy of the settings.
+    pub fn policy(&self) -> Result<Box<dyn Policy>, Usage> {
+        self.policy_named(&self.sections.crawl.policy)
+    }
+
+    /// The policy of the settings, where a day lasts as long as this.
+    pub fn policy_with(&self, day: Age) -> Result<Box<dyn Policy>, Usage> {
+        self.make_policy(&self.sections.crawl.policy, day)
+    }
+
+    /// Another policy, with these settings.
+    pub fn policy_named(&self, name: &str) -> Result<Box<dyn Policy>, Usage> {
+        self.make_policy(name, Age::from_days(1.0))
+    }
+
+    fn make_policy(&self, name: &str, day: Age) -> Result<Box<dyn Policy>, Usage> {
+        let crawl = &self.sections.crawl;
+        let longevity = LongevitySettings {
+            risk: crawl.risk.get(),
+            learning_days: crawl.learning.get().days() * day.days(),
+            threshold: self.crawl.threshold,
+            cycle_days: self.crawl.every.map_or(day.days(), |every| Span(every).days()),
+        };
+        let settings = PolicySettings {
+            estimator: estimator_settings(crawl.sa_gamma, &crawl.lln_alpha),
+            rules: RuleScale::Day(day),
+            interval: Age::from_days(crawl.interval.get().days()),
+            longevity,
+        };
+        registry::find(&with_formula(name)?, &settings).map_err(Usage)
+    }
+
+    /// Where site owners can reach the operator.
+    pub fn contact(&self) -> Option<&str> {
+        self.sections.crawl.contact.as_ref()?.get()
+    }
+
+    /// The spelling of URLs.
+    pub fn normaliser(&self) -> Normaliser {
+        Normaliser::new(&self.sections.crawl.drop_parameters, self.sections.limits.url_length)
+    }
+
+    /// How pages are read.
+    pub fn observer(&self) -> Observer {
+        Observer {
+            normaliser: self.normaliser(),
+            links_per_page: self.sections.limits.links_per_page,
+            obey_nofollow: !self.sections.crawl.follow_nofollow,
+            product_token: robots::product_token(&self.network.user_agent).to_owned(),
+            sitemap_bytes: self.sections.limits.sitemap_bytes,
+            reading: self.reading.clone(),
+            change: self.change,
+        }
+    }
+}
+
+/// The form of the settings file.
+impl Serialize for Settings {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        Given::from(self.sections.clone()).serialize(to)
+    }
+}
+
+/// `evolved:FILE` as the formula that is in the file; any other policy is its own name. So a store remembers the formula
+/// that it ran with, even if the file changes later.
+pub fn with_formula(policy: &str) -> Result<String, Usage> {
+    let Some(path) = policy.strip_prefix(registry::EVOLVED) else { return Ok(policy.to_owned()) };
+    let champion = Champion::read(Path::new(path))
+        .map_err(|error| Usage(format!("policy `{policy}`: {error}; `freshet evolve` writes such files")))?;
+    Ok(format!("{}{}", registry::FORMULA, champion.formula))
+}
+
+/// The settings of the estimators: γ of `sa` and α of `lln`.
+pub fn estimator_settings(sa_gamma: Gamma, lln_alpha: &Written<Damping>) -> EstimatorSettings {
+    let step = Step::Falling { gamma: sa_gamma.get(), first: 0 };
+    EstimatorSettings { step, damping: *lln_alpha.get(), ..EstimatorSettings::default() }
+}
+
+/// Whether a section other than those of sites has such a key.
+pub fn is_key(name: &str) -> bool {
+    [CrawlGiven::KEYS, LimitsGiven::KEYS, ChangeGiven::KEYS].concat().contains(&name)
+}

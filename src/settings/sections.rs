@@ -1,0 +1,401 @@
+//! Every setting, declared once: its key in `freshet.toml`, flag, environment variable, type, default and help.
+//!
+//! [`section!`] makes two structs of a declaration. In the *given* one everything may be left out: it is what clap reads
+//! from flags and environment and what serde reads from the file. In the *settled* one only settings without a default
+//! can be absent. A default may use the settings declared before it: `address_rate` follows `delay`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::builder::{FalseyValueParser, TypedValueParser as _};
+use clap::{ArgAction, Args};
+use serde::{Deserialize, Serialize};
+
+use freshet::change::ChangeSettings;
+use freshet::change::changed_when::ChangedWhen;
+use freshet::crawl::weights::WeightBy;
+use freshet::estimate::online::Damping;
+use freshet::fetch::limits::Limits;
+use freshet::fetch::politeness::Politeness;
+use freshet::page::DEFAULT_DROPPED_PARAMETERS;
+use freshet::unique::{ScopeKind, TrapLimits};
+
+use super::values::{
+    Aim, Amount, Contact, Count, FragmentWords, Gamma, LimitSeconds, LongCount, PrivateRange, Profiles, Risk,
+    Share, SketchSize, Span, Threshold, TimeOfDay, Written, scope_parser,
+};
+
+/// The store, if none is named.
+const DEFAULT_STORE: &str = "freshet.db";
+/// Hosts on one address together get as many requests as this number of hosts would get on addresses of their own.
+const HOSTS_PER_ADDRESS: f64 = 4.0;
+
+/// The type of a settled value: optional if there is no default.
+macro_rules! settled {
+    ($type:ty) => { Option<$type> };
+    ($type:ty, $default:expr) => { $type };
+}
+
+/// The given value, else the default.
+macro_rules! settle {
+    ($given:expr) => {
+        $given
+    };
+    ($given:expr, $default:expr) => {
+        match $given {
+            Some(value) => value,
+            None => $default,
+        }
+    };
+}
+
+/// A settled value as one that was given.
+macro_rules! as_given {
+    ($settled:expr) => {
+        $settled
+    };
+    ($settled:expr, $default:expr) => {
+        Some($settled)
+    };
+}
+
+/// Makes the two structs of a section, see the top of this file.
+macro_rules! section {
+    (
+        $(#[$about:meta])*
+        $given:ident, $settled:ident {
+            $($(#[$attribute:meta])* $key:ident: $type:ty $(= $default:expr)?,)*
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $given {
+            $(
+                $(#[$attribute])*
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $key: Option<$type>,
+            )*
+        }
+
+        $(#[$about])*
+        #[derive(Clone, Debug)]
+        pub struct $settled {
+            $(pub $key: settled!($type $(, $default)?),)*
+        }
+
+        impl $given {
+            /// The keys, in the order of the declaration.
+            pub const KEYS: &[&str] = &[$(stringify!($key)),*];
+
+            /// These values, and those of `under` where there is none.
+            pub fn or(self, under: Self) -> Self {
+                Self { $($key: self.$key.or(under.$key),)* }
+            }
+
+            /// These values, and the defaults where there is none.
+            pub fn settle(self) -> $settled {
+                $(let $key = settle!(self.$key $(, $default)?);)*
+                $settled { $($key,)* }
+            }
+        }
+
+        impl From<$settled> for $given {
+            fn from(settled: $settled) -> Self {
+                Self { $($key: as_given!(settled.$key $(, $default)?),)* }
+            }
+        }
+    };
+}
+
+section! {
+    /// `[crawl]`: whom to ask for what, how politely, and which page first.
+    CrawlGiven, CrawlSection {
+        /// Shortest pause between the end of a request and the start of the next, on one host [default: 1]
+        #[arg(long, value_name = "SECONDS", env = "FRESHET_DELAY", help_heading = "Politeness")]
+        delay: Amount = Amount(Politeness::default().delay.as_secs_f64()),
+        /// Requests in flight, over all hosts [default: 64]
+        #[arg(long, value_name = "N", env = "FRESHET_CONCURRENCY", help_heading = "Politeness")]
+        concurrency: Count = Count(64),
+        /// Requests in flight on one host [default: 1]
+        #[arg(long, value_name = "N", env = "FRESHET_PER_HOST", help_heading = "Politeness")]
+        per_host: Count = Count(Politeness::default().per_host),
+        /// Requests per second, over all hosts; 0: no limit [default: 0]
+        #[arg(long, value_name = "N", env = "FRESHET_RATE", help_heading = "Politeness")]
+        rate: Amount = Amount(0.0),
+        /// Requests per second to one IP address, however many hosts it serves; 0: no limit [default: 4 / delay]
+        #[arg(long, value_name = "N", env = "FRESHET_ADDRESS_RATE", help_heading = "Politeness")]
+        address_rate: Amount = Amount(if delay.get() > 0.0 { HOSTS_PER_ADDRESS / delay.get() } else { 0.0 }),
+        /// Longest Crawl-delay of a robots.txt to accept; a host that asks for more is skipped [default: 60]
+        #[arg(long, value_name = "SECONDS", env = "FRESHET_MAX_CRAWL_DELAY", help_heading = "Politeness")]
+        max_crawl_delay: Amount = Amount(Politeness::default().max_crawl_delay.as_secs_f64()),
+        /// Longest time a cycle waits for a host that asks us to wait (Retry-After); a host that asks for more is left to a
+        /// later cycle [default: 120]
+        #[arg(long, value_name = "SECONDS", env = "FRESHET_PATIENCE", help_heading = "Politeness")]
+        patience: Amount = Amount(Politeness::default().patience.as_secs_f64()),
+        #[arg(skip)]
+        attempts: Count = Count(Politeness::default().attempts),
+        #[arg(skip)]
+        back_off: Amount = Amount(Politeness::default().back_off.as_secs_f64()),
+        #[arg(skip)]
+        max_failures: Count = Count(Politeness::default().max_failures),
+        /// Where site owners can reach you: a URL or mail address, sent in the user agent
+        #[arg(long, value_name = "URL", env = "FRESHET_CONTACT", help_heading = "Politeness")]
+        contact: Contact,
+        /// Follow links marked nofollow too
+        #[arg(
+            long = "ignore-nofollow",
+            env = "FRESHET_IGNORE_NOFOLLOW",
+            action = ArgAction::SetTrue,
+            value_parser = FalseyValueParser::new(),
+            help_heading = "Politeness"
+        )]
+        follow_nofollow: bool = false,
+
+        /// Which links are followed from a seed [default: host]
+        #[arg(long, value_parser = scope_parser(), env = "FRESHET_SCOPE", help_heading = "Scope")]
+        scope: ScopeKind = ScopeKind::default(),
+        /// Follow only URLs that match (repeatable)
+        #[arg(long, value_name = "REGEX", env = "FRESHET_INCLUDE", value_delimiter = '\n', help_heading = "Scope")]
+        include: Vec<String> = Vec::new(),
+        /// Follow no URL that matches (repeatable)
+        #[arg(long, value_name = "REGEX", env = "FRESHET_EXCLUDE", value_delimiter = '\n', help_heading = "Scope")]
+        exclude: Vec<String> = Vec::new(),
+        /// Most links to follow from a seed to a page
+        #[arg(long, value_name = "N", env = "FRESHET_MAX_DEPTH", help_heading = "Scope")]
+        max_depth: u32,
+        /// Don't look for sitemaps
+        #[arg(
+            long = "no-sitemaps",
+            env = "FRESHET_NO_SITEMAPS",
+            action = ArgAction::SetTrue,
+            value_parser = FalseyValueParser::new().map(|off| !off),
+            help_heading = "Scope"
+        )]
+        sitemaps: bool = true,
+        /// Reach private, loopback and other special addresses: all of them, or only these ranges
+        #[arg(
+            long,
+            value_name = "RANGE,…",
+            env = "FRESHET_ALLOW_PRIVATE",
+            value_delimiter = ',',
+            num_args = 0..,
+            require_equals = true,
+            default_missing_value = "all",
+            help_heading = "Scope"
+        )]
+        #[serde(with = "super::values::allow_private")]
+        allow_private: Vec<PrivateRange> = vec![PrivateRange::Nothing],
+
+        /// Most requests a cycle may send, of any kind [default: as many as there are pages]
+        #[arg(long, value_name = "K", env = "FRESHET_BUDGET", help_heading = "Budget")]
+        budget: LongCount,
+        /// Cycles to run [default: 1]
+        #[arg(long, value_name = "N", env = "FRESHET_CYCLES", help_heading = "Budget")]
+        cycles: LongCount = LongCount(1),
+        /// Aim of the visits, which picks the policy if none is named: staleness, freshness, changes [default: staleness]
+        #[arg(long, value_name = "AIM", env = "FRESHET_OBJECTIVE", help_heading = "Budget")]
+        objective: Written<Aim> = Written::new(Aim::default()),
+        /// Policy that says which page is visited first; `--policy help` lists them. Also a formula, `expr:t * X / n`, or a
+        /// file written by `freshet evolve`, `evolved:champion.toml` [default: longevity]
+        #[arg(long, value_name = "NAME", env = "FRESHET_POLICY", help_heading = "Budget")]
+        policy: String = objective.get().policy.to_owned(),
+        /// Share of a cycle's visits kept for pages never visited, 0 to 1 [default: they compete with the others]
+        #[arg(long, value_name = "SHARE", env = "FRESHET_DISCOVER", help_heading = "Budget")]
+        discover: Share,
+        /// Visit a page again once its score reaches T, however many pages that are; with --budget, the best of them. Scores
+        /// of `longevity` and `utility` are the divergence × days that a visit would gain [default: as many as the budget
+        /// allows]
+        #[arg(long, value_name = "T", env = "FRESHET_THRESHOLD", help_heading = "Budget")]
+        threshold: Threshold,
+        /// Source of the importance of pages: seeds, equal, inlinks, pagerank [default: seeds]
+        #[arg(long, value_name = "KIND", env = "FRESHET_WEIGHT", help_heading = "Budget")]
+        weight: Written<WeightBy> = Written::new(WeightBy::default()),
+        /// Time between two visits of a page under the policy `fixed`: 12h, 1d, 2w [default: 1d]
+        #[arg(long, value_name = "TIME", env = "FRESHET_INTERVAL", help_heading = "Budget")]
+        interval: Written<Span> = Written::new(Span::DAY),
+        /// Caution of `longevity-curve` and `longevity-bound`: the score of a page is at least 1/RHO of the time since its
+        /// last visit, even if the page seems to have stopped changing [default: 10]
+        #[arg(long, value_name = "RHO", env = "FRESHET_RISK", help_heading = "Budget")]
+        risk: Risk = Risk(10.0),
+        /// With --threshold: longest time that `longevity-curve` waits before the second visit of a page; before the next
+        /// ones it waits at most twice, three times … as long [default: 1d]
+        #[arg(long, value_name = "TIME", env = "FRESHET_LEARNING", help_heading = "Budget")]
+        learning: Written<Span> = Written::new(Span::DAY),
+        // The flags `--every` and `--at` belong to the commands that keep a timetable.
+        #[arg(skip)]
+        every: Written<Span>,
+        #[arg(skip)]
+        at: Written<TimeOfDay>,
+        #[arg(skip)]
+        sa_gamma: Gamma = Gamma(0.75),
+        #[arg(skip)]
+        lln_alpha: Written<Damping> = Written::new(Damping::default()),
+        #[arg(skip)]
+        drop_parameters: Vec<String> = DEFAULT_DROPPED_PARAMETERS.iter().map(ToString::to_string).collect(),
+    }
+}
+
+section! {
+    /// `[limits]`: how much is taken of an answer, a page, a host and the web.
+    LimitsGiven, LimitsSection {
+        #[arg(skip)]
+        connect_seconds: LimitSeconds = LimitSeconds(Limits::default().connect.as_secs_f64()),
+        #[arg(skip)]
+        idle_seconds: LimitSeconds = LimitSeconds(Limits::default().idle.as_secs_f64()),
+        #[arg(skip)]
+        total_seconds: LimitSeconds = LimitSeconds(Limits::default().total.as_secs_f64()),
+        #[arg(skip)]
+        body_bytes: usize = 8 << 20,
+        #[arg(skip)]
+        sitemap_bytes: usize = 50 << 20,
+        #[arg(skip)]
+        redirects: u32 = 5,
+        /// Most pages to know of one host [default: 100000]
+        #[arg(long = "max-pages-per-host", value_name = "N", env = "FRESHET_MAX_PAGES_PER_HOST", help_heading = "Scope")]
+        pages_per_host: u32 = TrapLimits::default().pages_per_host,
+        #[arg(skip)]
+        links_per_page: usize = TrapLimits::default().links_per_page,
+        #[arg(skip)]
+        query_variants: u32 = TrapLimits::default().query_variants,
+        #[arg(skip)]
+        url_length: usize = TrapLimits::default().url_length,
+        #[arg(skip)]
+        path_depth: usize = TrapLimits::default().path_depth,
+        #[arg(skip)]
+        repeated_segments: usize = TrapLimits::default().repeated_segments,
+        #[arg(skip)]
+        known_urls: usize = 16_000_000,
+    }
+}
+
+section! {
+    /// `[change]`: when a page has changed, and how far.
+    ChangeGiven, ChangeSection {
+        /// Words in a fragment, the unit in which changes are measured [default: 4]
+        #[arg(long, value_name = "K", env = "FRESHET_FRAGMENT_WORDS", help_heading = "Change")]
+        fragment_words: FragmentWords = FragmentWords(ChangeSettings::default().fragment_words),
+        /// Fragments kept of a version, or `all` [default: 250]
+        #[arg(long, value_name = "M", env = "FRESHET_SKETCH", help_heading = "Change")]
+        sketch: SketchSize = SketchSize(ChangeSettings::default().sketch),
+        /// Change profiles kept of a page [default: 5]
+        #[arg(long, value_name = "H", env = "FRESHET_PROFILES", help_heading = "Change")]
+        profiles: Profiles = Profiles(ChangeSettings::default().profiles),
+        /// When a page counts as changed: `bytes`, `text`, or `divergence > 0.02` [default: text]
+        #[arg(long, value_name = "RULE", env = "FRESHET_CHANGED", help_heading = "Change")]
+        changed: Written<ChangedWhen> = Written::new(ChangedWhen::default()),
+        #[arg(skip)]
+        ignore: Vec<String> = Vec::new(),
+        #[arg(skip)]
+        only: Vec<String> = Vec::new(),
+        #[arg(skip)]
+        ignore_text: Vec<String> = Vec::new(),
+    }
+}
+
+/// `[site."example.org"]`: settings for one site, in the file only.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SiteSection {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Amount>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<ScopeKind>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub include: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_agent: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Written<ChangedWhen>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignore_text: Vec<String>,
+}
+
+/// The settings that one source gives: flags and environment, or the file.
+#[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Given {
+    #[arg(skip)]
+    pub store: Option<PathBuf>,
+    #[command(flatten)]
+    pub crawl: CrawlGiven,
+    #[command(flatten)]
+    pub limits: LimitsGiven,
+    #[command(flatten)]
+    pub change: ChangeGiven,
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub site: BTreeMap<String, SiteSection>,
+}
+
+/// Every setting as it holds.
+#[derive(Clone, Debug)]
+pub struct Sections {
+    pub store: PathBuf,
+    pub crawl: CrawlSection,
+    pub limits: LimitsSection,
+    pub change: ChangeSection,
+    pub site: BTreeMap<String, SiteSection>,
+}
+
+impl Given {
+    /// Nothing but the words in a fragment, for commands that only measure.
+    pub fn of_words(fragment_words: Option<FragmentWords>) -> Self {
+        Self { change: ChangeGiven { fragment_words, ..ChangeGiven::default() }, ..Self::default() }
+    }
+
+    /// These values, and those of `under` where there is none. Sites are the file's alone.
+    pub fn or(self, under: Self) -> Self {
+        Self {
+            store: self.store.or(under.store),
+            crawl: self.crawl.or(under.crawl),
+            limits: self.limits.or(under.limits),
+            change: self.change.or(under.change),
+            site: under.site,
+        }
+    }
+
+    /// The same without switches that are off: clap reads a flag that is absent as one that is off, and that must not
+    /// hide what the file says.
+    pub fn without_idle_switches(mut self) -> Self {
+        self.crawl.follow_nofollow = self.crawl.follow_nofollow.filter(|follows| *follows);
+        self.crawl.sitemaps = self.crawl.sitemaps.filter(|reads| !reads);
+        self
+    }
+
+    /// These values, and the defaults where there is none.
+    pub fn settle(self) -> Sections {
+        Sections {
+            store: self.store.unwrap_or_else(|| DEFAULT_STORE.into()),
+            crawl: self.crawl.settle(),
+            limits: self.limits.settle(),
+            change: self.change.settle(),
+            site: self.site,
+        }
+    }
+}
+
+impl From<Sections> for Given {
+    fn from(settled: Sections) -> Self {
+        let mut crawl = CrawlGiven::from(settled.crawl);
+        // A blank contact says that there is none.
+        crawl.contact = crawl.contact.filter(|contact| contact.get().is_some());
+        Self {
+            store: Some(settled.store),
+            crawl,
+            limits: settled.limits.into(),
+            change: settled.change.into(),
+            site: settled.site,
+        }
+    }
+}
