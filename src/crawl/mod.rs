@@ -26,7 +26,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::fetch::FetchSettings;
 use crate::fetch::visit::Waiting;
 use crate::fetch::web::Web;
-use crate::page::PageId;
+use crate::page::{Normaliser, PageId};
 use crate::policy::Policy;
 use crate::store::{Change, CycleId, Store, StoreError};
 use crate::time::Timestamp;
@@ -270,6 +270,16 @@ impl<W: Web> Crawler<W> {
             threshold: self.least,
             counts: self.accounts.counts.clone(),
         }
+    }
+
+    /// How requests are sent.
+    pub fn fetch_settings(&self) -> &FetchSettings {
+        &self.settings.fetch
+    }
+
+    /// How URLs are spelt.
+    pub fn normaliser(&self) -> &Normaliser {
+        &self.observer.normaliser
     }
 
     /// The store, which no cycle has at the moment.

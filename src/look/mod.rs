@@ -11,8 +11,11 @@ pub mod figures;
 pub mod history;
 pub mod page;
 pub mod pages;
+pub mod plan;
+mod reason;
 pub mod status;
 pub mod text_diff;
+pub mod why;
 
 use crate::crawl::CrawlError;
 use crate::page::UrlError;

@@ -4,6 +4,7 @@ pub mod changes;
 pub mod check;
 pub mod diff;
 pub mod history;
+pub mod plan;
 pub mod plot;
 pub mod spark;
 pub mod status;

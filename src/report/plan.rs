@@ -1,0 +1,39 @@
+//! The plan of the next cycle, drawn as a table.
+
+use crate::look::plan::NextPlan;
+
+use super::{Align, Table, number, rate};
+
+/// The plan, with its first `most` visits.
+pub fn plan(plan: &NextPlan, most: usize) -> String {
+    let mut table = Table::new(&[
+        ("rank", Align::Right),
+        ("score", Align::Right),
+        ("page", Align::Left),
+        ("why", Align::Left),
+    ]);
+    for visit in plan.visits.iter().take(most) {
+        table.row([number(visit.rank as u64), rate(visit.score), visit.page.clone(), visit.why.clone()]);
+    }
+    let mut text = table.render();
+    let rest = plan.visits.len().saturating_sub(most);
+    if rest > 0 {
+        text += &format!("(+{} more: --limit 0)\n", number(rest as u64));
+    }
+    let budget = match plan.budget {
+        Some(budget) => format!("a budget of {}", number(budget)),
+        None => "no budget".to_owned(),
+    };
+    let resumed = if plan.resumed { "; an interrupted cycle is resumed" } else { "" };
+    let least = match plan.threshold {
+        Some(least) if plan.budget.is_some() => format!("; a threshold of {} would do the same", rate(least)),
+        _ => String::new(),
+    };
+    text + &format!(
+        "\n{} visits by `{}` with {budget}, of {} pages that may be visited ({} of them new){least}{resumed}\n",
+        number(plan.visits.len() as u64),
+        plan.policy,
+        number(plan.candidates as u64),
+        number(plan.new as u64),
+    )
+}
