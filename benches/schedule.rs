@@ -23,6 +23,7 @@ use freshet::fetch::FetchSettings;
 use freshet::fetch::limits::{AddressRules, Limits};
 use freshet::fetch::network::{Network, NetworkSettings};
 use freshet::fetch::politeness::Politeness;
+use freshet::fetch::robots::ProductTokens;
 use freshet::observation::Life;
 use freshet::page::{HostId, Kin, Normaliser, PageId, Sites};
 use freshet::policy::content::{Content, Replaced};
@@ -183,7 +184,7 @@ fn crawler(path: &Path, budget: u64) -> Crawler<Network> {
         normaliser: Normaliser::new(&[] as &[&str], 2048),
         links_per_page: 2000,
         obey_nofollow: true,
-        product_token: "bench".to_owned(),
+        product_tokens: ProductTokens::new("bench"),
         sitemap_bytes: 1 << 20,
         reading: Reading {
             general: SiteReading { rules: TextRules::default(), changed: ChangedWhen::default() },
@@ -201,7 +202,7 @@ fn crawler(path: &Path, budget: u64) -> Crawler<Network> {
             sitemap_bytes: 1 << 20,
             robots_redirects: 5,
             robots_age: Duration::from_secs(86_400),
-            user_agent: "bench".to_owned(),
+            product_tokens: ProductTokens::new("bench"),
             sites: Sites::default(),
         },
         budget: Some(budget),

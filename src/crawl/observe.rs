@@ -15,6 +15,7 @@ use crate::extract::sitemap::{self, Sitemap};
 use crate::extract::soft_error::{SoftError, soft_error};
 use crate::extract::text_rules::TextRules;
 use crate::extract::{self, Document, MediaKind, feed};
+use crate::fetch::robots::ProductTokens;
 use crate::fetch::visit::{Answer, Failure, Outcome, Subject, Validators, Visit};
 use crate::observation::Observation;
 use crate::page::{Fingerprint, Host, Normaliser, PageUrl, Sites, UrlError};
@@ -28,8 +29,8 @@ pub struct Observer {
     pub links_per_page: usize,
     /// Honour `nofollow` in pages, headers and links.
     pub obey_nofollow: bool,
-    /// Whom agent-specific X-Robots-Tag values are read for.
-    pub product_token: String,
+    /// The name that `X-Robots-Tag` headers and `<meta>` tags of a host are read for.
+    pub product_tokens: ProductTokens,
     pub sitemap_bytes: usize,
     pub reading: Reading,
     pub change: ChangeSettings,
@@ -158,7 +159,9 @@ impl Observer {
                 words_ignored = words.saturating_sub(count_words(&document.text));
             }
         }
-        ReadPage { kind, document, soft_error: error, header: self.header_tag(answer), words_ignored }
+        let header = self.header_tag(url, answer);
+        let own = document.as_ref().map_or_else(RobotsTag::default, |document| self.page_tag(url, document));
+        ReadPage { kind, document, soft_error: error, header, own, words_ignored }
     }
 
     /// The links of a document that stands at `url`, a refresh first. `page_nofollow`: the page asks that none be followed.
@@ -187,9 +190,19 @@ impl Observer {
         Some(canonical).filter(|canonical| Host::of(url).is_some_and(|host| canonical.host() == host))
     }
 
-    /// What the headers of an answer say to our agent.
-    fn header_tag(&self, answer: &Answer) -> RobotsTag {
-        robots_tag(header_values(&answer.headers, "x-robots-tag"), &self.product_token)
+    /// What the headers of the answer of the page at `url` ask of us.
+    fn header_tag(&self, url: &Url, answer: &Answer) -> RobotsTag {
+        robots_tag(header_values(&answer.headers, "x-robots-tag"), self.token(url))
+    }
+
+    /// What the page at `url` itself asks of us.
+    fn page_tag(&self, url: &Url, document: &Document) -> RobotsTag {
+        document.hints.robots_for(self.token(url))
+    }
+
+    /// The name that the rules of a page's host are read for.
+    fn token(&self, url: &Url) -> &str {
+        Host::of(url).map_or("*", |host| self.product_tokens.of(&host))
     }
 
     /// Takes the content and the links of a page that was fetched whole. `held`: the hash of the body that is held.
@@ -199,7 +212,7 @@ impl Observer {
         observed.last_modified = answer.header("last-modified").map(str::to_owned);
         if held == Some(body_hash) {
             // The text is stored and the links are known already.
-            observed.noindex = self.header_tag(answer).noindex;
+            observed.noindex = self.header_tag(&observed.url, answer).noindex;
             observed.content = Some(Content::Held);
             return;
         }
@@ -242,8 +255,9 @@ impl Observer {
         let content_type = answer.header("content-type");
         if extract::media_kind(content_type, &answer.body) == MediaKind::Html {
             let document = extract::html(&answer.body, content_type, self.links_per_page);
-            observed.noindex = document.hints.noindex;
-            let nofollow = self.header_tag(answer).nofollow || document.hints.nofollow;
+            let asked = self.page_tag(&observed.url, &document);
+            observed.noindex = asked.noindex;
+            let nofollow = self.header_tag(&observed.url, answer).nofollow || asked.nofollow;
             self.keep_links(observed, &document, nofollow);
         }
     }
@@ -274,8 +288,10 @@ pub struct ReadPage {
     pub document: Option<Document>,
     /// The answer says 200, but it is not the page.
     pub soft_error: Option<SoftError>,
-    /// What the headers say to robots.
+    /// What the headers ask of us.
     pub header: RobotsTag,
+    /// What the page itself asks of us.
+    pub own: RobotsTag,
     /// Words that the noise rules left out.
     pub words_ignored: usize,
 }
@@ -291,12 +307,12 @@ impl ReadPage {
 
     /// Do the headers or the page ask not to be indexed?
     pub fn noindex(&self) -> bool {
-        self.header.noindex || self.document.as_ref().is_some_and(|document| document.hints.noindex)
+        self.header.noindex || self.own.noindex
     }
 
     /// Do the headers or the page ask that none of its links be followed?
     pub fn nofollow(&self) -> bool {
-        self.header.nofollow || self.document.as_ref().is_some_and(|document| document.hints.nofollow)
+        self.header.nofollow || self.own.nofollow
     }
 }
 

@@ -11,7 +11,7 @@ fn observer() -> Observer {
         normaliser: Normaliser::default(),
         links_per_page: 100,
         obey_nofollow: true,
-        product_token: "freshet".to_owned(),
+        product_tokens: ProductTokens::new("freshet"),
         sitemap_bytes: 1 << 20,
         reading: Reading::default(),
         change: ChangeSettings::default(),

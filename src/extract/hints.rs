@@ -8,9 +8,6 @@ use super::elements::{Attribute, Element};
 use super::html::Scanner;
 use super::links::{has_token, web_address};
 
-/// The name in `<meta name=…>` that means this crawler and no other.
-const PRODUCT_TOKEN: &str = "freshet";
-
 /// What a page says of itself.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Hints {
@@ -20,10 +17,10 @@ pub struct Hints {
     pub base: Option<String>,
     /// Where it sends its reader on (`<meta http-equiv=refresh>`).
     pub refresh: Option<Refresh>,
-    /// It asks not to be indexed.
-    pub noindex: bool,
-    /// It asks that none of its links be followed.
-    pub nofollow: bool,
+    /// What it asks of robots (`<meta name=robots>`).
+    robots: RobotsTag,
+    /// What it asks of single ones (`<meta name=otherbot>`), by the name as written.
+    robots_by_name: Vec<(Box<str>, RobotsTag)>,
 }
 
 /// A page that moves its reader on by itself.
@@ -35,7 +32,7 @@ pub struct Refresh {
     pub url: String,
 }
 
-/// What `X-Robots-Tag` headers ask for.
+/// What `X-Robots-Tag` headers and `<meta>` tags ask for.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RobotsTag {
     /// Not to index the page.
@@ -64,19 +61,36 @@ impl Hints {
         if scanner.value(Attribute::HttpEquiv).is_some_and(|name| is_refresh(&name)) {
             self.refresh = self.refresh.take().or_else(|| refresh(&content));
         }
-        let is_ours = |name: &str| {
-            ["robots", PRODUCT_TOKEN].iter().any(|ours| name.trim_ascii().eq_ignore_ascii_case(ours))
-        };
-        if scanner.value(Attribute::Name).is_some_and(|name| is_ours(&name)) {
+        let Some(name) = scanner.value(Attribute::Name) else { return };
+        let name = name.trim_ascii();
+        let is_everyone = name.eq_ignore_ascii_case("robots");
+        if is_everyone || is_product(name) {
             let mut tag = RobotsTag::default();
             content.split([',', ' ', '\t', '\n', '\r']).for_each(|directive| tag.add(directive));
-            self.noindex |= tag.noindex;
-            self.nofollow |= tag.nofollow;
+            if is_everyone {
+                self.robots.join(tag);
+            } else if tag != RobotsTag::default() {
+                self.robots_by_name.push((name.into(), tag));
+            }
         }
+    }
+
+    /// What the page asks of the crawler called `product_token`.
+    pub fn robots_for(&self, product_token: &str) -> RobotsTag {
+        let mut tag = self.robots;
+        let ours = self.robots_by_name.iter().filter(|(name, _)| name.eq_ignore_ascii_case(product_token));
+        ours.for_each(|(_, asked)| tag.join(*asked));
+        tag
     }
 }
 
 impl RobotsTag {
+    /// Both requests hold.
+    pub fn join(&mut self, other: Self) {
+        self.noindex |= other.noindex;
+        self.nofollow |= other.nofollow;
+    }
+
     fn add(&mut self, directive: &str) {
         let directive = directive.trim();
         let none = directive.eq_ignore_ascii_case("none");
@@ -231,7 +245,10 @@ mod tests {
 
     #[test]
     fn robots_in_the_page() {
-        let asked = |page: &str| (hints(page).noindex, hints(page).nofollow);
+        let asked = |page: &str| {
+            let tag = hints(page).robots_for("freshet");
+            (tag.noindex, tag.nofollow)
+        };
         assert_eq!(asked("<meta name=robots content='noindex,nofollow'>"), (true, true));
         assert_eq!(asked("<META NAME=Robots CONTENT=' NoIndex , follow'>"), (true, false));
         assert_eq!(asked("<meta name=robots content=none>"), (true, true));
@@ -247,6 +264,9 @@ mod tests {
             asked("<meta property=robots content=none><!--<meta name=robots content=none>-->"),
             (false, false)
         );
+        let page = hints("<meta name=OtherBot content=noindex><meta name=otherbot content=nofollow>");
+        assert_eq!(page.robots_for("otherbot"), RobotsTag { noindex: true, nofollow: true });
+        assert_eq!(page.robots_for("freshet"), RobotsTag::default());
     }
 
     #[test]

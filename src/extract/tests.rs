@@ -192,7 +192,8 @@ fn links_no_crawler_should_follow() {
 fn a_page_that_asks_not_to_be_followed() {
     let document =
         page("<meta name=\"robots\" content=\"noindex,nofollow\"><a href=\"/ok/nofollow-meta\">x</a>");
-    assert!(document.hints.noindex && document.hints.nofollow);
+    let asked = document.hints.robots_for("freshet");
+    assert!(asked.noindex && asked.nofollow);
     let tag = robots_tag(["noindex, nofollow"].into_iter(), "freshet");
     assert!(tag.noindex && tag.nofollow);
 }

@@ -36,7 +36,7 @@ use crate::page::{Host, Sites, has_user_info};
 use crate::time::Timestamp;
 use host::HostQueue;
 use politeness::{Pace, Politeness};
-use robots::Robots;
+use robots::{ProductTokens, Robots};
 use task::{EndedTask, Task, TaskKind};
 use visit::{HostReport, Outcome, Refused, Request, Visit, Waiting};
 use web::Web;
@@ -59,17 +59,15 @@ pub struct FetchSettings {
     pub robots_redirects: u32,
     /// How long a robots.txt holds.
     pub robots_age: Duration,
-    /// Whom robots.txt is read for.
-    pub user_agent: String,
+    /// The name that a host's robots.txt is read for.
+    pub product_tokens: ProductTokens,
     pub sites: Sites<SitePace>,
 }
 
 impl FetchSettings {
     /// The name that this host's robots.txt is read for.
     pub fn product_token(&self, host: &Host) -> &str {
-        let site = self.sites.of(host.name(), Some(host.port()));
-        let agent = site.and_then(|site| site.user_agent.as_deref());
-        robots::product_token(agent.unwrap_or(&self.user_agent))
+        self.product_tokens.of(host)
     }
 }
 
@@ -77,7 +75,6 @@ impl FetchSettings {
 #[derive(Clone, Debug, Default)]
 pub struct SitePace {
     pub delay: Option<Duration>,
-    pub user_agent: Option<String>,
     /// Requests that may be sent to one of its hosts.
     pub budget: Option<u64>,
 }

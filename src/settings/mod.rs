@@ -30,7 +30,6 @@ use freshet::estimate::online::Step;
 use freshet::estimate::registry::EstimatorSettings;
 use freshet::evolve::champion::Champion;
 use freshet::fetch::network::NetworkSettings;
-use freshet::fetch::robots;
 use freshet::page::Normaliser;
 use freshet::policy::Policy;
 use freshet::policy::registry::{self, LongevitySettings, PolicySettings, RuleScale};
@@ -147,7 +146,7 @@ impl Settings {
             normaliser: self.normaliser(),
             links_per_page: self.sections.limits.links_per_page,
             obey_nofollow: !self.sections.crawl.follow_nofollow,
-            product_token: robots::product_token(&self.network.user_agent).to_owned(),
+            product_tokens: self.crawl.fetch.product_tokens.clone(),
             sitemap_bytes: self.sections.limits.sitemap_bytes,
             reading: self.reading.clone(),
             change: self.change,

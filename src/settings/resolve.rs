@@ -13,6 +13,7 @@ use freshet::extract::text_rules::TextRules;
 use freshet::fetch::limits::Limits;
 use freshet::fetch::network::{NetworkSettings, SiteHeaders};
 use freshet::fetch::politeness::Politeness;
+use freshet::fetch::robots::ProductTokens;
 use freshet::fetch::{FetchSettings, SitePace};
 use freshet::page::Sites;
 use freshet::unique::{Scope, ScopeKind, SiteRules, TrapLimits};
@@ -67,9 +68,10 @@ fn crawl(sections: &Sections) -> CrawlSettings {
 fn fetch(sections: &Sections) -> FetchSettings {
     let crawl = &sections.crawl;
     let mut sites = Sites::default();
+    let mut product_tokens = ProductTokens::new(&user_agent(sections));
     for (site, own) in &sections.site {
-        let (delay, user_agent) = (own.delay.map(Amount::seconds), own.user_agent.clone());
-        sites.add(site, SitePace { delay, user_agent, budget: own.budget });
+        sites.add(site, SitePace { delay: own.delay.map(Amount::seconds), budget: own.budget });
+        product_tokens.add_site(site, own.user_agent.as_deref());
     }
     FetchSettings {
         politeness: Politeness {
@@ -89,7 +91,7 @@ fn fetch(sections: &Sections) -> FetchSettings {
         sitemap_bytes: sections.limits.sitemap_bytes,
         robots_redirects: 5,
         robots_age: Duration::from_secs(24 * 3600),
-        user_agent: user_agent(sections),
+        product_tokens,
         sites,
     }
 }

@@ -365,6 +365,46 @@ fn a_page_that_is_not_to_be_indexed_is_marked_and_its_links_are_followed() {
 }
 
 #[test]
+fn a_site_with_a_user_agent_of_its_own_is_obeyed_under_that_name_everywhere() {
+    let site = Site::with_hosts(2);
+    site.page(
+        "/robots.txt",
+        "User-agent: thatbot\nDisallow: /private\n\nUser-agent: freshet\nDisallow: /open\n",
+    );
+    site.page("/", links_page("home", &["/meta", "/header", "/private", "/open", "/freshet"]).as_str());
+    site.page("/meta", "<meta name=thatbot content='noindex, nofollow'><a href='/no-1'>on</a>");
+    let header = "thatbot: noindex, nofollow";
+    site.page("/header", Reply::html("<a href='/no-2'>on</a>").header("X-Robots-Tag", header));
+    let ours = Reply::html("<meta name=freshet content='none'>").header("X-Robots-Tag", "freshet: none");
+    site.page("/freshet", ours);
+    for path in ["/private", "/open", "/no-1", "/no-2"] {
+        site.page(path, "some words");
+    }
+    let freshet = Freshet::new();
+    // The first host is sent a user agent of its own, the second that of all.
+    let own = site.origin(0).replace("http://", "");
+    freshet.write("freshet.toml", format!("[site.\"{own}\"]\nuser_agent = \"thatbot/1.0\"\n"));
+    let ran = crawl(&freshet, &[site.url_on(0, "/"), site.url_on(1, "/")], &FLAGS);
+    assert_eq!(ran.code, Some(0), "{}", ran.output());
+
+    for (host, noindexed, forbidden) in
+        [(0, ["/meta", "/header"], "/private"), (1, ["/freshet", ""], "/open")]
+    {
+        for path in ["/meta", "/header", "/freshet"] {
+            let noindex = page(&freshet, &site.url_on(host, path))["noindex"].clone();
+            assert_eq!(noindex, noindexed.contains(&path), "{path} of host {host}");
+        }
+        let log = site.log().on(host);
+        for path in ["/private", "/open"] {
+            assert_eq!(log.asked(path), path != forbidden, "{path} of host {host}");
+        }
+        for path in ["/no-1", "/no-2"] {
+            assert_eq!(log.asked(path), host == 1, "{path} of host {host}");
+        }
+    }
+}
+
+#[test]
 fn the_first_500_kib_count_whatever_their_type_and_no_half_line_does() {
     let site = Site::with_hosts(2);
     site.page("/", links_page("home", &["/secret/x", "/open"]).as_str());

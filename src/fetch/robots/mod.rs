@@ -22,6 +22,7 @@ mod record;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod token;
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -31,6 +32,9 @@ use url::Url;
 
 use record::RuleVerdict;
 use rules::RobotsRules;
+use token::product_token as token_of;
+
+pub use token::ProductTokens;
 
 /// How much of a body is read. RFC 9309 §2.5 asks for at least this much; what follows the last whole line
 /// within it is ignored.
@@ -54,7 +58,7 @@ impl Robots {
     /// skipped, so a body that is not a robots.txt at all has no rules. If texting_robots refuses what is
     /// left, nothing may be fetched.
     pub fn parse(body: &[u8], product_token: &str) -> Robots {
-        let group = group::read(body, self::product_token(product_token));
+        let group = group::read(body, token_of(product_token));
         Robots {
             rules: RobotsRules::build(&group.rules),
             crawl_delay: group.crawl_delay,
@@ -101,7 +105,7 @@ impl Robots {
 ///
 /// The longest that matches decides, and of two as long the one that allows (RFC 9309 §2.2.2).
 pub fn deciding_rule(body: &[u8], product_token: &str, url: &Url) -> Option<String> {
-    let group = group::read(body, self::product_token(product_token));
+    let group = group::read(body, token_of(product_token));
     let matches = |value: &[u8]| {
         let alone = RobotsRules::build(&[(RuleVerdict::Disallow, value)]);
         !Robots { rules: alone, crawl_delay: None, sitemaps: None }.allows(url)
@@ -114,24 +118,4 @@ pub fn deciding_rule(body: &[u8], product_token: &str, url: &Url) -> Option<Stri
     let name = if *verdict == RuleVerdict::Allow { "Allow" } else { "Disallow" };
     (allows == (*verdict == RuleVerdict::Allow))
         .then(|| format!("{name}: {}", String::from_utf8_lossy(value)))
-}
-
-/// The product token of a user agent string: `freshet` of `freshet/0.1 (+https://example.org)`.
-///
-/// A token is letters, `_` and `-` (RFC 9309 §2.2.1). In the customary `Mozilla/5.0 (compatible;
-/// freshet/0.1)` it is the name after `compatible;`. A string with no token gives `*`, which only the groups
-/// for everyone match.
-pub fn product_token(user_agent: &str) -> &str {
-    let name = match user_agent.split_once("compatible;") {
-        Some((family, name)) if leading_token(family).eq_ignore_ascii_case("mozilla") => name,
-        _ => user_agent,
-    };
-    match leading_token(name) {
-        "" => "*",
-        token => token,
-    }
-}
-
-fn leading_token(text: &str) -> &str {
-    text.trim_start().split(|c: char| !c.is_ascii() || !group::is_token(c as u8)).next().unwrap_or_default()
 }

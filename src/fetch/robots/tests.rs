@@ -200,7 +200,7 @@ fn the_product_token_of_a_user_agent() {
         ("", "*"),
     ];
     for (user_agent, token) in tokens {
-        assert_eq!(product_token(user_agent), token, "`{user_agent}`");
+        assert_eq!(token_of(user_agent), token, "`{user_agent}`");
     }
     let body = b"User-agent: *\nDisallow: /a\nUser-agent: freshet\nDisallow: /b\n";
     assert!(

@@ -155,7 +155,7 @@ proptest! {
         robots.allows(&url);
         prop_assert!(robots.crawl_delay().is_none_or(|delay| delay <= Duration::from_secs(3600)));
         prop_assert!(robots.sitemaps().len() <= 100);
-        prop_assert!(!product_token(&token).is_empty());
+        prop_assert!(!token_of(&token).is_empty());
     }
 
     #[test]
