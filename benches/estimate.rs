@@ -7,7 +7,7 @@ use std::hint::black_box;
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use freshet::estimate::registry::{EstimatorSettings, all};
 use freshet::estimate::{EstimatorState, Seen};
-use freshet::policy::optimal_rate::{Objective, Watched, optimal};
+use freshet::policy::allocation::{Objective, Watched, optimal};
 use freshet::time::Age;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;

@@ -26,7 +26,7 @@ use freshet::fetch::politeness::Politeness;
 use freshet::fetch::robots::ProductTokens;
 use freshet::observation::Life;
 use freshet::page::{HostId, Kin, Normaliser, PageId, Sites};
-use freshet::policy::content::{Content, Replaced};
+use freshet::policy::longevity::Replaced;
 use freshet::policy::registry::{self, PolicySettings};
 use freshet::policy::{self, Learnt, PageState, Policy, Survey};
 use freshet::schedule::Candidates;
@@ -59,7 +59,7 @@ fn page(id: i64) -> PageState {
         let found = if visit < changes { (bits >> 48 & 0xff) as f64 / 256.0 } else { 0.0 };
         replaced.add(found, 2.5);
     }
-    page.learnt.content = Content::Replaced(replaced);
+    page.learnt.memory.write(|bytes| replaced.push_bytes(bytes));
     page.kin = Kin::of(&url(id));
     (page.life, page.last_visit, page.seen_at) = (Life::Alive, Some(seen_at), Some(seen_at));
     page
@@ -81,6 +81,7 @@ fn plan(policy: &mut dyn Policy, pages: i64) -> usize {
         cycle_length: Age::from_days(1.0),
         visits_a_day: Some(pages as f64 / 100.0),
         hosts: &HashMap::new(),
+        memory: &mut None,
         pages: &mut |look| (0..pages).for_each(|id| look(&page(id), 1)),
     });
     let mut candidates = Candidates::default();

@@ -51,6 +51,25 @@ pub fn take_float(rest: &mut &[u8]) -> Option<f64> {
     Some(f64::from_le_bytes(*eight)).filter(|value| !value.is_nan())
 }
 
+/// Four bytes: the number is rounded to that precision.
+pub fn push_float32(bytes: &mut Vec<u8>, value: f64) {
+    bytes.extend_from_slice(&(value as f32).to_le_bytes());
+}
+
+/// Undoes [`push_float32`]; `None` for what is no number.
+pub fn take_float32(rest: &mut &[u8]) -> Option<f64> {
+    let (four, more) = rest.split_first_chunk::<4>()?;
+    *rest = more;
+    Some(f64::from(f32::from_le_bytes(*four))).filter(|value| !value.is_nan())
+}
+
+/// The next byte.
+pub fn take_byte(rest: &mut &[u8]) -> Option<u8> {
+    let (byte, more) = rest.split_first()?;
+    *rest = more;
+    Some(*byte)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use freshet::evolve::fitness::Fitness;
 use freshet::evolve::population::Selection;
-use freshet::policy::optimal_rate::Objective;
+use freshet::policy::allocation::Objective;
 
 use crate::settings::{Damping, Gamma, Given, Written};
 

@@ -9,9 +9,9 @@ use freshet::report::{Align, Table};
 
 pub fn run() -> ExitCode {
     let mut table = Table::new(&[("policy", Align::Left), ("what it visits first", Align::Left)]);
-    for row in &registry::ALL {
+    for row in registry::ALL {
         let name =
-            if row.takes_estimator { format!("{}[:ESTIMATOR]", row.name) } else { row.name.to_owned() };
+            if row.takes_estimator() { format!("{}[:ESTIMATOR]", row.name) } else { row.name.to_owned() };
         table.row([name, row.about.to_owned()]);
     }
     let known = estimators::all(&EstimatorSettings::default());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use freshet::policy::optimal_rate::{Watched, optimal};
+use freshet::policy::allocation::{Watched, optimal};
 use freshet::report::{Align, Table, rate, span};
 
 use super::rows;

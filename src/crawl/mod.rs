@@ -145,6 +145,8 @@ pub struct Crawler<W> {
     hosts: usize,
     /// The least score of a page that the last cycle visited again.
     least: Option<f64>,
+    /// The policy's memory of the collection after the last survey.
+    policy_memory: Option<String>,
     /// How long the next cycle may take, if that is not the time from one to the next.
     time: Option<Duration>,
 }
@@ -198,6 +200,7 @@ impl<W: Web> Crawler<W> {
             pages,
             hosts: 0,
             least: None,
+            policy_memory: None,
             time: None,
         })
     }
@@ -300,7 +303,9 @@ impl<W: Web> Crawler<W> {
 
     fn close_cycle(&mut self, cycle: CycleId) -> Result<(), CrawlError> {
         let (least, policy) = (self.least, Arc::clone(&self.policy));
-        prepare::keep_threshold(self.store()?, &*policy)?;
+        if let Some(memory) = self.policy_memory.take() {
+            prepare::keep_memory(self.store()?, policy.name(), &memory)?;
+        }
         Ok(self.store()?.close_cycle(cycle, Timestamp::now(), least)?)
     }
 }

@@ -50,7 +50,8 @@ impl<W: Web> Opening<W> {
         }
         let unwanted = &crawler.unwanted;
         let is_wanted = |page: &KnownPage| is_wanted(page, unwanted);
-        prepare::look_over(store, &mut crawler.policy, &known_hosts, view, terms, &is_wanted)?;
+        crawler.policy_memory =
+            prepare::look_over(store, &mut crawler.policy, &known_hosts, view, terms, &is_wanted)?;
         let policy = &*crawler.policy;
         let mut candidates = Candidates::default();
         let outstanding: HashSet<PageId> = open.outstanding.iter().map(|visit| visit.page).collect();

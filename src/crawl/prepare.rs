@@ -26,7 +26,7 @@ const NEARLY: f64 = 1.05;
 /// are new.
 pub fn priors(store: &mut dyn Store, policy: &dyn Policy) -> Result<(Priors, bool), StoreError> {
     let held = store.priors()?;
-    let Some(kind) = policy.learner().and_then(|learner| learner.prior_kind()) else {
+    let Some(kind) = policy.prior_kind() else {
         return Ok((held, false));
     };
     let comparisons = store.comparisons()?;
@@ -90,7 +90,6 @@ pub fn learn(
         store.set_priors(&priors)?;
     }
     believe(policy, &priors);
-    recall(store, policy)?;
     store.follow(Arc::clone(policy));
     let pages = store.relearn(progress)?;
     if pages > 0 {
@@ -101,30 +100,31 @@ pub fn learn(
     Ok(())
 }
 
-/// The store's note of the threshold that a policy came to by itself.
-const POLICY_THRESHOLD: &str = "policy-threshold";
-
-/// Gives the policy the threshold that the last run came to.
-pub fn recall(store: &mut dyn Store, policy: &mut Arc<dyn Policy>) -> Result<(), StoreError> {
-    let kept = store.note(POLICY_THRESHOLD)?.and_then(|kept| kept.parse().ok());
-    if let (Some(policy), Some(kept)) = (Arc::get_mut(policy), kept) {
-        policy.recall_threshold(kept);
-    }
-    Ok(())
+/// The note of a policy's memory of the collection ([`Survey::memory`]).
+fn memory_note(policy: &str) -> String {
+    format!("policy-memory {policy}")
 }
 
-/// Keeps it for the next.
-pub fn keep_threshold(store: &mut dyn Store, policy: &dyn Policy) -> Result<(), StoreError> {
-    match policy.threshold() {
-        Some(threshold) => store.set_note(POLICY_THRESHOLD, &threshold.to_string()),
-        None => Ok(()),
+/// The name of that note in stores of earlier versions, when the only such memory was the threshold of `longevity-bound`.
+const EARLIER_NOTE: &str = "policy-threshold";
+
+/// The policy's memory of the collection, as the last survey left it.
+fn recall(store: &mut dyn Store, policy: &str) -> Result<Option<String>, StoreError> {
+    match store.note(&memory_note(policy))? {
+        Some(kept) => Ok(Some(kept)),
+        None => store.note(EARLIER_NOTE),
     }
+}
+
+/// Keeps the policy's memory of the collection for the next run.
+pub fn keep_memory(store: &mut dyn Store, policy: &str, memory: &str) -> Result<(), StoreError> {
+    store.set_note(&memory_note(policy), memory)
 }
 
 /// Gives the policy its priors. Nobody else may hold it meanwhile.
 pub fn believe(policy: &mut Arc<dyn Policy>, priors: &Priors) {
-    if let Some(learner) = Arc::get_mut(policy).and_then(|policy| policy.learner_mut()) {
-        learner.believe(priors);
+    if let Some(policy) = Arc::get_mut(policy) {
+        policy.believe(priors);
     }
 }
 
@@ -133,7 +133,7 @@ pub fn learnt_otherwise(
     store: &mut dyn Store,
     policy: &dyn Policy,
 ) -> Result<Option<HashMap<PageId, Learnt>>, StoreError> {
-    if store.memory_kind()? == Some(policy.memory_kind()) {
+    if store.memory_kind()? == Some(policy.memory_version()) {
         return Ok(None);
     }
     let mut all = HashMap::new();
@@ -208,8 +208,8 @@ pub fn cycle_length(
     Ok(passed.unwrap_or(Age::from_days(1.0)))
 }
 
-/// Lets the policy look over all pages that `is_wanted` lets through and that don't wait beyond this cycle. Nobody else may
-/// hold the policy meanwhile.
+/// Lets the policy look over all pages that `is_wanted` lets through and that don't wait beyond this cycle, and gives its memory
+/// of the collection. Nobody else may hold the policy meanwhile.
 pub fn look_over(
     store: &mut dyn Store,
     policy: &mut Arc<dyn Policy>,
@@ -217,9 +217,10 @@ pub fn look_over(
     view: &View,
     terms: Terms,
     is_wanted: &dyn Fn(&KnownPage) -> bool,
-) -> Result<(), StoreError> {
+) -> Result<Option<String>, StoreError> {
     debug_assert!(Arc::strong_count(policy) == 1, "the policy is in use");
-    let Some(policy) = Arc::get_mut(policy) else { return Ok(()) };
+    let Some(policy) = Arc::get_mut(policy) else { return Ok(None) };
+    let mut memory = recall(store, policy.name())?;
     let yields: HashMap<HostId, Yield> = hosts.iter().map(|host| (host.id, host.yields)).collect();
     let mut failed = None;
     let mut pages = |look: &mut dyn FnMut(&PageState, usize)| {
@@ -238,7 +239,8 @@ pub fn look_over(
         cycle_length: terms.length,
         visits_a_day,
         hosts: &yields,
+        memory: &mut memory,
         pages: &mut pages,
     });
-    failed.map_or(Ok(()), Err)
+    failed.map_or(Ok(memory), Err)
 }

@@ -79,7 +79,6 @@ fn foresee<W: Web>(
 ) -> Result<Foreseen, CrawlError> {
     let (priors, _) = prepare::priors(store, &*crawler.policy)?;
     prepare::believe(&mut crawler.policy, &priors);
-    prepare::recall(store, &mut crawler.policy)?;
     let view = View {
         weights: Weights::load(store, crawler.settings.weight)?,
         learnt: prepare::learnt_otherwise(store, &*crawler.policy)?,

@@ -18,7 +18,6 @@ impl EstimatorState {
             Memory::Gamma(Gamma { shape, days }) => (3, &[*shape, *days]),
             Memory::History(history) => return push_history(bytes, history),
             Memory::Count { events, days } => (5, &[*events, *days]),
-            Memory::Interval { days, since_change } => (6, &[*days, *since_change]),
         };
         bytes.push(kind);
         numbers.iter().for_each(|number| push_float(bytes, *number));
@@ -38,7 +37,11 @@ impl EstimatorState {
             3 => Memory::Gamma(Gamma { shape: float()?, days: float()? }),
             4 => Memory::History(Box::new(take_history(rest)?)),
             5 => Memory::Count { events: float()?, days: float()? },
-            6 => Memory::Interval { days: float()?, since_change: float()? },
+            // Earlier versions kept two numbers of an interval rule here. A store's memories of that version are made again.
+            6 => {
+                (float()?, float()?);
+                Memory::Nothing
+            }
             _ => return None,
         };
         Some(Self { visits, changes, watched_days, memory })

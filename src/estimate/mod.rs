@@ -156,8 +156,6 @@ pub enum Memory {
     History(Box<History>),
     /// Changes that are all counted, and the time they took.
     Count { events: f64, days: f64 },
-    /// Days to the next visit, by a rule that turns one knob, and days since a change was last seen.
-    Interval { days: f64, since_change: f64 },
 }
 
 impl EstimatorState {

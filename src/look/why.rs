@@ -251,7 +251,7 @@ impl Told<'_> {
         if state.last_visit.is_none() {
             return format!("The policy `{policy}` gives this new page a score of {score}.");
         }
-        let mut parts = clauses(&self.about.reason, state.copy_age(self.now));
+        let mut parts: Vec<String> = clauses(&self.about.reason).collect();
         if parts.is_empty() {
             parts.push(format!("the page was left alone for {}", span_of(state.age(self.now))));
         }

@@ -1,18 +1,24 @@
-//! Round robin: the page left alone longest first. `every` is the same order without a budget: all of them, each cycle.
+//! Round robin: the page that was left alone longest comes first. `every` is the same order without a budget: all pages, each
+//! cycle.
 
+use super::registry::{Made, PolicyRequest};
 use super::{PageState, Policy, Score};
 use crate::time::Timestamp;
 
-/// Age (Santos et al. 2013, §5.1): time since the last visit. It learns nothing, and is hard to beat where little can
-/// be learnt.
-#[derive(Clone, Copy, Debug)]
-pub struct ByAge {
-    pub name: &'static str,
+/// Age (Santos et al. 2013, §5.1): time since the last visit. It learns nothing, and is hard to beat where little can be
+/// learnt.
+#[derive(Clone, Debug)]
+pub(super) struct ByAge {
+    pub(super) name: String,
+}
+
+pub(super) fn make(request: &PolicyRequest<'_>) -> Made {
+    Ok(Box::new(ByAge { name: request.name.to_owned() }))
 }
 
 impl Policy for ByAge {
     fn name(&self) -> &str {
-        self.name
+        &self.name
     }
 
     fn score(&self, page: &PageState, now: Timestamp) -> Score {

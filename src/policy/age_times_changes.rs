@@ -1,12 +1,17 @@
 //! t·X: time since the last visit times changes seen.
 
+use super::registry::{Made, PolicyRequest};
 use super::{PageState, Policy, Score};
 use crate::time::Timestamp;
 
 /// The formula that genetic programming found again and again for Santos et al. (2013, §5.3). A page that never changed
-/// has a score of 0 for ever, and is visited only when nothing else is left.
+/// keeps a score of 0, and is visited only when nothing else is left.
 #[derive(Clone, Copy, Debug)]
-pub struct AgeTimesChanges;
+struct AgeTimesChanges;
+
+pub(super) fn make(_request: &PolicyRequest<'_>) -> Made {
+    Ok(Box::new(AgeTimesChanges))
+}
 
 impl Policy for AgeTimesChanges {
     fn name(&self) -> &str {

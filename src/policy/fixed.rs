@@ -1,11 +1,11 @@
-//! The same interval for every page: what most monitors do.
+//! The same interval for every page: the rule of most monitors.
 
 use super::interval_rule::{Bounds, IntervalRule};
-use crate::time::Age;
+use super::registry::{Made, PolicyRequest};
 
-/// Due after a fixed time; the one that is due longest comes first.
-pub fn fixed(interval: Age) -> IntervalRule {
-    let days = interval.days();
+/// A page is due after a fixed time. The page that has been due longest comes first.
+pub(super) fn make(request: &PolicyRequest<'_>) -> Made {
+    let days = request.settings.interval.days();
     let bounds = Bounds { first: days, least: days, most: days };
-    IntervalRule { name: "fixed", bounds, next: |days, _, _, _| days, early_share: 0.0 }
+    Ok(Box::new(IntervalRule { name: "fixed", bounds, next: |days, _, _, _| days, early_share: 0.0 }))
 }

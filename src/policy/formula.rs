@@ -1,37 +1,44 @@
 //! A formula as a policy: one that was bred (`evolved:`) or typed (`expr:`).
 
-use super::content::Content;
-use super::expression::terminal::Facts;
-use super::expression::{Expression, Terminal};
+use super::expression::Expression;
+use super::expression::terminal::{Facts, Terminal};
 use super::traces::{Traces, Wanted};
-use super::{Learnt, Lesson, LooksAt, PageState, Policy, Reason, Score, Survey};
+use super::{Fact, Learnt, Lesson, LooksAt, PageState, Policy, Reason, Score, Survey};
 use crate::estimate::Seen;
 use crate::page::{Depth, HostId};
 use crate::time::{Age, Timestamp};
 
-/// The highest value is visited first (Santos et al. 2013, §4). Time is counted in cycles. Pages that nobody has seen come
-/// before all others: a formula is of what visits taught. Unlike other policies' scores its values may fall while a page
-/// waits, if that is what it says.
+/// The page with the highest value comes first (Santos et al. 2013, §4). Time is counted in cycles. New pages come before all
+/// others, because a formula is about what visits taught. Unlike other policies' scores its value may fall while a page waits,
+/// if the formula says so.
 #[derive(Debug)]
 pub struct Formula {
     name: String,
     expression: Expression,
     wanted: Wanted,
+    looks_at: LooksAt,
     cycle: Age,
 }
 
 impl Formula {
-    /// Under the name it was asked for by.
+    /// A formula, under the name that it was asked for by.
     pub fn new(name: String, expression: Expression) -> Self {
-        let wanted = Wanted::of(&expression.terminals());
-        Self { name, expression, wanted, cycle: Age::from_days(1.0) }
+        let terminals = expression.terminals();
+        let wanted = Wanted::of(&terminals);
+        let age = terminals.contains(&Terminal::Age);
+        let looks_at = LooksAt { divergence: wanted.divergence(), age, ..LooksAt::default() };
+        Self { name, expression, wanted, looks_at, cycle: Age::from_days(1.0) }
     }
 
-    /// A terminal's value.
-    fn fact(&self, terminal: Terminal, page: &PageState, now: Timestamp) -> f64 {
-        let nothing = Traces::default();
+    /// Calls `with` with the facts that terminals are read from.
+    fn with_facts<T>(&self, page: &PageState, now: Timestamp, with: impl FnOnce(&Facts<'_>) -> T) -> T {
+        let traces = if self.wanted.is_nothing() {
+            Traces::default()
+        } else {
+            page.learnt.memory.read(Traces::take_bytes)
+        };
         let cycle_days = self.cycle.days();
-        terminal.of(&Facts {
+        with(&Facts {
             visits: page.learnt.state.visits,
             changes: page.learnt.state.changes,
             waiting: page.copy_age(now).days() / cycle_days,
@@ -40,10 +47,7 @@ impl Formula {
             weight: page.weight,
             signals: page.learnt.dates.trust.kept,
             cycle_days,
-            traces: match &page.learnt.content {
-                Content::Traced(traces) => traces,
-                _ => &nothing,
-            },
+            traces: &traces,
         })
     }
 }
@@ -53,13 +57,15 @@ impl Policy for Formula {
         &self.name
     }
 
-    fn memory_kind(&self) -> String {
-        if self.wanted.is_nothing() { "counts".to_owned() } else { self.wanted.name() }
+    fn score(&self, page: &PageState, now: Timestamp) -> Score {
+        self.with_facts(page, now, |facts| Score::new(self.expression.value(|terminal| terminal.of(facts))))
     }
 
-    fn looks_at(&self) -> LooksAt {
-        let age = self.expression.terminals().contains(&Terminal::Age);
-        LooksAt { divergence: self.wanted.divergence(), kin: false, age }
+    fn reason(&self, page: &PageState, now: Timestamp) -> Reason {
+        self.with_facts(page, now, |facts| {
+            let term = |terminal: Terminal| Fact::term(terminal.name(), terminal.of(facts));
+            Reason::of(self.expression.terminals().into_iter().map(term))
+        })
     }
 
     fn learn(&self, _host: HostId, _depth: Depth, learnt: &mut Learnt, lesson: &Lesson, seen: Seen) {
@@ -67,25 +73,21 @@ impl Policy for Formula {
         if self.wanted.is_nothing() {
             return;
         }
-        let mut traces = match std::mem::take(&mut learnt.content) {
-            Content::Traced(traces) => traces,
-            _ => Box::default(),
-        };
+        let mut traces = learnt.memory.read(Traces::take_bytes);
         traces.add(self.wanted, learnt.state.visits, days, lesson, seen);
-        learnt.content = Content::Traced(traces);
+        learnt.memory.write(|bytes| traces.push_bytes(bytes));
+    }
+
+    fn memory_version(&self) -> String {
+        if self.wanted.is_nothing() { "counts".to_owned() } else { self.wanted.memory_version() }
     }
 
     fn survey(&mut self, survey: &mut Survey<'_>) {
         self.cycle = Age::from_days(survey.cycle_length.days().max(Age::SHORTEST_DAYS));
     }
 
-    fn score(&self, page: &PageState, now: Timestamp) -> Score {
-        Score::new(self.expression.value(|terminal| self.fact(terminal, page, now)))
-    }
-
-    fn reason(&self, page: &PageState, now: Timestamp) -> Reason {
-        let fact = |terminal: Terminal| (terminal.name(), self.fact(terminal, page, now));
-        Reason { facts: self.expression.terminals().into_iter().map(fact).collect(), ..Reason::default() }
+    fn looks_at(&self) -> LooksAt {
+        self.looks_at
     }
 }
 
@@ -95,7 +97,7 @@ mod tests {
 
     use super::*;
     use crate::page::PageId;
-    use crate::policy::score;
+    use crate::policy::{PageMemory, score};
 
     fn formula(text: &str) -> Formula {
         Formula::new(format!("expr:{text}"), text.parse().expect("a formula"))
@@ -164,6 +166,7 @@ mod tests {
             cycle_length: Age::from_days(0.5),
             visits_a_day: None,
             hosts: &hosts,
+            memory: &mut None,
             pages: &mut |_| {},
         });
         let now = Timestamp::from_seconds(86_400 * 6);
@@ -186,9 +189,9 @@ mod tests {
     #[test]
     fn only_what_is_asked_for_is_remembered() {
         let visits = [(true, 0.5), (false, 0.0)];
-        assert_eq!(page(&formula("t * X / n + cg"), &visits).learnt.content, Content::Nothing);
-        assert_eq!(formula("t * X").memory_kind(), formula("X - nad").memory_kind());
-        assert_ne!(formula("aad").memory_kind(), formula("gamma").memory_kind());
+        assert_eq!(page(&formula("t * X / n + cg"), &visits).learnt.memory, PageMemory::default());
+        assert_eq!(formula("t * X").memory_version(), formula("X - nad").memory_version());
+        assert_ne!(formula("aad").memory_version(), formula("gamma").memory_version());
     }
 
     proptest! {
@@ -203,14 +206,10 @@ mod tests {
 
         #[test]
         fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
-            let mut with_kind = vec![0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4];
-            with_kind.extend(bytes);
-            if let Some(learnt) = Learnt::from_bytes(&with_kind) {
-                let policy = formula("gamma + longevity + aad + divergence + behaviour");
-                let mut page = page(&policy, &[]);
-                page.learnt = learnt;
-                prop_assert!(score(&policy, &page, Timestamp::from_seconds(86_400 * 30)).value().is_finite());
-            }
+            let policy = formula("gamma + longevity + aad + divergence + behaviour");
+            let mut page = page(&policy, &[]);
+            page.learnt.memory = PageMemory::from_bytes(&bytes);
+            prop_assert!(score(&policy, &page, Timestamp::from_seconds(86_400 * 30)).value().is_finite());
         }
     }
 }

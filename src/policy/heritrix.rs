@@ -1,13 +1,19 @@
-//! The rule of Heritrix 1 (WaitEvaluator). Heritrix 3 visits nothing again unless it is told a fixed delay.
+//! The rule of Heritrix 1 (WaitEvaluator). Heritrix 3 revisits pages only at a fixed delay, if one is set.
 
 use super::interval_rule::{Bounds, IntervalRule, RuleScale};
+use super::registry::{Made, PolicyRequest};
 
 const SHIPPED: Bounds = Bounds { first: 1.0, least: 1.0 / 24.0, most: 28.0 };
 const FACTOR: f64 = 1.5;
 
-/// A change divides the wait by 1.5, no change multiplies it by as much; from an hour to four weeks, at first a day.
-pub fn heritrix(scale: RuleScale) -> IntervalRule {
+/// A change divides the wait by 1.5; no change multiplies it by 1.5. It starts at a day and stays between an hour and four
+/// weeks.
+fn heritrix(scale: RuleScale) -> IntervalRule {
     IntervalRule { name: "heritrix", bounds: SHIPPED.scaled(scale), next, early_share: 0.0 }
+}
+
+pub(super) fn make(request: &PolicyRequest<'_>) -> Made {
+    Ok(Box::new(heritrix(request.settings.rules)))
 }
 
 fn next(days: f64, changed: bool, _since_change: f64, _least: f64) -> f64 {

@@ -1,35 +1,42 @@
-//! Rules that turn one knob: an interval to the next visit, shortened by a change and stretched without one.
+//! Rules that adapt an interval: a change shortens the interval to the next visit, no change stretches it.
 //!
-//! That is what other crawlers do. Such a rule settles where P·ln(down) + (1 − P)·ln(up) = 0, P being the chance that a
-//! visit finds a change, whatever the page's rate: it visits in proportion to the rate, and a budget is none of its
-//! concern. Here they are given one: the page whose interval is most exceeded, as a ratio, comes first. So only the
-//! ratios of intervals matter, and their bounds.
+//! Other crawlers work this way. Such a rule settles where P·ln(down) + (1 − P)·ln(up) = 0, where P is the probability that a
+//! visit finds a change. So it visits each page in proportion to its change rate, and knows no budget. Here the rules are given
+//! a budget: the page that exceeds its interval most, as a ratio, comes first. Then only the ratios of intervals matter, and
+//! their bounds.
 
-use super::{Learnt, Lesson, PageState, Policy, Reason, Score};
-use crate::estimate::{EstimatorState, Memory, Seen};
+use super::page_memory::PageMemory;
+use super::{Fact, Learnt, Lesson, PageState, Policy, Reason, Score};
+use crate::estimate::Seen;
 use crate::page::{Depth, HostId};
 use crate::time::{Age, Timestamp};
+use crate::varint::{push_float, take_float};
 
-/// Between which bounds intervals stay, and where they start, in days.
+/// The first interval, and the bounds of all intervals, in days.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bounds {
-    pub first: f64,
-    pub least: f64,
-    pub most: f64,
+pub(super) struct Bounds {
+    pub(super) first: f64,
+    pub(super) least: f64,
+    pub(super) most: f64,
 }
 
-/// How long the intervals of a rule are.
+/// The scale of a rule's intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RuleScale {
-    /// As shipped, a day being so long: shorter than ours for a web whose days pass faster.
+    /// The intervals that the crawler ships, with a day of this length: shorter than a real day for a web that is sped up.
     Day(Age),
-    /// From this first interval, with this shortest one, in days; the longest as many times the first as it is shipped.
-    /// Where a budget is given only ratios matter, and these start from an even use of it.
-    Start { first: f64, least: f64 },
+    /// This first and this shortest interval, in days. The longest is as many times the first as in the crawler that ships the
+    /// rule. With a budget only ratios matter, and these start from an even use of it.
+    Start {
+        /// The first interval, in days.
+        first: f64,
+        /// The shortest interval, in days.
+        least: f64,
+    },
 }
 
 impl Bounds {
-    pub fn scaled(self, scale: RuleScale) -> Self {
+    pub(super) fn scaled(self, scale: RuleScale) -> Self {
         match scale {
             RuleScale::Day(day) => {
                 let days = day.days();
@@ -43,33 +50,40 @@ impl Bounds {
     }
 }
 
-/// A rule: how a visit makes the next interval of the last one.
+/// A rule: how a visit changes the interval.
 #[derive(Clone, Copy, Debug)]
-pub struct IntervalRule {
-    pub name: &'static str,
-    pub bounds: Bounds,
-    /// Of the interval so far, whether the page changed, the days since a change was last seen before this visit, and
-    /// the shortest interval: the next one, before bounds.
-    pub next: fn(days: f64, changed: bool, since_change: f64, least: f64) -> f64,
-    /// The share of the time since a change was last seen that is taken off the wait.
-    pub early_share: f64,
+pub(super) struct IntervalRule {
+    pub(super) name: &'static str,
+    pub(super) bounds: Bounds,
+    /// The next interval, before bounds. Its arguments: the interval so far, whether the page changed, the days since the last
+    /// change that was seen before this visit, and the shortest interval.
+    pub(super) next: fn(days: f64, changed: bool, since_change: f64, least: f64) -> f64,
+    /// The share of the time since the last change by which the next visit comes earlier.
+    pub(super) early_share: f64,
+}
+
+/// The memory of a page, in days.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Interval {
+    /// To the next visit.
+    days: f64,
+    /// Since the last visit that saw a change, or since the first one.
+    since_change: f64,
 }
 
 impl IntervalRule {
-    /// The interval to the next visit, and the time since a change was seen.
-    pub fn memory(&self, state: &EstimatorState) -> (f64, f64) {
-        match state.memory {
-            Memory::Interval { days, since_change } => (days, since_change),
-            _ => (self.bounds.first, 0.0),
-        }
+    fn interval(&self, memory: &PageMemory) -> Interval {
+        let stored =
+            memory.peek(|rest| Some(Interval { days: take_float(rest)?, since_change: take_float(rest)? }));
+        stored.unwrap_or(Interval { days: self.bounds.first, since_change: 0.0 })
     }
 
     /// Days from the last visit to the next.
     fn wait(&self, page: &PageState) -> f64 {
-        let (interval, since_change) = self.memory(&page.learnt.state);
+        let Interval { days, since_change } = self.interval(&page.learnt.memory);
         let early = self.early_share * since_change;
         let early = if early > self.bounds.most { 0.0 } else { early };
-        (interval - early).max(self.bounds.least)
+        (days - early).max(self.bounds.least)
     }
 }
 
@@ -78,30 +92,34 @@ impl Policy for IntervalRule {
         self.name
     }
 
-    fn memory_kind(&self) -> String {
-        format!("{} {:?}", self.name, self.bounds)
-    }
-
-    fn learn(&self, _host: HostId, _depth: Depth, learnt: &mut Learnt, lesson: &Lesson, seen: Seen) {
-        let state = &mut learnt.state;
-        let (days, since_change) = self.memory(state);
-        let passed = since_change + state.count(lesson.interval, seen);
-        let Bounds { least, most, .. } = self.bounds;
-        let days = (self.next)(days, seen.changed(), passed, least).clamp(least, most);
-        state.memory = Memory::Interval { days, since_change: if seen.changed() { 0.0 } else { passed } };
-    }
-
-    /// Age over interval: 1 is due.
+    /// Age over interval: a page is due at 1.
     fn score(&self, page: &PageState, now: Timestamp) -> Score {
         Score::new(page.copy_age(now).days() / self.wait(page))
+    }
+
+    fn reason(&self, page: &PageState, now: Timestamp) -> Reason {
+        let wait = self.wait(page);
+        Reason::of(Fact::interval(wait, wait - page.copy_age(now).days()))
     }
 
     fn is_due(&self, page: &PageState, now: Timestamp) -> bool {
         self.score(page, now).value() >= 1.0
     }
 
-    fn reason(&self, page: &PageState, _now: Timestamp) -> Reason {
-        Reason { interval_days: Some(self.wait(page)), ..Reason::default() }
+    fn learn(&self, _host: HostId, _depth: Depth, learnt: &mut Learnt, lesson: &Lesson, seen: Seen) {
+        let Interval { days, since_change } = self.interval(&learnt.memory);
+        let passed = since_change + learnt.state.count(lesson.interval, seen);
+        let Bounds { least, most, .. } = self.bounds;
+        let days = (self.next)(days, seen.changed(), passed, least).clamp(least, most);
+        let since_change = if seen.changed() { 0.0 } else { passed };
+        learnt
+            .memory
+            .write(|bytes| [days, since_change].iter().for_each(|number| push_float(bytes, *number)));
+    }
+
+    fn memory_version(&self) -> String {
+        let Bounds { first, least, most } = self.bounds;
+        format!("{}/1 first {first} least {least} most {most}", self.name)
     }
 }
 
@@ -118,18 +136,21 @@ pub(super) mod tests {
         rule.learn(HostId(1), 0, learnt, &lesson, Seen::from(changed));
     }
 
-    /// The interval after each visit, of which some found a change.
-    pub fn intervals<const N: usize>(rule: &IntervalRule, visits: &[(f64, bool)]) -> [f64; N] {
+    /// The interval after each visit; a visit is (days, whether it found a change).
+    pub(in crate::policy) fn intervals<const N: usize>(
+        rule: &IntervalRule,
+        visits: &[(f64, bool)],
+    ) -> [f64; N] {
         let mut learnt = Learnt::default();
         let after = |(days, changed): &(f64, bool)| {
             teach(rule, &mut learnt, *days, *changed);
-            rule.memory(&learnt.state).0
+            rule.interval(&learnt.memory).days
         };
         visits.iter().map(after).collect::<Vec<_>>().try_into().expect("as many as visits")
     }
 
-    /// Of the visits of a page that changes so often a day, each made when the rule says, the share that finds a change.
-    pub fn settles_at(rule: &IntervalRule, rate: f64) -> f64 {
+    /// The share of visits that find a change, for a page of this change rate that is visited whenever the rule says.
+    pub(in crate::policy) fn settles_at(rule: &IntervalRule, rate: f64) -> f64 {
         const VISITS: u32 = 20_000;
         let mut random = Pcg64Mcg::seed_from_u64(3);
         let at = Timestamp::from_seconds(1_000_000);

@@ -1,205 +1,230 @@
 //! Page state + now → score: which page is most worth a visit.
 //!
-//! A policy sees a page's state and the time, never the store, the network or a dataset, so the same object ranks
-//! pages in the live scheduler and in a replay. One file a policy (or one for a family that differs in a word), one
-//! row in [`registry`]. Before a cycle it may look over all pages once ([`Policy::survey`]); what visits taught it of a
-//! page is kept with the page ([`Policy::learn`]).
+//! A policy sees a page's state and the time. It never sees the store, the network or a dataset, so the same object ranks
+//! pages in the live scheduler and in a replay. A policy is one file (or one folder, or one file for a family that differs in
+//! a word) and one row in [`registry`]. `CONTRIBUTING.md` shows how to add one; `tests/conformance/policy.rs` checks every row.
 
 mod age;
 mod age_times_changes;
+pub mod allocation;
+pub mod chance;
 mod change_probability;
 mod change_rate;
-pub mod content;
-mod crawl_rate;
 pub mod expression;
 mod fixed;
 pub mod formula;
-mod group_curves;
 mod heritrix;
 mod interval_rule;
-mod kinship;
-mod longevity;
+pub mod longevity;
 mod longevity_bound;
-mod longevity_fit;
-mod newcomers;
+pub mod longevity_curve;
 mod nutch;
-pub mod optimal_rate;
+pub mod page_memory;
 pub mod page_state;
 mod random;
+pub mod reason;
 pub mod registry;
 mod stormcrawler;
 pub mod traces;
+mod unseen;
 mod utility;
 
-pub use page_state::{Apart, Learnt, Lesson, PageState, Reason};
+pub use chance::Draw;
+pub use page_memory::PageMemory;
+pub use page_state::{Apart, Learnt, Lesson, PageState};
+pub use reason::{Fact, Reason, Unit};
 
 use std::collections::HashMap;
 
 use crate::estimate::Seen;
-use crate::estimate::learner::Learner;
-use crate::page::{Depth, HostId, PageId};
+use crate::estimate::priors::{PriorKind, Priors};
+use crate::page::{Depth, HostId};
 use crate::time::{Age, Timestamp};
 
-/// What a visit is worth; higher first. Always finite.
+/// The worth of a visit: pages with a higher score are visited first. Always finite.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Score(f64);
 
 impl Score {
-    /// Not-a-number and infinities become the nearest score that can be ranked. What differs by less than a part in 10¹² is
-    /// the same, so that two pages in the same situation tie however their numbers were rounded on the way.
+    /// A number that can be ranked: not-a-number becomes 0, and an infinity the largest score. Numbers are rounded to a part in
+    /// 10¹², so that two pages in the same situation tie even if their numbers were rounded differently on the way.
     pub fn new(value: f64) -> Self {
         const HALF: u64 = 1 << 11;
         const LAST_BITS: u64 = 2 * HALF - 1;
-        // 0 is added so that there is only one nothing.
+        // Adding 0 turns −0 into 0, so that there is only one zero.
         let value = if value.is_nan() { 0.0 } else { value.clamp(-1e300, 1e300) + 0.0 };
-        // Half of the last step is added before the rest is cut off; as numbers, bits rise with the value on each side of 0.
+        // Half of the last step is added before the rest is cut off. The bits of a float rise with its distance from 0.
         Self(f64::from_bits((value.to_bits() + HALF) & !LAST_BITS))
     }
 
+    /// The score as a number.
     pub const fn value(self) -> f64 {
         self.0
     }
 }
 
-/// Gives a page its score.
+/// Gives a page its score. Only [`Policy::name`] and [`Policy::score`] have no default.
 pub trait Policy: Send + Sync {
-    /// The name on the command line and in the store.
+    /// The name on the command line and in the store: that of its row in the registry, with the estimator if one was asked for.
     fn name(&self) -> &str;
 
-    /// What it learns change rates by, if it does.
-    fn learner(&self) -> Option<&Learner> {
-        None
-    }
-
-    /// The same, to be given priors.
-    fn learner_mut(&mut self) -> Option<&mut Learner> {
-        None
-    }
-
-    /// Names what the memory of a page is made by: a memory that was made by anything else is no use, and is made
-    /// again from the log.
-    fn memory_kind(&self) -> String {
-        self.learner().map_or_else(|| "counts".to_owned(), Learner::memory_version)
-    }
-
-    /// What it looks at besides whether pages changed, and when: a replay tells apart no more pages than it must.
-    fn looks_at(&self) -> LooksAt {
-        LooksAt::default()
-    }
-
-    /// Takes one more visit into what is remembered of a page of that host and depth. What it saw of changes comes with
-    /// it: the page's own word is in it as far as it can be trusted.
-    fn learn(&self, host: HostId, depth: Depth, learnt: &mut Learnt, lesson: &Lesson, seen: Seen) {
-        match self.learner() {
-            Some(learner) => learner.learn(host, depth, &mut learnt.state, lesson.interval, seen),
-            None => {
-                learnt.state.count(lesson.interval, seen);
-            }
-        }
-    }
-
-    /// Looks over the collection before a cycle.
-    fn survey(&mut self, _survey: &mut Survey<'_>) {}
-
-    /// The threshold that it has come to by itself, if it keeps one: a store keeps it for the next run.
-    fn threshold(&self) -> Option<f64> {
-        None
-    }
-
-    /// Takes up the threshold that an earlier run came to.
-    fn recall_threshold(&mut self, _threshold: f64) {}
-
-    /// What a visit to a page is worth of which something is held, or was sought. Must be finite, and must not fall
-    /// while the page waits.
+    /// The worth of a visit to a page that was visited before. Must be finite, and must not fall while the page waits.
     fn score(&self, page: &PageState, now: Timestamp) -> Score;
 
-    /// The same of a page that nobody has seen. Unless the policy knows better these come before all others, in order
-    /// of depth.
+    /// The worth of the first visit to a page. By default new pages come before all others, in order of depth.
     fn score_unseen(&self, page: &PageState) -> Score {
         Score::new(UNSEEN - f64::from(page.depth))
     }
 
-    /// Where chance has a part: a factor of the score that is the page's own, and stays the same while the page waits.
-    fn draw(&self, _page: PageId, _waits_since: Timestamp) -> Option<f64> {
-        None
+    /// The values that the score depends on, to be printed.
+    fn reason(&self, _page: &PageState, _now: Timestamp) -> Reason {
+        Reason::default()
     }
 
-    /// Is it time for a visit? Asked where there is no budget that says how many: policies that give each page an
-    /// interval leave alone those whose interval has not passed; to the others everything is due.
+    /// Is it time for a visit? Asked when no budget limits the number of visits. A policy that gives each page an interval says
+    /// no until the interval has passed; other policies say yes.
     fn is_due(&self, _page: &PageState, _now: Timestamp) -> bool {
         true
     }
 
-    /// What its score goes by.
-    fn reason(&self, _page: &PageState, _now: Timestamp) -> Reason {
-        Reason::default()
+    /// Adds one visit to what is remembered of a page of this host and depth. `seen` is what the visit tells about changes: the
+    /// page's own dates are used in it as far as they can be trusted.
+    ///
+    /// By default visits and changes are counted. A policy that remembers more keeps it in [`Learnt::memory`].
+    fn learn(&self, _host: HostId, _depth: Depth, learnt: &mut Learnt, lesson: &Lesson, seen: Seen) {
+        learnt.state.count(lesson.interval, seen);
+    }
+
+    /// The version of what [`Policy::learn`] makes: a name, a number that is raised when the bytes or their meaning change, and
+    /// every setting that they depend on. A store keeps it beside the memories. Memories of another version are thrown away and
+    /// made again from the log.
+    fn memory_version(&self) -> String {
+        "counts".to_owned()
+    }
+
+    /// The kind of prior that its memories depend on, if they depend on one.
+    fn prior_kind(&self) -> Option<PriorKind> {
+        None
+    }
+
+    /// Takes over priors that were fitted to the collection. Called before pages are learnt; [`Policy::memory_version`] changes
+    /// if the priors matter.
+    fn believe(&mut self, _priors: &Priors) {}
+
+    /// Looks over all pages before a cycle.
+    fn survey(&mut self, _survey: &mut Survey<'_>) {}
+
+    /// What the score depends on besides visits, changes, times and weight. A replay treats pages that agree in all of this as
+    /// one, so a policy must name everything it looks at.
+    fn looks_at(&self) -> LooksAt {
+        LooksAt::default()
     }
 }
 
-/// What a policy looks at besides whether pages changed, and when.
+/// The methods of [`Policy`] by which a policy learns change rates with its field `learner`, an estimator of the user's choice.
+macro_rules! learns_by_estimator {
+    () => {
+        fn learn(
+            &self,
+            host: $crate::page::HostId,
+            depth: $crate::page::Depth,
+            learnt: &mut $crate::policy::Learnt,
+            lesson: &$crate::policy::Lesson,
+            seen: $crate::estimate::Seen,
+        ) {
+            self.learner.learn(host, depth, &mut learnt.state, lesson.interval, seen);
+        }
+
+        fn memory_version(&self) -> String {
+            self.learner.memory_version()
+        }
+
+        fn prior_kind(&self) -> Option<$crate::estimate::priors::PriorKind> {
+            self.learner.prior_kind()
+        }
+
+        fn believe(&mut self, priors: &$crate::estimate::priors::Priors) {
+            self.learner.believe(priors);
+        }
+    };
+}
+use learns_by_estimator;
+
+/// What a score depends on besides visits, changes, times and weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LooksAt {
     /// How far pages moved.
     pub divergence: bool,
-    /// Whom pages are like.
+    /// Which pages have similar addresses ([`PageState::kin`]) or are on the same host.
     pub kin: bool,
-    /// For how long pages are known.
+    /// When pages were found.
     pub age: bool,
+    /// Chance: each page's score is multiplied by a factor that is drawn for this page.
+    pub draw: Option<Draw>,
 }
 
-/// Above any age in seconds (it is 60,000 years), and small enough that a depth still counts below it.
+/// The default score of a new page at depth 0: above any age in seconds (it is 60,000 years), and small enough that
+/// subtracting the depth still makes a difference.
 const UNSEEN: f64 = 2e12;
 
-/// Each failure in a row halves the chance that the next visit brings anything. Beyond so many it hardly matters.
+/// Each failure in a row halves the score. More failures than this make no difference.
 const MOST_HALVINGS: u32 = 30;
 
-/// What a visit to this page is worth now, by the policy: the one way in, for the live crawl and for a replay.
+/// The score of a page by a policy. The live crawl and replays all use this function.
 pub fn score(policy: &dyn Policy, page: &PageState, now: Timestamp) -> Score {
     let shared = score_shared(policy, page, now);
-    match policy.draw(page.page, page.waits_since()) {
-        Some(draw) if page.last_visit.is_some() => Score::new(shared.value() * draw),
+    match policy.looks_at().draw {
+        Some(draw) if page.last_visit.is_some() => {
+            Score::new(shared.value() * draw.factor(page.page, page.waits_since()))
+        }
         _ => shared,
     }
 }
 
-/// The part of a score that pages in the same state share: all but [`Policy::draw`].
+/// The part of a score that pages in the same state share: everything but the factor of [`LooksAt::draw`].
 pub fn score_shared(policy: &dyn Policy, page: &PageState, now: Timestamp) -> Score {
     let worth = if page.last_visit.is_none() { policy.score_unseen(page) } else { policy.score(page, now) };
     if page.failures == 0 {
         return worth;
     }
     let chance = 0.5_f64.powi(page.failures.min(MOST_HALVINGS).cast_signed());
-    // A formula may say less than nothing.
+    // The value of a formula may be below 0; then a failure must lower it, too.
     Score::new(if worth.value() < 0.0 { worth.value() / chance } else { worth.value() * chance })
 }
 
 /// What a policy may know of the collection as a whole.
 pub struct Survey<'a> {
+    /// When the cycle begins.
     pub now: Timestamp,
-    /// Which cycle it is: what is drawn at random is drawn anew for each.
+    /// The number of the cycle; random numbers are drawn for each cycle.
     pub cycle: i64,
-    /// From the start of one cycle to that of the next.
+    /// From the start of one cycle to the start of the next.
     pub cycle_length: Age,
     /// Visits a day that the budget allows; `None`: as many as there are pages.
     pub visits_a_day: Option<f64>,
-    /// What first visits to pages of a host came to.
+    /// The results of first visits, by host.
     pub hosts: &'a HashMap<HostId, Yield>,
-    /// Calls what it is given with every page that may be visited.
+    /// The policy's memory of the collection, as text: what it wrote here in its last survey, also in an earlier run; `None`
+    /// before that. What it writes here is kept by the store. (The memory of a page is [`Learnt::memory`].)
+    pub memory: &'a mut Option<String>,
+    /// Calls a function with every page that may be visited.
     pub pages: &'a mut EachPage<'a>,
 }
 
 /// Runs over pages; each comes with the number of pages that are in its state.
 pub type EachPage<'a> = dyn FnMut(&mut dyn FnMut(&PageState, usize)) + 'a;
 
-/// Pages of a host that were visited, and those of them that brought something.
+/// First visits to the pages of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Yield {
+    /// Pages that were visited.
     pub visited: u64,
+    /// Pages among them that brought something.
     pub useful: u64,
 }
 
 impl Yield {
-    /// The chance that a page nobody has seen is worth its visit: the share so far, and 1 before the first.
+    /// The chance that the first visit to another page brings something: the share so far, and 1 before the first.
     pub fn chance(self) -> f64 {
         (self.useful as f64 + 1.0) / (self.visited as f64 + 1.0)
     }

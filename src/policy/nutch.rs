@@ -1,17 +1,22 @@
 //! The rule of Apache Nutch (AdaptiveFetchSchedule), with the values it ships.
 
 use super::interval_rule::{Bounds, IntervalRule, RuleScale};
+use super::registry::{Made, PolicyRequest};
 
 const SHIPPED: Bounds = Bounds { first: 30.0, least: 60.0 / 86_400.0, most: 365.0 };
 
-/// A change takes a fifth off the interval, no change adds two fifths (nutch-default.xml; the fall-backs in its code
-/// differ). The interval is never shorter than the time since a change was last seen, and three tenths of that time are
-/// taken off the wait for the next visit (sync_delta).
+/// A change shortens the interval by a fifth; no change lengthens it by two fifths (nutch-default.xml; the fall-back values in
+/// its code differ). The interval is never shorter than the time since the last change that was seen. The next visit comes
+/// earlier than the interval by three tenths of that time (sync_delta).
 ///
-/// Its two maxima disagree: intervals grow to 365 days, but a due time more than 90 days ahead is pulled to now, so that a
-/// page that stops changing ends up being visited every day. Here both are 365 days.
-pub fn nutch(scale: RuleScale) -> IntervalRule {
+/// Nutch has two maxima that disagree: intervals grow to 365 days, but a due time more than 90 days ahead is set to now, so
+/// that a page that stops changing ends up being visited every day. Here both are 365 days.
+fn nutch(scale: RuleScale) -> IntervalRule {
     IntervalRule { name: "nutch", bounds: SHIPPED.scaled(scale), next, early_share: 0.3 }
+}
+
+pub(super) fn make(request: &PolicyRequest<'_>) -> Made {
+    Ok(Box::new(nutch(request.settings.rules)))
 }
 
 fn next(days: f64, changed: bool, since_change: f64, _least: f64) -> f64 {

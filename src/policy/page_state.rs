@@ -1,19 +1,15 @@
 //! All that a policy may see of a page: its observations, folded.
 
-use std::collections::BTreeMap;
-
-use serde::Serialize;
-
 use crate::change::profile::Measured;
 use crate::estimate::dated::{Claims, Trust, last_change};
-use crate::estimate::{Estimate, EstimatorState, Seen};
+use crate::estimate::{EstimatorState, Seen};
 use crate::observation::Life;
 use crate::page::{Depth, HostId, Kin, PageId};
 use crate::time::{Age, Timestamp};
 use crate::varint::{push, push_signed, take_signed, take_small};
 
 use super::Policy;
-use super::content::Content;
+use super::page_memory::PageMemory;
 
 /// A page as a policy sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,8 +68,8 @@ impl PageState {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Learnt {
     pub state: EstimatorState,
-    /// How far it moved, as far as the policy goes by that.
-    pub content: Content,
+    /// What the policy remembers of it.
+    pub memory: PageMemory,
     pub dates: Dates,
     /// Pages nobody knew that were found on it after its first visit.
     pub new_links: u32,
@@ -148,7 +144,7 @@ impl Learnt {
             push_signed(&mut bytes, date.millis());
         }
         self.state.push_bytes(&mut bytes);
-        self.content.push_bytes(&mut bytes);
+        bytes.extend_from_slice(self.memory.bytes());
         bytes
     }
 
@@ -162,9 +158,8 @@ impl Learnt {
             _ => Some(Timestamp::from_millis(take_signed(&mut rest)?)),
         };
         let state = EstimatorState::take_bytes(&mut rest)?;
-        let content = Content::take_bytes(&mut rest)?;
         let dates = Dates { claimed, trust: Trust { kept, broken } };
-        rest.is_empty().then_some(Self { state, content, dates, new_links })
+        Some(Self { state, memory: PageMemory::from_bytes(rest), dates, new_links })
     }
 }
 
@@ -203,32 +198,6 @@ impl Dates {
             _ => Seen::from(lesson.changed),
         }
     }
-}
-
-/// What a page's score goes by, as far as the policy asks: what is none of its business is left out.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Reason {
-    /// How often the page is taken to change.
-    pub estimate: Option<Estimate>,
-    /// The chance that it has changed since it was last seen.
-    pub chance: Option<f64>,
-    /// How much of it is taken to be replaced in a day, in whole pages.
-    pub replaced_a_day: Option<f64>,
-    /// By how much faster time passes for it than the clock goes, as siblings moved; nothing if they don't matter.
-    pub haste: Option<f64>,
-    /// How far it is expected to have moved since it was last seen, 0 to 1.
-    pub divergence: Option<f64>,
-    /// What a visit gains, in divergence × days.
-    pub gain_days: Option<f64>,
-    /// How often it should be visited.
-    pub visits_a_day: Option<f64>,
-    /// How long it is left alone, by a rule.
-    pub interval_days: Option<f64>,
-    /// The facts that a formula looks at, by their names.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub facts: BTreeMap<&'static str, f64>,
-    /// It was drawn.
-    pub drawn: bool,
 }
 
 #[cfg(test)]

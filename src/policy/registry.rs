@@ -1,51 +1,226 @@
 //! The name on the command line → the policy.
 //!
-//! A name is a policy's own, and behind a colon, where it learns rates, the estimator's: `utility:mle`. Some of the
-//! papers' policies have short names of their own: `nad` is `change-probability:nad`.
+//! A policy has one row here: its name, a sentence about it, and its constructor. A policy that learns change rates takes an
+//! estimator behind a colon: `utility:mle`. Some policies of the papers have short names: `nad` is `change-probability:nad`.
 
 use std::sync::Arc;
 
-use super::Policy;
 use super::age::ByAge;
-use super::age_times_changes::AgeTimesChanges;
-use super::change_probability::ChangeProbability;
-use super::change_rate::ChangeRate;
-use super::crawl_rate::{Allocation, CrawlRate, Moments};
-use super::fixed::fixed;
 use super::formula::Formula;
-use super::heritrix::heritrix;
 pub use super::interval_rule::RuleScale;
-use super::longevity::Longevity;
-use super::longevity_bound::LongevityBound;
-use super::longevity_fit::LongevityFit;
-use super::nutch::nutch;
-use super::optimal_rate::Objective;
-use super::random::Random;
-use super::stormcrawler::stormcrawler;
-use super::utility::Utility;
+use super::{
+    Policy, age, age_times_changes, allocation, change_probability, change_rate, fixed, heritrix, longevity,
+    longevity_bound, longevity_curve, nutch, random, stormcrawler, utility,
+};
 use crate::estimate::learner::Learner;
 use crate::estimate::registry::{self as estimators, EstimatorSettings};
 use crate::time::Age;
 
-/// What policies are made with.
+/// Every policy, the default first; the short names of the papers' policies come last.
+pub const ALL: &[Row] = &[
+    Row {
+        name: "longevity",
+        estimator: Takes::None,
+        about: "the visit that brings most of what will last: by how far pages move",
+        make: longevity::make,
+    },
+    Row {
+        name: "utility",
+        estimator: Takes::Any,
+        about: "the visit that gains most: the time for which a fresh copy lasts",
+        make: utility::make,
+    },
+    Row {
+        name: "longevity-curve",
+        estimator: Takes::None,
+        about: "the same from a curve fitted to each page (Olston & Pandey 2008)",
+        make: longevity_curve::make,
+    },
+    Row {
+        name: "longevity-bound",
+        estimator: Takes::None,
+        about: "the same from bounds, with no curve assumed",
+        make: longevity_bound::make,
+    },
+    Row {
+        name: "every",
+        estimator: Takes::None,
+        about: "all pages each cycle, the one left alone longest first",
+        make: age::make,
+    },
+    Row {
+        name: "age",
+        estimator: Takes::None,
+        about: "round robin: the page left alone longest",
+        make: age::make,
+    },
+    Row {
+        name: "random",
+        estimator: Takes::None,
+        about: "any page, drawn again each cycle",
+        make: random::make,
+    },
+    Row {
+        name: "change-rate",
+        estimator: Takes::Any,
+        about: "the page that changes most often",
+        make: change_rate::make,
+    },
+    Row {
+        name: "change-probability",
+        estimator: Takes::Any,
+        about: "the page most likely to have changed",
+        make: change_probability::make,
+    },
+    Row {
+        name: "optimal",
+        estimator: Takes::Any,
+        about: "rates that are best for freshness, at random moments (Azar et al.)",
+        make: allocation::make_optimal,
+    },
+    Row {
+        name: "optimal-periodic",
+        estimator: Takes::Any,
+        about: "the same at even distances (Cho & Garcia-Molina)",
+        make: allocation::make_optimal_periodic,
+    },
+    Row {
+        name: "harmonic",
+        estimator: Takes::Any,
+        about: "rates that give up no page (LambdaCrawl)",
+        make: allocation::make_harmonic,
+    },
+    Row {
+        name: "proportional",
+        estimator: Takes::Any,
+        about: "as often as a page changes",
+        make: allocation::make_proportional,
+    },
+    Row {
+        name: "uniform",
+        estimator: Takes::None,
+        about: "all pages equally often, at random moments",
+        make: allocation::make_uniform,
+    },
+    Row { name: "nutch", estimator: Takes::None, about: "the rule of Apache Nutch", make: nutch::make },
+    Row {
+        name: "stormcrawler",
+        estimator: Takes::None,
+        about: "the rule of Apache StormCrawler",
+        make: stormcrawler::make,
+    },
+    Row { name: "heritrix", estimator: Takes::None, about: "the rule of Heritrix 1", make: heritrix::make },
+    Row {
+        name: "fixed",
+        estimator: Takes::None,
+        about: "the same interval for every page, see --interval",
+        make: fixed::make,
+    },
+    Row {
+        name: "nad",
+        estimator: Takes::Only("nad"),
+        about: "change-probability:nad (Santos et al. 2013)",
+        make: change_probability::make,
+    },
+    Row {
+        name: "sad",
+        estimator: Takes::Only("sad"),
+        about: "change-probability:sad",
+        make: change_probability::make,
+    },
+    Row {
+        name: "aad",
+        estimator: Takes::Only("aad"),
+        about: "change-probability:aad",
+        make: change_probability::make,
+    },
+    Row {
+        name: "gad",
+        estimator: Takes::Only("gad"),
+        about: "change-probability:gad",
+        make: change_probability::make,
+    },
+    Row { name: "cg", estimator: Takes::Only("cg"), about: "change-rate:cg", make: change_rate::make },
+    Row {
+        name: "t*x",
+        estimator: Takes::None,
+        about: "age times changes seen; also `tx`",
+        make: age_times_changes::make,
+    },
+];
+
+/// A row of the registry: one policy.
+pub struct Row {
+    /// The name on the command line and in the store.
+    pub name: &'static str,
+    /// The estimator that the policy learns change rates by.
+    pub estimator: Takes,
+    /// The policy in a few words.
+    pub about: &'static str,
+    /// Makes the policy.
+    pub make: fn(&PolicyRequest<'_>) -> Made,
+}
+
+/// A policy, or a sentence about what is wrong with the request.
+pub type Made = Result<Box<dyn Policy>, String>;
+
+/// Which estimator a policy may be asked for with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// The name stands alone.
+    None,
+    /// Any estimator may stand behind a colon; without one it is the default.
+    Any,
+    /// The name stands alone, and means this estimator.
+    Only(&'static str),
+}
+
+impl Row {
+    /// May an estimator stand behind the name?
+    pub fn takes_estimator(&self) -> bool {
+        self.estimator == Takes::Any
+    }
+}
+
+/// The request that a policy is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct PolicyRequest<'a> {
+    /// The name of the policy, with the estimator if one was asked for: `utility:mle`.
+    pub name: &'a str,
+    /// The name of the estimator.
+    pub estimator: &'a str,
+    /// The settings of all policies.
+    pub settings: &'a PolicySettings,
+}
+
+impl PolicyRequest<'_> {
+    /// The estimator of the request, ready to learn.
+    pub fn learner(&self) -> Result<Learner, String> {
+        Learner::new(self.estimator, &self.settings.estimator)
+    }
+}
+
+/// The settings of all policies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicySettings {
+    /// The settings of all estimators.
     pub estimator: EstimatorSettings,
-    /// How long the intervals of other crawlers' rules are.
+    /// The scale of the intervals of other crawlers' rules.
     pub rules: RuleScale,
-    /// How long `fixed` leaves a page alone.
+    /// The interval of `fixed`.
     pub interval: Age,
+    /// The settings of the policies of Olston & Pandey 2008.
     pub longevity: LongevitySettings,
 }
 
-/// How the policies of Olston & Pandey 2008 are set.
+/// The settings of the policies of Olston & Pandey 2008.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LongevitySettings {
-    /// ρ: how many times longer than its own curve says a page is looked after all the same (§4.5).
+    /// ρ: bounds the time between visits to a page that is believed not to change any more (§4.5).
     pub risk: f64,
-    /// l: a page that was refreshed n times waits n times as long at the most, where there is a threshold (§4.2).
+    /// l: with a threshold, a page that was refreshed n times waits l·n days at most (§4.2).
     pub learning_days: f64,
-    /// The utility from which on a page is visited, if that is what decides.
+    /// The utility at which a page is visited; `None`: the budget decides.
     pub threshold: Option<f64>,
     /// Days from one cycle to the next: no page is visited more often.
     pub cycle_days: f64,
@@ -65,15 +240,15 @@ impl Default for PolicySettings {
     }
 }
 
-/// The policy taken if none is named.
+/// The policy that is used if none is named.
 pub const DEFAULT: &str = "longevity";
 
-/// What visits may be meant to achieve, and the policy that serves it best on recorded pages: copies that are near to what
-/// pages say, copies that are exactly that, or changes found.
+/// Aims of a crawl, each with the policy that serves it best on recorded pages: copies that are close to the pages, copies
+/// that are equal to the pages, or changes found.
 pub const AIMS: [(&str, &str); 3] =
     [("staleness", DEFAULT), ("freshness", "utility"), ("changes", "change-probability")];
 
-/// The aim if none is named.
+/// The aim that is used if none is named.
 pub const DEFAULT_AIM: &str = "staleness";
 
 /// The policy for an aim, if there is such an aim.
@@ -81,53 +256,12 @@ pub fn for_aim(aim: &str) -> Option<&'static str> {
     AIMS.iter().find(|(name, _)| *name == aim).map(|(_, policy)| *policy)
 }
 
-/// A row of the registry.
-pub struct Row {
-    pub name: &'static str,
-    /// Whether it takes an estimator behind a colon.
-    pub takes_estimator: bool,
-    /// In a few words.
-    pub about: &'static str,
-}
-
-const fn row(name: &'static str, takes_estimator: bool, about: &'static str) -> Row {
-    Row { name, takes_estimator, about }
-}
-
-/// Every policy, the default first; short names of the papers' policies come last.
-pub const ALL: [Row; 24] = [
-    row("longevity", false, "the visit that brings most of what will last: by how far pages move"),
-    row("utility", true, "the visit that gains most: the time for which a fresh copy lasts"),
-    row("longevity-curve", false, "the same from a curve fitted to each page (Olston & Pandey 2008)"),
-    row("longevity-bound", false, "the same from bounds, with no curve assumed"),
-    row("every", false, "all pages each cycle, the one left alone longest first"),
-    row("age", false, "round robin: the page left alone longest"),
-    row("random", false, "any page, drawn anew each cycle"),
-    row("change-rate", true, "the page that changes most often"),
-    row("change-probability", true, "the page most likely to have changed"),
-    row("optimal", true, "rates that are best for freshness, at random moments (Azar et al.)"),
-    row("optimal-periodic", true, "the same at even distances (Cho & Garcia-Molina)"),
-    row("harmonic", true, "rates that give up no page (LambdaCrawl)"),
-    row("proportional", true, "as often as a page changes"),
-    row("uniform", false, "all pages equally often, at random moments"),
-    row("nutch", false, "the rule of Apache Nutch"),
-    row("stormcrawler", false, "the rule of Apache StormCrawler"),
-    row("heritrix", false, "the rule of Heritrix 1"),
-    row("fixed", false, "the same interval for every page, see --interval"),
-    row("nad", false, "change-probability:nad (Santos et al. 2013)"),
-    row("sad", false, "change-probability:sad"),
-    row("aad", false, "change-probability:aad"),
-    row("gad", false, "change-probability:gad"),
-    row("cg", false, "change-rate:cg"),
-    row("t*x", false, "age times changes seen; also `tx`"),
-];
-
-/// What a formula is named by: `expr:t * X / n`.
+/// The prefix of a formula: `expr:t * X / n`.
 pub const FORMULA: &str = "expr:";
-/// What a file is named by that `freshet evolve` wrote: commands put its formula in its place.
+/// The prefix of a file that `freshet evolve` wrote. Commands replace it by its formula.
 pub const EVOLVED: &str = "evolved:";
 
-/// Names that stand in a list, with commas in between; those of a formula are within parentheses.
+/// Splits a list of names at its commas, but not at those within the parentheses of a formula.
 pub fn split_names(list: &str) -> Vec<&str> {
     let (mut names, mut from, mut open) = (Vec::new(), 0, 0_usize);
     for (at, letter) in list.char_indices() {
@@ -145,59 +279,37 @@ pub fn split_names(list: &str) -> Vec<&str> {
     names.into_iter().map(str::trim).filter(|name| !name.is_empty()).collect()
 }
 
-/// One that learns nothing but counts.
+/// Other spellings of a name.
+const SPELLINGS: &[(&str, &str)] = &[("tx", "t*x")];
+
+/// A policy that learns nothing but counts.
 pub fn counting() -> Arc<dyn Policy> {
-    Arc::new(ByAge { name: "age" })
+    Arc::new(ByAge { name: "age".to_owned() })
 }
 
-/// The policy of that name, or what is wrong with it.
-pub fn find(name: &str, settings: &PolicySettings) -> Result<Box<dyn Policy>, String> {
+/// The policy of that name, or what is wrong with the name.
+pub fn find(name: &str, settings: &PolicySettings) -> Made {
     if let Some(formula) = name.strip_prefix(FORMULA) {
         let expression =
             formula.parse().map_err(|error| format!("policy `{name}`: in the formula, {error}"))?;
         return Ok(Box::new(Formula::new(name.to_owned(), expression)));
     }
-    let (base, estimator) = match name.split_once(':') {
+    let spelt = SPELLINGS.iter().find(|(spelling, _)| *spelling == name).map_or(name, |(_, name)| *name);
+    let (base, asked) = match spelt.split_once(':') {
         Some((base, estimator)) => (base, Some(estimator)),
-        None => (name, None),
+        None => (spelt, None),
     };
-    let base = if base == "tx" { "t*x" } else { base };
     let Some(row) = ALL.iter().find(|row| row.name == base) else {
         let names: Vec<_> = ALL.iter().map(|row| format!("`{}`", row.name)).collect();
         return Err(format!("there is no policy `{base}`; there is {}", names.join(", ")));
     };
-    if estimator.is_some() && !row.takes_estimator {
-        return Err(format!("policy `{base}` takes no estimator; write `{base}` alone"));
-    }
-    let learner = |name: &str| Learner::new(name, &settings.estimator);
-    let rates = estimator.unwrap_or(estimators::DEFAULT);
-    let own = || name.to_owned();
-    let shared = |allocation, moments| -> Result<Box<dyn Policy>, String> {
-        Ok(Box::new(CrawlRate::new(own(), learner(rates)?, allocation, moments)))
+    let estimator = match (row.estimator, asked) {
+        (Takes::Any, Some(asked)) => asked,
+        (_, Some(_)) => return Err(format!("policy `{base}` takes no estimator; write `{base}` alone")),
+        (Takes::Only(estimator), None) => estimator,
+        (Takes::Any | Takes::None, None) => estimators::DEFAULT,
     };
-    Ok(match base {
-        "longevity" => Box::new(Longevity::default()),
-        "longevity-curve" => Box::new(LongevityFit::new(settings.longevity)),
-        "longevity-bound" => Box::new(LongevityBound::new(settings.longevity)),
-        "every" => Box::new(ByAge { name: "every" }),
-        "age" => Box::new(ByAge { name: "age" }),
-        "random" => Box::new(Random::default()),
-        "change-rate" => Box::new(ChangeRate { name: own(), learner: learner(rates)? }),
-        "cg" => Box::new(ChangeRate { name: own(), learner: learner(base)? }),
-        "change-probability" => Box::new(ChangeProbability { name: own(), learner: learner(rates)? }),
-        "nad" | "sad" | "aad" | "gad" => Box::new(ChangeProbability { name: own(), learner: learner(base)? }),
-        "t*x" => Box::new(AgeTimesChanges),
-        "optimal" => shared(Allocation::Optimal(Objective::Poisson), Moments::Random)?,
-        "optimal-periodic" => shared(Allocation::Optimal(Objective::Periodic), Moments::Even)?,
-        "harmonic" => shared(Allocation::Optimal(Objective::Harmonic), Moments::Random)?,
-        "proportional" => shared(Allocation::Proportional, Moments::Random)?,
-        "uniform" => shared(Allocation::Uniform, Moments::Random)?,
-        "nutch" => Box::new(nutch(settings.rules)),
-        "stormcrawler" => Box::new(stormcrawler(settings.rules)),
-        "heritrix" => Box::new(heritrix(settings.rules)),
-        "fixed" => Box::new(fixed(settings.interval)),
-        _ => Box::new(Utility::new(own(), learner(rates)?)),
-    })
+    (row.make)(&PolicyRequest { name: spelt, estimator, settings })
 }
 
 #[cfg(test)]
@@ -207,14 +319,14 @@ mod tests {
     #[test]
     fn names_are_found_and_unknown_ones_listed() {
         let settings = PolicySettings::default();
-        for row in &ALL {
+        for row in ALL {
             assert_eq!(
                 find(row.name, &settings).map(|found| found.name().to_owned()),
                 Ok(row.name.to_owned())
             );
             let with = format!("{}:mle", row.name);
             let found = find(&with, &settings).map(|found| found.name().to_owned());
-            assert_eq!(found.is_ok(), row.takes_estimator, "{with}");
+            assert_eq!(found.is_ok(), row.takes_estimator(), "{with}");
         }
         let error = |name| find(name, &settings).err().unwrap_or_default();
         assert!(error("psychic").contains("`utility`"));

@@ -1,15 +1,20 @@
 //! The rule of Apache StormCrawler (AdaptiveScheduler), with the values it ships.
 
 use super::interval_rule::{Bounds, IntervalRule, RuleScale};
+use super::registry::{Made, PolicyRequest};
 
 const SHIPPED: Bounds = Bounds { first: 1.0, least: 1.0 / 24.0, most: 14.0 };
 
-/// A change brings the interval half-way to an hour, no change makes it half as long again, up to a fortnight.
+/// A change sets the interval half-way to one hour; no change makes it half as long again, up to a fortnight.
 ///
-/// The original counts whole minutes, and forgets all it knew at the first error: neither is done here, where an error
-/// is no visit.
-pub fn stormcrawler(scale: RuleScale) -> IntervalRule {
+/// The original counts in whole minutes, and forgets a page's interval at the first error. Neither is done here: a visit that
+/// failed changes nothing.
+fn stormcrawler(scale: RuleScale) -> IntervalRule {
     IntervalRule { name: "stormcrawler", bounds: SHIPPED.scaled(scale), next, early_share: 0.0 }
+}
+
+pub(super) fn make(request: &PolicyRequest<'_>) -> Made {
+    Ok(Box::new(stormcrawler(request.settings.rules)))
 }
 
 fn next(days: f64, changed: bool, _since_change: f64, least: f64) -> f64 {

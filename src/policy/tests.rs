@@ -14,7 +14,7 @@ const DAY: i64 = 86_400_000;
 fn policies() -> Vec<Box<dyn Policy>> {
     let settings = PolicySettings::default();
     let mut all = Vec::new();
-    for row in &ALL {
+    for row in ALL {
         all.extend(find(row.name, &settings).ok());
         for estimator in ["mle", "cg", "lln", "two-interval", "dated", "count"] {
             all.extend(find(&format!("{}:{estimator}", row.name), &settings).ok());
@@ -47,6 +47,7 @@ fn look_over(policy: &mut dyn Policy, pages: &[PageState], visits_a_day: f64) {
         cycle_length: Age::from_days(1.0),
         visits_a_day: Some(visits_a_day),
         hosts: &hosts,
+        memory: &mut None,
         pages: &mut each,
     });
 }
@@ -278,6 +279,7 @@ fn a_host_whose_pages_are_of_no_use_waits_with_its_new_ones() {
         cycle_length: Age::from_days(1.0),
         visits_a_day: None,
         hosts: &hosts,
+        memory: &mut None,
         pages: &mut |_| {},
     });
     let found = |host| PageState::found(PageId(1), HostId(host), 1, 1.0, Timestamp::from_millis(0));

@@ -4,11 +4,12 @@ use crate::estimate::Seen;
 use crate::estimate::gamma::{Gamma, GammaPosterior};
 use crate::estimate::weighted::Weights;
 use crate::longevity::curve::Curve;
-use crate::varint::{push_float, take_float};
+use crate::varint::{push_float, take_byte, take_float};
 
 use super::Lesson;
-use super::content::{Fitted, Replaced, take_byte};
 use super::expression::Terminal;
+use super::longevity::Replaced;
+use super::longevity_curve::Fitted;
 
 /// Which memories a formula needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -50,9 +51,9 @@ impl Wanted {
         self.has(MOVED | REPLACED | CURVE)
     }
 
-    /// Names the memories.
-    pub fn name(self) -> String {
-        format!("formula {:x}", self.0)
+    /// The version of these memories: one bit for each kind.
+    pub fn memory_version(self) -> String {
+        format!("formula/1 {:x}", self.0)
     }
 }
 
@@ -141,6 +142,7 @@ impl Traces {
         }
     }
 
+    /// Appends the bytes of the memory.
     pub fn push_bytes(&self, bytes: &mut Vec<u8>) {
         self.shares.iter().for_each(|share| push_float(bytes, *share));
         [self.moved, self.quiet_days].iter().for_each(|number| push_float(bytes, *number));
@@ -157,7 +159,8 @@ impl Traces {
         }
     }
 
-    pub(super) fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
+    /// Reads what [`Self::push_bytes`] wrote.
+    pub fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
         let mut float = || take_float(rest);
         let (shares, moved, quiet_days) = ([float()?, float()?, float()?], float()?, float()?);
         let flags = take_byte(rest)?;

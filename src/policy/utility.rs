@@ -1,51 +1,54 @@
-//! What a visit gains: the time for which a fresh copy would stay fresh. The default.
+//! The gain of a visit: the time for which a fresh copy stays fresh, by any estimator of change rates.
 //!
-//! Holistic utility U(t) = t·D(t) − ∫₀ᵗ D with D(t) the chance of a change within t (Olston & Pandey 2008, §2.2, eq. 4,
-//! and appendix A). Visiting wherever w·U reaches a threshold is the schedule that is optimal for evenly spaced visits
-//! (Cho & Garcia-Molina 2003): U of a page that changes faster than it can be followed stays low, and the page is given
-//! up for those whose copy lasts. With a belief instead of a rate, U grows without bound while little is known: what is
-//! uncertain is visited at some time, and no page is forgotten.
+//! Holistic utility U(t) = t·D(t) − ∫₀ᵗ D with D(t) the probability of a change within t (Olston & Pandey 2008, §2.2, eq. 4, and
+//! appendix A). To visit a page whenever w·U reaches a threshold is the optimal schedule with evenly spaced visits (Cho &
+//! Garcia-Molina 2003): U stays low for a page that changes faster than it can be followed, and such a page is given up for
+//! pages whose copy lasts. With a distribution of rates instead of one rate, U grows without bound while little is known, so
+//! an uncertain page is visited at some time and no page is forgotten.
 //!
-//! New pages and revisits stand on one scale: see [`newcomers`](super::newcomers).
+//! New pages and revisits have scores on one scale: see [`unseen`](super::unseen).
 
-use super::newcomers::{self, Newcomers};
-use super::{PageState, Policy, Reason, Score, Survey};
+use super::registry::{Made, PolicyRequest};
+use super::unseen::{self, Unseen};
+use super::{Fact, PageState, Policy, Reason, Score, Survey, learns_by_estimator};
 use crate::estimate::learner::Learner;
 use crate::longevity::curve::Curve;
 use crate::time::Timestamp;
 
 /// U(t) of a page that changes at random, `rate` times a day: (1 − (1 + rt) e^(−rt)) / r (Olston & Pandey 2008, appendix
-/// A), in days. A page that never changes is worth 0.
-pub fn refresh_utility(rate: f64, days: f64) -> f64 {
+/// A), in days. A page that never changes has utility 0.
+pub(super) fn refresh_utility(rate: f64, days: f64) -> f64 {
     Curve::churn(1.0, rate).utility(days)
 }
 
 #[derive(Debug)]
-pub struct Utility {
+struct Utility {
     name: String,
     learner: Learner,
-    newcomers: Newcomers,
+    unseen: Unseen,
+}
+
+pub(super) fn make(request: &PolicyRequest<'_>) -> Made {
+    let (name, learner) = (request.name.to_owned(), request.learner()?);
+    Ok(Box::new(Utility { name, learner, unseen: Unseen::default() }))
 }
 
 impl Utility {
-    pub fn new(name: String, learner: Learner) -> Self {
-        Self { name, learner, newcomers: Newcomers::default() }
-    }
-
-    /// What a visit gains in freshness, in days.
-    fn gain(&self, page: &PageState, now: Timestamp) -> f64 {
+    /// The gain of a visit in freshness, in days.
+    fn freshness_gain(&self, page: &PageState, now: Timestamp) -> f64 {
         let days = page.copy_age(now).days();
         match self.learner.belief(page.host, page.depth, &page.learnt.state) {
             Some(belief) => belief.utility(1.0, days),
-            None => refresh_utility(
-                self.learner.estimate(page.host, page.depth, &page.learnt.state).rate.get(),
-                days,
-            ),
+            None => {
+                let estimate = self.learner.estimate(page.host, page.depth, &page.learnt.state);
+                refresh_utility(estimate.rate.get(), days)
+            }
         }
     }
 
-    fn new_links(&self, page: &PageState, now: Timestamp) -> f64 {
-        newcomers::new_links(page, self.learner.prior_days(page.host, page.depth), now)
+    /// The gain of a visit in new pages, in days.
+    fn discovery_gain(&self, page: &PageState, now: Timestamp) -> f64 {
+        unseen::discovery_gain(page, self.learner.prior_days(page.host, page.depth), now)
     }
 }
 
@@ -54,39 +57,32 @@ impl Policy for Utility {
         &self.name
     }
 
-    fn learner(&self) -> Option<&Learner> {
-        Some(&self.learner)
-    }
-
-    fn learner_mut(&mut self) -> Option<&mut Learner> {
-        Some(&mut self.learner)
-    }
-
-    fn survey(&mut self, survey: &mut Survey<'_>) {
-        self.newcomers.look(survey);
-    }
-
     fn score(&self, page: &PageState, now: Timestamp) -> Score {
-        if let Some(worth) = self.newcomers.worth_again(page) {
+        if let Some(worth) = self.unseen.worth_after_failure(page) {
             return Score::new(worth);
         }
-        Score::new(page.weight * (self.gain(page, now) + self.new_links(page, now)))
+        Score::new(page.weight * (self.freshness_gain(page, now) + self.discovery_gain(page, now)))
     }
 
     fn score_unseen(&self, page: &PageState) -> Score {
-        Score::new(self.newcomers.worth(page))
+        Score::new(self.unseen.worth(page))
     }
 
     fn reason(&self, page: &PageState, now: Timestamp) -> Reason {
         let estimate = self.learner.estimate(page.host, page.depth, &page.learnt.state);
         let age = page.copy_age(now);
-        let chance = match self.learner.belief(page.host, page.depth, &page.learnt.state) {
+        let probability = match self.learner.belief(page.host, page.depth, &page.learnt.state) {
             Some(belief) => belief.chance_of_change(age.days()),
             None => -(-estimate.rate.get() * age.days()).exp_m1(),
         };
-        let gain = self.gain(page, now) + self.new_links(page, now);
-        let (estimate, chance) = (Some(estimate), Some(chance));
-        Reason { estimate, chance, gain_days: Some(gain), ..Reason::default() }
+        let gain = self.freshness_gain(page, now) + self.discovery_gain(page, now);
+        Reason::of([Fact::change_rate(estimate), Fact::change_probability(probability), Fact::gain(gain)])
+    }
+
+    learns_by_estimator!();
+
+    fn survey(&mut self, survey: &mut Survey<'_>) {
+        self.unseen.look_at_hosts(survey);
     }
 }
 

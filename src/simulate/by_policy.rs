@@ -161,7 +161,7 @@ impl<'a> ByPolicy<'a> {
 
     /// Fits the prior that the policy goes by again, if it is time, and learns all anew.
     pub(super) fn fit(&mut self) {
-        let Some(kind) = self.policy.learner().and_then(|learner| learner.prior_kind()) else { return };
+        let Some(kind) = self.policy.prior_kind() else { return };
         if !is_time_to_fit(self.comparisons, self.fitted) {
             return;
         }
@@ -192,8 +192,8 @@ impl<'a> ByPolicy<'a> {
         let Some(numbers) = numbers else { return };
         let prior = Prior { kind, group: None, numbers, pages };
         let priors = Priors { by: GroupBy::All, all: vec![prior], comparisons: self.comparisons };
-        if let Some(learner) = Arc::get_mut(&mut self.policy).and_then(|policy| policy.learner_mut()) {
-            learner.believe(&priors);
+        if let Some(policy) = Arc::get_mut(&mut self.policy) {
+            policy.believe(&priors);
         }
         self.forget();
         self.classes.clear();
@@ -234,6 +234,7 @@ impl<'a> ByPolicy<'a> {
             cycle_length: days,
             visits_a_day: Some(visits as f64 / days.days()),
             hosts: &HashMap::new(),
+            memory: &mut None,
             pages: &mut pages,
         });
     }
@@ -287,7 +288,7 @@ impl Chooser for ByPolicy<'_> {
         self.classes.retain(|_, class| !class.members.is_empty());
         self.look_over(cycle, visits);
         let now = self.terms.at(cycle);
-        let draws = self.policy.draw(PageId(0), now).is_some();
+        let draws = self.policy.looks_at().draw.is_some();
         let mut ranked: Vec<Ranked> = self
             .classes
             .iter()
@@ -348,6 +349,7 @@ impl ByPolicy<'_> {
 
     /// Where each page has its own draw, all are ranked.
     fn choose_drawn(&self, ranked: &[Ranked], visits: usize) -> Vec<(u32, ClassKey)> {
+        let draw = self.policy.looks_at().draw;
         let mut class_of: HashMap<u32, ClassKey> = HashMap::new();
         let scored = ranked.iter().flat_map(|class| {
             let at = self.terms.at(class.key.last);
@@ -356,7 +358,7 @@ impl ByPolicy<'_> {
         });
         let scored = scored.map(|(page, at, class)| {
             class_of.insert(page, class.key);
-            let draw = self.policy.draw(PageId(i64::from(page)), at).unwrap_or(1.0);
+            let draw = draw.map_or(1.0, |draw| draw.factor(PageId(i64::from(page)), at));
             (class.score * draw, class.key.last, page)
         });
         let chosen = best_pages(scored, visits);

@@ -221,6 +221,7 @@ impl Chooser for Live<'_> {
             cycle_length: Age::from_days(1.0),
             visits_a_day: Some(visits as f64),
             hosts: &HashMap::new(),
+            memory: &mut None,
             pages: &mut each,
         });
         let mut candidates = Candidates::default();
@@ -264,11 +265,11 @@ proptest! {
         }
         let truth = Truth::of(&group, &in_order(&group));
         let terms = terms_of(&group, budget, 2, Ties::OlderFirst);
-        for row in &ALL {
+        for row in ALL {
             for name in [row.name.to_owned(), format!("{}:mle", row.name)] {
                 let policy = || find(&name, &PolicySettings::default());
                 let (Ok(one), Ok(other)) = (policy(), policy()) else { continue };
-                if one.learner().is_some_and(|learner| learner.prior_kind().is_some()) {
+                if one.prior_kind().is_some() {
                     continue;
                 }
                 let mut here = ByPolicy::new(one, &truth, terms);

@@ -8,9 +8,9 @@
 use super::by_policy::ROOT;
 use super::truth::Truth;
 use super::{ByPolicy, Chooser, Terms, best_pages};
-use crate::page::HostId;
-use crate::policy::Policy;
-use crate::policy::optimal_rate::{Objective, Terms as Bounds, Watched, optimal_under};
+use crate::page::{HostId, PageId};
+use crate::policy::allocation::{Objective, VisitTerms, Watched, optimal_under};
+use crate::policy::{PageState, Policy};
 
 /// How the visits of a cycle are shared out, none having more than one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl CreditShares {
             Self::Azar => {
                 let pages: Vec<Watched> =
                     rates.iter().map(|rate| Watched { change_rate: *rate, weight: 1.0 }).collect();
-                let at_most_one = vec![Bounds { most: 1.0, ..Bounds::default() }; rates.len()];
+                let at_most_one = vec![VisitTerms { most: 1.0, ..VisitTerms::default() }; rates.len()];
                 let found = optimal_under(Objective::Poisson, &pages, &at_most_one, visits);
                 found.map_or_else(|| vec![0.0; rates.len()], |found| found.rates)
             }
@@ -104,12 +104,12 @@ impl<'a> ByCredit<'a> {
         let learning = &mut self.learning;
         let node = learning.pages.get(page as usize).map_or(ROOT, |page| page.node);
         let place = learning.teach(node);
-        let learner = learning.policy.learner();
-        let (Some(learner), Some(learnt)) = (learner, learning.learnt.get(place as usize)) else {
-            return 0.0;
-        };
-        // The mean of what is believed. It is never 0, so it needs no floor, as the rates of other estimators do.
-        let rate = learner.of(HostId(0), 0).as_published(&learnt.state).rate.get();
+        let Some(learnt) = learning.learnt.get(place as usize).cloned() else { return 0.0 };
+        let start = self.terms.start;
+        let page = PageState { learnt, ..PageState::found(PageId(0), HostId(0), 0, 1.0, start) };
+        // The rate that `change-rate` ranks pages by: the mean of a Gamma distribution. It is never 0, so it needs no floor, as the
+        // rates of other estimators do.
+        let rate = learning.policy.reason(&page, start).value("estimate").unwrap_or(0.0);
         rate * self.terms.days(self.terms.every).days()
     }
 

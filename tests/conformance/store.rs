@@ -1613,7 +1613,7 @@ pub fn what_is_learnt_live_is_what_is_learnt_from_the_log(place: &dyn Place) {
         let anew = begun.store.relearn(&mut |done, all| told.push((done, all))).expect("it learns");
         assert_eq!((anew, told.last()), (3, Some(&(3, 3))), "{name}");
         assert_eq!(begun.store.relearn(&mut |_, _| ()).expect("again"), 0, "{name} is learnt");
-        assert_eq!(begun.store.memory_kind().expect("a kind"), Some(policy(name).memory_kind()));
+        assert_eq!(begun.store.memory_kind().expect("a kind"), Some(policy(name).memory_version()));
         let rebuilt = begun.store.rebuild(ChangeSettings::default(), false, &mut |_, _| ()).expect("a look");
         assert_eq!(rebuilt.pages_differ, 0, "{name}");
         if name != "utility" {

@@ -6,8 +6,8 @@ use super::{sa, visit};
 use crate::estimate::censored::MostLikely;
 use crate::estimate::online::LawOfLargeNumbers;
 use crate::estimate::{Estimator, EstimatorState};
-use crate::policy::optimal_rate::{
-    Objective, Terms, Watched, freshness_of_random_visits, optimal, optimal_under,
+use crate::policy::allocation::{
+    Objective, VisitTerms, Watched, freshness_of_random_visits, optimal, optimal_under,
 };
 use crate::reproduce::{
     Curve, Effort, Experiment, Figure, Numbers, Point, Sample, Scale, exponential, geometric,
@@ -281,7 +281,7 @@ fn planned(pages: &[Watched], least_share: f64) -> Vec<f64> {
     if least_share == 0.0 {
         return optimal(Objective::Poisson, pages, budget).rates;
     }
-    let terms = vec![Terms { least: least_share * VISITS_A_PAGE, ..Terms::default() }; pages.len()];
+    let terms = vec![VisitTerms { least: least_share * VISITS_A_PAGE, ..VisitTerms::default() }; pages.len()];
     optimal_under(Objective::Poisson, pages, &terms, budget).map_or_else(Vec::new, |found| found.rates)
 }
 

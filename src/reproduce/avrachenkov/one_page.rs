@@ -7,7 +7,7 @@ use crate::estimate::censored::{History, Naive};
 use crate::estimate::moments::Moments;
 use crate::estimate::online::{Damping, limit_if_evenly_spaced};
 use crate::estimate::{Estimator, EstimatorState};
-use crate::policy::optimal_rate::freshness_of_random_visits;
+use crate::policy::allocation::freshness_of_random_visits;
 use crate::reproduce::{Curve, Effort, Experiment, Figure, Numbers, Sample, Scale, exponential, geometric};
 use crate::time::Age;
 

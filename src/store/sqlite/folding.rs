@@ -96,7 +96,7 @@ pub(super) fn rebuild(
     let pages = ids("SELECT id FROM page ORDER BY id")?;
     let policy = std::sync::Arc::clone(&store.policy);
     // What another policy learnt is no mistake: it is made again when this one takes over.
-    let is_learnt = learning::kind(&store.connection)? == Some(policy.memory_kind());
+    let is_learnt = learning::kind(&store.connection)? == Some(policy.memory_version());
     let (mut done, all) = (0, (versions.len() + pages.len()) as u64);
     let mut rebuilt =
         Rebuilt { pages: pages.len() as u64, versions: versions.len() as u64, ..Rebuilt::default() };

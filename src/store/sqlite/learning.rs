@@ -105,7 +105,7 @@ pub(super) fn kind(connection: &Connection) -> Result<Option<String>> {
 }
 
 pub(super) fn note_kind(connection: &Connection, policy: &dyn Policy) -> Result<()> {
-    set_note(connection, KIND, &policy.memory_kind())
+    set_note(connection, KIND, &policy.memory_version())
 }
 
 /// Memories are being made again: stopped on the way, some are of one kind and some of the other, and all are learnt anew
@@ -119,7 +119,7 @@ const AT_ONCE: usize = 2000;
 
 pub(super) fn relearn(store: &mut SqliteStore, progress: &mut dyn FnMut(u64, u64)) -> Result<u64> {
     let policy = Arc::clone(&store.policy);
-    if kind(&store.connection)? == Some(policy.memory_kind()) {
+    if kind(&store.connection)? == Some(policy.memory_version()) {
         return Ok(0);
     }
     let pages: Vec<(i64, i64, Depth)> = {

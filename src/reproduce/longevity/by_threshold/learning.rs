@@ -10,7 +10,7 @@ use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
 use crate::longevity::bound::{MOST_POINTS, Rule};
 use crate::longevity::curve::Curve;
 use crate::policy::Lesson;
-use crate::policy::content::{Fitted, POINTS_TO_SEE_A_CURVE};
+use crate::policy::longevity_curve::{Fitted, POINTS_TO_SEE_A_CURVE};
 use crate::simulate::Measuring;
 use crate::simulate::measured_visit::MeasuredVisit;
 use crate::time::Age;

@@ -1,45 +1,54 @@
-//! Utility from a fitted curve: the curve-fitting policy of Olston & Pandey 2008 (§4.2), as printed.
+//! `longevity-curve`: the curve-fitting policy of Olston & Pandey 2008 (§4.2), as printed.
 //!
-//! Every visit adds a point to each change profile of the page: how far it is from a base version that is so old. A churn
-//! or scroll curve is fitted to them, and the score is w·U(t). Pages with fewer than three points go by the curve of the
-//! narrowest group that has one: pages of their name, folder, host or depth, or all. No page is believed to be bounded for
-//! good: the score is at least w·t/ρ, which is the risk bound of §4.5, φ ≤ ρT/w, as a ranking. Where a threshold T is given,
-//! a page that was refreshed n times waits no longer than l·n (the learning phase of §4.2).
+//! Every visit adds a point to each change profile of the page: its divergence from a base version of some age. A churn or
+//! scroll curve is fitted to the points, and the score is w·U(t). A page with fewer than three points uses the curve of the
+//! narrowest group that has one: pages of the same name, folder, host or depth, or all pages. No page is believed to be bounded
+//! for good: the score is at least w·t/ρ, which is the risk bound of §4.5, φ ≤ ρT/w, as a ranking. With a threshold T, a page
+//! that was refreshed n times waits no longer than l·n (the learning phase of §4.2).
 
-use super::content::{Content, POINTS_TO_SEE_A_CURVE};
-use super::group_curves::{Gathering, GroupCurves};
-use super::newcomers::{self, Newcomers};
-use super::registry::LongevitySettings;
-use super::{Learnt, Lesson, LooksAt, PageState, Policy, Reason, Score, Survey};
+mod fitted;
+mod group_curves;
+
+pub use fitted::{Fitted, POINTS_TO_SEE_A_CURVE};
+
+use super::registry::{LongevitySettings, Made, PolicyRequest};
+use super::unseen::{self, Unseen};
+use super::{Fact, Learnt, Lesson, LooksAt, PageState, Policy, Reason, Score, Survey};
 use crate::estimate::Seen;
 use crate::longevity::curve::Curve;
 use crate::page::{Depth, HostId};
 use crate::time::Timestamp;
+use fitted::take_curve_and_points;
+use group_curves::{Gathering, GroupCurves};
 
-/// Before anything is known: a tenth of a page a day.
+/// The curve before anything is known: a tenth of a page a day.
 const UNKNOWN: Curve = Curve::Churn { height: 1.0, rate: 0.1 };
 
 #[derive(Debug)]
-pub struct LongevityFit {
+struct LongevityCurve {
     settings: LongevitySettings,
-    newcomers: Newcomers,
+    unseen: Unseen,
     groups: GroupCurves,
 }
 
-impl LongevityFit {
-    pub fn new(settings: LongevitySettings) -> Self {
-        Self { settings, newcomers: Newcomers::default(), groups: GroupCurves::default() }
+pub(super) fn make(request: &PolicyRequest<'_>) -> Made {
+    Ok(Box::new(LongevityCurve::new(request.settings.longevity)))
+}
+
+impl LongevityCurve {
+    fn new(settings: LongevitySettings) -> Self {
+        Self { settings, unseen: Unseen::default(), groups: GroupCurves::default() }
     }
 
-    /// What is known of how the page moves away from a copy.
+    /// The divergence curve of the page, its own or that of a group.
     fn curve(&self, page: &PageState) -> Curve {
-        match &page.learnt.content {
-            Content::Fitted(fitted) if fitted.points() >= POINTS_TO_SEE_A_CURVE => fitted.curve,
+        match page.learnt.memory.peek(take_curve_and_points) {
+            Some((curve, points)) if points >= POINTS_TO_SEE_A_CURVE => curve,
             _ => self.groups.of(page).unwrap_or(UNKNOWN),
         }
     }
 
-    /// What a visit gains, in divergence × days.
+    /// The gain of a visit, in divergence × days.
     fn gain(&self, page: &PageState, now: Timestamp) -> f64 {
         let days = page.copy_age(now).days();
         let gain = self.curve(page).utility(days).max(days / self.settings.risk);
@@ -53,56 +62,52 @@ impl LongevityFit {
     }
 }
 
-impl Policy for LongevityFit {
+impl Policy for LongevityCurve {
     fn name(&self) -> &str {
         "longevity-curve"
     }
 
-    fn memory_kind(&self) -> String {
-        self.name().to_owned()
+    fn score(&self, page: &PageState, now: Timestamp) -> Score {
+        if let Some(worth) = self.unseen.worth_after_failure(page) {
+            return Score::new(worth);
+        }
+        let prior_days = unseen::LINK_PRIOR_CYCLES * self.settings.cycle_days;
+        Score::new(page.weight * (self.gain(page, now) + unseen::discovery_gain(page, prior_days, now)))
     }
 
-    fn looks_at(&self) -> LooksAt {
-        LooksAt { divergence: true, kin: true, age: false }
+    fn score_unseen(&self, page: &PageState) -> Score {
+        Score::new(self.unseen.worth(page))
+    }
+
+    fn reason(&self, page: &PageState, now: Timestamp) -> Reason {
+        let divergence = self.curve(page).divergence(page.copy_age(now).days());
+        Reason::of([Fact::expected_divergence(divergence), Fact::gain(self.gain(page, now))])
     }
 
     fn learn(&self, _host: HostId, _depth: Depth, learnt: &mut Learnt, lesson: &Lesson, seen: Seen) {
         let days = learnt.state.count(lesson.interval, seen);
-        let mut fitted = match std::mem::take(&mut learnt.content) {
-            Content::Fitted(fitted) => fitted,
-            _ => Box::default(),
-        };
+        let mut fitted = learnt.memory.read(Fitted::take_bytes);
         fitted.add(lesson, days);
-        learnt.content = Content::Fitted(fitted);
+        learnt.memory.write(|bytes| fitted.push_bytes(bytes));
+    }
+
+    fn memory_version(&self) -> String {
+        "longevity-curve/1".to_owned()
     }
 
     fn survey(&mut self, survey: &mut Survey<'_>) {
-        self.newcomers.look(survey);
+        self.unseen.look_at_hosts(survey);
         let mut gathering = Gathering::default();
         (survey.pages)(&mut |page, count| {
-            if let Content::Fitted(fitted) = &page.learnt.content {
+            if let Some(fitted) = page.learnt.memory.peek(Fitted::take_bytes) {
                 gathering.add(page, &fitted.samples, count);
             }
         });
         self.groups = gathering.finish();
     }
 
-    fn score(&self, page: &PageState, now: Timestamp) -> Score {
-        if let Some(worth) = self.newcomers.worth_again(page) {
-            return Score::new(worth);
-        }
-        let links = newcomers::new_links(page, newcomers::LINK_CYCLES * self.settings.cycle_days, now);
-        Score::new(page.weight * (self.gain(page, now) + links))
-    }
-
-    fn score_unseen(&self, page: &PageState) -> Score {
-        Score::new(self.newcomers.worth(page))
-    }
-
-    fn reason(&self, page: &PageState, now: Timestamp) -> Reason {
-        let days = page.copy_age(now).days();
-        let divergence = self.curve(page).divergence(days);
-        Reason { divergence: Some(divergence), gain_days: Some(self.gain(page, now)), ..Reason::default() }
+    fn looks_at(&self) -> LooksAt {
+        LooksAt { divergence: true, kin: true, ..LooksAt::default() }
     }
 }
 
@@ -110,7 +115,6 @@ impl Policy for LongevityFit {
 mod tests {
     use std::collections::HashMap;
 
-    use super::super::content::Fitted;
     use super::*;
     use crate::estimate::tests::close;
     use crate::longevity::samples::Sample;
@@ -126,7 +130,7 @@ mod tests {
         page.kin = Kin { site: host as u32, section: name, name };
         (page.last_visit, page.seen_at) = (Some(start), Some(start));
         let samples = seen.iter().map(|(days, divergence)| Sample::new(*days, *divergence)).collect();
-        page.learnt.content = Content::Fitted(Box::new(Fitted { samples, ..Fitted::default() }));
+        page.learnt.memory.write(|bytes| Fitted { samples, ..Fitted::default() }.push_bytes(bytes));
         page
     }
 
@@ -135,10 +139,10 @@ mod tests {
         // Half of what is left goes each day.
         let seen = [(1.0, 0.5), (2.0, 0.75), (4.0, 0.9375)];
         let pages = [page(1, 10, &seen), page(2, 20, &[(1.0, 0.0), (2.0, 0.0), (4.0, 0.0)])];
-        let mut policy = LongevityFit::new(LongevitySettings::default());
+        let mut policy = LongevityCurve::new(LongevitySettings::default());
         let three_days_on = Timestamp::from_seconds(3 * DAY);
-        let expected = |policy: &LongevityFit, page: &PageState| {
-            policy.reason(page, three_days_on).divergence.expect("a curve")
+        let expected = |policy: &LongevityCurve, page: &PageState| {
+            policy.reason(page, three_days_on).value("divergence").expect("a curve")
         };
         let newcomer = page(1, 11, &[(1.0, 0.0), (1.0, 0.0)]);
         assert!(close(expected(&policy, &newcomer), 1.0 - (-0.3_f64).exp(), 1e-9), "nothing is known yet");
@@ -148,6 +152,7 @@ mod tests {
             cycle_length: Age::from_days(1.0),
             visits_a_day: None,
             hosts: &HashMap::new(),
+            memory: &mut None,
             pages: &mut |look| pages.iter().for_each(|page| look(page, 1)),
         });
         assert!(close(expected(&policy, &newcomer), 0.875, 1e-3), "{}", expected(&policy, &newcomer));

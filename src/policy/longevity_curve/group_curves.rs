@@ -1,27 +1,26 @@
-//! The curves of groups of pages: what a page goes by that has shown none of its own yet.
+//! The curves of groups of pages, for pages that have no curve of their own yet.
 //!
-//! A page belongs to five groups, from the narrowest to the widest: pages of its template, as far as an address tells
-//! (the same name but for numbers, then the same folder), of its host, of its depth, and all. Each group has the samples of its
-//! pages put together, those of about the same age averaged, and a curve fitted to them. A page is taken to move like the
-//! narrowest of its groups that has seen enough.
+//! A page belongs to five groups, from the narrowest to the widest: pages with the same name but for numbers, pages in the same
+//! folder, pages of its host, pages at its depth, and all pages. A group unites the samples of its pages; samples of about the
+//! same age are averaged, and a curve is fitted to them. A page uses the curve of its narrowest group that has enough samples.
 
 use std::collections::BTreeMap;
 
-use super::PageState;
-use super::content::POINTS_TO_SEE_A_CURVE;
+use super::POINTS_TO_SEE_A_CURVE;
 use crate::longevity::curve::Curve;
 use crate::longevity::fit::Fit;
 use crate::longevity::samples::{Sample, combined};
 use crate::page::{Depth, HostId};
+use crate::policy::PageState;
 
-/// Ages that differ by less, as a share, are one in what a group shows.
+/// Ages that differ by less than this share are averaged in a group.
 const SAME_AGE: f64 = 0.25;
-/// Samples of a group that are gathered before those of an age are averaged: more than there are ages from an hour to years.
+/// Samples of a group that are gathered before they are averaged: more than there are distinct ages from an hour to years.
 const MOST_SAMPLES: usize = 128;
-/// Of each kind there are at most so many groups: some 25 MB of samples. Pages of later ones go by wider groups.
+/// The most groups of each kind: about 25 MB of samples. Pages of later groups use wider ones.
 const MOST_GROUPS: usize = 1 << 13;
 
-/// Pages that are alike. In the order of kinds, so that those of a kind are neighbours.
+/// A group of pages, ordered by kind so that groups of one kind are neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Group {
     Name(u32),
@@ -31,7 +30,7 @@ enum Group {
     All,
 }
 
-/// The groups of a page, the narrowest first.
+/// The groups of a page, narrowest first.
 fn groups(page: &PageState) -> [Group; 5] {
     [
         Group::Name(page.kin.name),
@@ -44,16 +43,16 @@ fn groups(page: &PageState) -> [Group; 5] {
 
 /// Samples by group, while pages are looked over.
 #[derive(Debug, Default)]
-pub struct Gathering {
-    /// In order, so that sums are rounded alike in each run.
+pub(super) struct Gathering {
+    /// Sorted, so that sums are rounded the same way in each run.
     samples: BTreeMap<Group, Vec<Sample>>,
-    /// Groups of each kind, as they stand in [`groups`].
+    /// The number of groups of each kind, in the order of [`groups`].
     many: [usize; 5],
 }
 
 impl Gathering {
-    /// Takes in what is known of a page, or of so many that are in the same state.
-    pub fn add(&mut self, page: &PageState, samples: &[Sample], count: usize) {
+    /// Adds the samples of a page, or of `count` pages in the same state.
+    pub(super) fn add(&mut self, page: &PageState, samples: &[Sample], count: usize) {
         if samples.is_empty() {
             return;
         }
@@ -74,14 +73,14 @@ impl Gathering {
     }
 
     /// Fits the curves.
-    pub fn finish(self) -> GroupCurves {
+    pub(super) fn finish(self) -> GroupCurves {
         let curves = self.samples.into_iter().filter_map(|(group, samples)| Some((group, fitted(samples)?)));
         GroupCurves(curves.collect())
     }
 }
 
-/// The curve of a group; `None` if it has seen too little. What never moved in anyone's sight may move all the same, so that is
-/// too little as well, however often it was looked at.
+/// The curve of a group; `None` if it has too few samples. A group that never moved has no curve either, however often it was
+/// visited: its pages may still begin to move.
 fn fitted(samples: Vec<Sample>) -> Option<Curve> {
     let samples = combined(samples, SAME_AGE);
     let points: f64 = samples.iter().map(|sample| sample.weight).sum();
@@ -91,11 +90,11 @@ fn fitted(samples: Vec<Sample>) -> Option<Curve> {
 
 /// The curves of all groups that have one.
 #[derive(Debug, Default)]
-pub struct GroupCurves(BTreeMap<Group, Curve>);
+pub(super) struct GroupCurves(BTreeMap<Group, Curve>);
 
 impl GroupCurves {
     /// The curve of the narrowest group of the page that has one.
-    pub fn of(&self, page: &PageState) -> Option<Curve> {
+    pub(super) fn of(&self, page: &PageState) -> Option<Curve> {
         groups(page).iter().find_map(|group| self.0.get(group)).copied()
     }
 }

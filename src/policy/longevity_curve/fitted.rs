@@ -1,0 +1,114 @@
+//! The memory of `longevity-curve`: measured divergences, and the curve that is fitted to them.
+
+use crate::longevity::curve::Curve;
+use crate::longevity::drift::Drift;
+use crate::longevity::fit::Fit;
+use crate::longevity::samples::{Sample, keep};
+use crate::policy::Lesson;
+use crate::varint::{push_float32, take_byte, take_float32};
+
+/// The divergences that visits measured from versions of each age, and the curve that fits them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fitted {
+    /// The measurements, in order of age.
+    pub samples: Vec<Sample>,
+    /// The curve that fits them.
+    pub curve: Curve,
+    /// A test whether the page still moves as the curve says.
+    pub drift: Drift,
+}
+
+/// The fewest measurements that show a curve.
+pub const POINTS_TO_SEE_A_CURVE: f64 = 3.0;
+/// How many ages are kept of a page: as many as the paper's profiles have points.
+const MOST_AGES: usize = 12;
+
+impl Default for Fitted {
+    fn default() -> Self {
+        Self { samples: Vec::new(), curve: Curve::Static, drift: Drift::default() }
+    }
+}
+
+impl Fitted {
+    /// Adds the measurements of a visit that came `days` after the one before. Without base versions the copy serves as one. If the
+    /// page has begun or stopped to change, older measurements are dropped.
+    pub fn add(&mut self, lesson: &Lesson, days: f64) {
+        let is_known = self.points() >= POINTS_TO_SEE_A_CURVE;
+        if is_known && self.drift.observe(lesson.moved(), self.curve.divergence(days)).is_some() {
+            self.samples.clear();
+            keep(&mut self.samples, Sample::new(days, lesson.moved()), MOST_AGES);
+            self.curve = Curve::Static;
+            return;
+        }
+        for apart in &lesson.bases {
+            keep(&mut self.samples, Sample::new(apart.age.days(), apart.divergence), MOST_AGES);
+        }
+        if lesson.bases.is_empty() {
+            keep(&mut self.samples, Sample::new(days, lesson.moved()), MOST_AGES);
+        }
+        self.curve = as_read_back(Fit::of(&self.samples).map_or(Curve::Static, |fit| fit.worth()));
+    }
+
+    /// The number of measurements.
+    pub fn points(&self) -> f64 {
+        self.samples.iter().map(|sample| sample.weight).sum()
+    }
+
+    /// Appends the bytes of the memory.
+    pub fn push_bytes(&self, bytes: &mut Vec<u8>) {
+        let (height, rate, items) = match self.curve {
+            Curve::Static => (0.0, 0.0, 0),
+            Curve::Churn { height, rate } => (height, rate, 1),
+            Curve::Scroll { height, rate, items } => (height, rate, items as u8),
+        };
+        bytes.push(items);
+        [height, rate].iter().for_each(|number| push_float32(bytes, *number));
+        self.drift.push_bytes(bytes);
+        bytes.push(self.samples.len() as u8);
+        for Sample { days, divergence, weight } in &self.samples {
+            [days, divergence, weight].iter().for_each(|number| push_float32(bytes, **number));
+        }
+    }
+
+    /// Reads what [`Self::push_bytes`] wrote.
+    pub fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
+        let curve = take_curve(rest)?;
+        let drift = Drift::take_bytes(rest)?;
+        let samples = (0..take_byte(rest)?).map(|_| {
+            Some(Sample {
+                days: take_float32(rest)?,
+                divergence: take_float32(rest)?,
+                weight: take_float32(rest)?,
+            })
+        });
+        Some(Self { samples: samples.collect::<Option<_>>()?, curve, drift })
+    }
+}
+
+/// Reads the curve and the number of measurements, which are all that a score needs, without the measurements themselves.
+pub(super) fn take_curve_and_points(rest: &mut &[u8]) -> Option<(Curve, f64)> {
+    let curve = take_curve(rest)?;
+    Drift::take_bytes(rest)?;
+    let mut points = 0.0;
+    for _ in 0..take_byte(rest)? {
+        let [_days, _divergence, weight] = [take_float32(rest)?, take_float32(rest)?, take_float32(rest)?];
+        points += weight;
+    }
+    Some((curve, points))
+}
+
+fn take_curve(rest: &mut &[u8]) -> Option<Curve> {
+    let items = take_byte(rest)?;
+    let (height, rate) = (take_float32(rest)?, take_float32(rest)?);
+    Some(if items == 0 { Curve::Static } else { Curve::scroll(height, rate, u32::from(items)) })
+}
+
+/// The curve with its numbers rounded to four bytes, as it will be read back.
+fn as_read_back(curve: Curve) -> Curve {
+    let rounded = |number: f64| f64::from(number as f32);
+    match curve {
+        Curve::Static => Curve::Static,
+        Curve::Churn { height, rate } => Curve::churn(rounded(height), rounded(rate)),
+        Curve::Scroll { height, rate, items } => Curve::scroll(rounded(height), rounded(rate), items),
+    }
+}
