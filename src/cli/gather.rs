@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::settings::{Given, Span, TimeOfDay, Written};
+use crate::settings::{Given, TimeOfDay, TimeSpan, Written};
 
 /// Crawl the seeds' sites into the store, politely and completely
 ///
@@ -47,7 +47,7 @@ Examples:
 pub struct MonitorArgs {
     /// Time from the start of one cycle to the start of the next: 1h, 1d, 1w [default: 1d]
     #[arg(long, value_name = "TIME", env = "FRESHET_EVERY")]
-    pub every: Option<Written<Span>>,
+    pub every: Option<Written<TimeSpan>>,
     /// Time of day, UTC, at which cycles start: 02:00
     #[arg(long, value_name = "HH:MM", env = "FRESHET_AT")]
     pub at: Option<Written<TimeOfDay>>,

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::settings::{FragmentWords, Given, Span, Written};
+use crate::settings::{FragmentWords, Given, TimeSpan, Written};
 
 /// Show what the store knows: pages, waiting hosts and the reason, refused links, the last cycles
 #[derive(Debug, Args)]
@@ -148,7 +148,7 @@ Examples:
 pub struct PlanArgs {
     /// Time from the start of one cycle to the start of the next, which bounds the requests to a host [default: no bound]
     #[arg(long, value_name = "TIME", env = "FRESHET_EVERY")]
-    pub every: Option<Written<Span>>,
+    pub every: Option<Written<TimeSpan>>,
     /// Visits to show; 0: all of them [default: 40 in a table, else all]
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
@@ -163,7 +163,7 @@ pub struct WhyArgs {
     pub url: String,
     /// Time from the start of one cycle to the start of the next, which bounds the requests to a host [default: no bound]
     #[arg(long, value_name = "TIME", env = "FRESHET_EVERY")]
-    pub every: Option<Written<Span>>,
+    pub every: Option<Written<TimeSpan>>,
     #[command(flatten)]
     pub flags: Given,
 }

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use freshet::dataset::disk::Reader;
-use freshet::dataset::meta::Counts;
+use freshet::dataset::counts::DatasetCounts;
+use freshet::dataset::disk::DatasetReader;
 use freshet::dataset::observations::Encoding;
 use freshet::dataset::stored::Stored;
 use freshet::dataset::transfer::{self, ExportOptions, Format, Source};
@@ -20,7 +20,7 @@ use crate::terminal::Talk;
 pub fn run(global: &Global, arguments: &ExportArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let format = format(arguments.format, &arguments.out)?;
     let mut source = match &arguments.from {
-        Some(path) => Source::Dataset(Box::new(Reader::open(path)?)),
+        Some(path) => Source::Dataset(Box::new(DatasetReader::open(path)?)),
         None => {
             let settings = Settings::load(global, &Given::default())?;
             let stored = Stored::open(&settings.store, settings.change.fragment_words)?;
@@ -49,7 +49,7 @@ pub fn run(global: &Global, arguments: &ExportArgs, talk: &Talk) -> anyhow::Resu
 }
 
 /// One line of what a file or a dataset holds.
-pub fn said(out: &Path, counts: &Counts) -> String {
+pub fn said(out: &Path, counts: &DatasetCounts) -> String {
     let period = match &counts.period {
         Some((first, last)) => format!(", {first} to {last}"),
         None => String::new(),

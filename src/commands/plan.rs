@@ -12,7 +12,7 @@ use freshet::time::Timestamp;
 
 use super::crawl::crawler;
 use crate::cli::{Global, PlanArgs};
-use crate::settings::{Given, Settings, Span, Usage, Written};
+use crate::settings::{Given, Settings, TimeSpan, Usage, Written};
 use crate::terminal::{json_line, print};
 
 /// Visits that a table shows unless more are asked for.
@@ -41,7 +41,7 @@ pub fn run(global: &Global, arguments: &PlanArgs) -> anyhow::Result<ExitCode> {
 pub fn looking(
     global: &Global,
     flags: &Given,
-    every: Option<&Written<Span>>,
+    every: Option<&Written<TimeSpan>>,
 ) -> anyhow::Result<Crawler<Network>> {
     let mut flags = flags.clone();
     flags.crawl.every = every.cloned();

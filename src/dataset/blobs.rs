@@ -74,10 +74,10 @@ impl Blobs {
         Ok(())
     }
 
-    fn place(&self, blob: &str) -> Result<Place, BlobError> {
+    fn place(&self, blob: &str) -> Result<BlobPlace, BlobError> {
         self.ask("SELECT pack, off, len FROM blob WHERE sha = ?1", blob, |row| {
             let (offset, length) = (row.get::<_, u32>(1)?.into(), row.get::<_, u32>(2)?.into());
-            Ok(Place { pack: row.get(0)?, offset, length })
+            Ok(BlobPlace { pack: row.get(0)?, offset, length })
         })
     }
 
@@ -99,7 +99,7 @@ impl Blobs {
 
 /// Where a content is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct BlobPlace {
     pack: i64,
     offset: u64,
     length: u64,
@@ -118,7 +118,7 @@ impl<'a> Unpacked<'a> {
     }
 
     /// The content of a place. One before the last place that was read costs another unpacking from the beginning.
-    fn read(&mut self, place: &Place) -> io::Result<Vec<u8>> {
+    fn read(&mut self, place: &BlobPlace) -> io::Result<Vec<u8>> {
         let mut reader = match self.reader.take().filter(|_| self.position <= place.offset) {
             Some(reader) => reader,
             None => {

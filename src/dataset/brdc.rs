@@ -10,10 +10,12 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::DatasetError;
-use super::grouping::{Names, Take};
-use super::lines::{Lines, check_name, parse_time, show_time};
-use super::meta::{FileNote, beside};
-use super::record::{DAY_MS, GroupInfo, PageRecord, VisitRecord};
+use super::fields::{check_name, parse_time, show_time};
+use super::group::{DAY_MS, GroupInfo};
+use super::metadata::{FileNote, beside};
+use super::page_record::{PageRecord, VisitLine};
+use super::rows_to_pages::{PageNames, TakePage};
+use super::text_lines::TextLines;
 use super::transfer::Incoming;
 
 const PAGES_SUFFIX: &str = ".pages.tsv";
@@ -34,20 +36,20 @@ pub fn kept(page: &PageRecord, group: &GroupInfo) -> Option<PageRecord> {
     Some(kept)
 }
 
-fn visits(group: &GroupInfo, born: u32, bits: impl Iterator<Item = bool>) -> Vec<VisitRecord> {
-    let first = VisitRecord::at(group.time_of(born), None);
-    let later = (born + 1..).zip(bits).map(|(cycle, bit)| VisitRecord::at(group.time_of(cycle), Some(bit)));
+fn visits(group: &GroupInfo, born: u32, bits: impl Iterator<Item = bool>) -> Vec<VisitLine> {
+    let first = VisitLine::at(group.time_of(born), None);
+    let later = (born + 1..).zip(bits).map(|(cycle, bit)| VisitLine::at(group.time_of(cycle), Some(bit)));
     std::iter::once(first).chain(later).collect()
 }
 
-pub struct Writer {
+pub struct BrdcWriter {
     path: PathBuf,
     bits: BufWriter<File>,
     pages: BufWriter<File>,
     line: Vec<u8>,
 }
 
-impl Writer {
+impl BrdcWriter {
     pub fn create(path: &Path) -> Result<Self, DatasetError> {
         let create = |path: &Path| File::create(path).map(BufWriter::new).map_err(DatasetError::write(path));
         let pages = create(&beside(path, PAGES_SUFFIX))?;
@@ -96,22 +98,22 @@ pub fn files() -> Vec<FileNote> {
 }
 
 /// Whose a line is.
-struct Owner {
+struct LineOwner {
     site: String,
     url: String,
     first_ms: Option<i64>,
 }
 
-pub fn read(from: &Incoming<'_>, take: Take<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
+pub fn read(from: &Incoming<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
     let pages_path = beside(from.path, PAGES_SUFFIX);
-    let mut side = if pages_path.exists() { Some(Lines::open(&pages_path)?) } else { None };
+    let mut side = if pages_path.exists() { Some(TextLines::open(&pages_path)?) } else { None };
     let start_ms = match (from.start_ms, &side) {
         (Some(start), _) => start,
         (None, Some(_)) if from.meta.is_none() => earliest(&pages_path)?,
         _ => 0,
     };
-    let mut lines = Lines::open(from.path)?;
-    let (mut group, mut names) = (None, Names::default());
+    let mut lines = TextLines::open(from.path)?;
+    let (mut group, mut names) = (None, PageNames::default());
     while let Some((number, line)) = lines.next_line()? {
         let wrong = |column: usize, wrong: String| DatasetError::at(from.path, number, column, wrong);
         let (named, bits, offset) = split(line).map_err(|said| wrong(1, said))?;
@@ -138,12 +140,14 @@ pub fn read(from: &Incoming<'_>, take: Take<'_>) -> Result<Option<Vec<GroupInfo>
         let owner = match (named, &mut side) {
             (Some((site, page)), _) => {
                 let url = if page.contains("://") { page.to_owned() } else { format!("{site}/{page}") };
-                Owner { site: site.to_owned(), url, first_ms: None }
+                LineOwner { site: site.to_owned(), url, first_ms: None }
             }
             (None, Some(side)) => owner(side, &pages_path, number)?,
-            (None, None) => {
-                Owner { site: group.name.clone(), url: format!("{}/{number}", group.name), first_ms: None }
-            }
+            (None, None) => LineOwner {
+                site: group.name.clone(),
+                url: format!("{}/{number}", group.name),
+                first_ms: None,
+            },
         };
         if !names.add("", &owner.url) {
             let file = if named.is_some() { from.path } else { &pages_path };
@@ -209,7 +213,7 @@ fn split(line: &str) -> Result<Split<'_>, String> {
     }
 }
 
-fn owner(side: &mut Lines, path: &Path, number: u64) -> Result<Owner, DatasetError> {
+fn owner(side: &mut TextLines, path: &Path, number: u64) -> Result<LineOwner, DatasetError> {
     match side.next_line()? {
         Some((number, line)) => owner_of(line, path, number),
         None => {
@@ -219,7 +223,7 @@ fn owner(side: &mut Lines, path: &Path, number: u64) -> Result<Owner, DatasetErr
     }
 }
 
-fn owner_of(line: &str, path: &Path, number: u64) -> Result<Owner, DatasetError> {
+fn owner_of(line: &str, path: &Path, number: u64) -> Result<LineOwner, DatasetError> {
     let fields: Vec<&str> = line.split('\t').collect();
     let [site, url, day] = fields[..] else {
         let said =
@@ -234,12 +238,12 @@ fn owner_of(line: &str, path: &Path, number: u64) -> Result<Owner, DatasetError>
     let first_ms = parse_time(day);
     let first_ms =
         first_ms.ok_or_else(|| wrong(at_day, format!("`{day}` is no day; it must be like `2012-11-30`")))?;
-    Ok(Owner { site: site.to_owned(), url: url.to_owned(), first_ms: Some(first_ms) })
+    Ok(LineOwner { site: site.to_owned(), url: url.to_owned(), first_ms: Some(first_ms) })
 }
 
 /// The first day of all.
 fn earliest(path: &Path) -> Result<i64, DatasetError> {
-    let mut side = Lines::open(path)?;
+    let mut side = TextLines::open(path)?;
     let mut first: Option<i64> = None;
     while let Some((number, line)) = side.next_line()? {
         let time = owner_of(line, path, number)?.first_ms;

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::DatasetError;
-use super::meta::{Counts, Tally};
-use super::parquet::{Batch, Column, Kind, TableReader, TableWriter, Value};
-use super::record::{FARTHEST_MS, GroupInfo, MOST_CYCLES, PageRecord, StateRecord, VisitRecord};
+use super::counts::{DatasetCounts, DatasetTally};
+use super::group::{FARTHEST_MS, GroupInfo, MOST_CYCLES};
+use super::page_record::{PageRecord, StateRecord, VisitLine};
+use super::parquet::{Column, ColumnKind, TableBatch, TableReader, TableWriter, Value};
 
 pub const MANIFEST_FILE: &str = "dataset.json";
 pub const PAGES_FILE: &str = "pages.parquet";
@@ -22,54 +23,61 @@ pub const FRAGMENTS_FILE: &str = "fragments.parquet";
 const FORM: u32 = 1;
 
 pub(super) const PAGES: [Column; 7] = [
-    Column::new("page", Kind::U32, "number of the page, from 0"),
-    Column::new("group", Kind::Text, "the group it was watched with"),
-    Column::new("site", Kind::Text, "its site"),
-    Column::new("url", Kind::Text, "its URL, or whatever names it"),
-    Column::new("weight", Kind::F64, "importance; 1: an ordinary page"),
+    Column::new("page", ColumnKind::U32, "number of the page, from 0"),
+    Column::new("group", ColumnKind::Text, "the group it was watched with"),
+    Column::new("site", ColumnKind::Text, "its site"),
+    Column::new("url", ColumnKind::Text, "its URL, or whatever names it"),
+    Column::new("weight", ColumnKind::F64, "importance; 1: an ordinary page"),
     Column::or_null(
         "first_cycle",
-        Kind::U32,
+        ColumnKind::U32,
         "cycle of the first copy; null: the one that the time falls in",
     ),
     Column::or_null(
         "first_ms",
-        Kind::I64,
+        ColumnKind::I64,
         "time of the first copy, UTC milliseconds since 1970; null: none was held",
     ),
 ];
 
 pub(super) const VISITS: [Column; 9] = [
-    Column::new("page", Kind::U32, "number of the page"),
+    Column::new("page", ColumnKind::U32, "number of the page"),
     CYCLE,
     TIME,
-    Column::or_null("changed", Kind::Bool, "had it changed since the copy before? null: nothing to compare"),
-    Column::or_null("divergence", Kind::F64, "how far from the copy before, 0 to 1"),
-    Column::or_null("outcome", Kind::Text, "how the visit ended; null: it brought a copy"),
-    Column::or_null("status", Kind::U32, "HTTP status"),
-    Column::or_null("bytes", Kind::U64, "bytes of the answer"),
-    Column::or_null("took_ms", Kind::U64, "milliseconds that the visit took"),
+    Column::or_null(
+        "changed",
+        ColumnKind::Bool,
+        "had it changed since the copy before? null: nothing to compare",
+    ),
+    Column::or_null("divergence", ColumnKind::F64, "how far from the copy before, 0 to 1"),
+    Column::or_null("outcome", ColumnKind::Text, "how the visit ended; null: it brought a copy"),
+    Column::or_null("status", ColumnKind::U32, "HTTP status"),
+    Column::or_null("bytes", ColumnKind::U64, "bytes of the answer"),
+    Column::or_null("took_ms", ColumnKind::U64, "milliseconds that the visit took"),
 ];
 
 pub(super) const FRAGMENTS: [Column; 5] = [
-    Column::new("page", Kind::U32, "number of the page"),
+    Column::new("page", ColumnKind::U32, "number of the page"),
     CYCLE,
     TIME,
     Column::new(
         "text",
-        Kind::U64,
+        ColumnKind::U64,
         "stands for the sequence of the words: other words or another order, another number",
     ),
     Column::or_null(
         "hashes",
-        Kind::Hashes,
+        ColumnKind::Hashes,
         "fragments of the text from then on, ascending; null: the page was removed",
     ),
 ];
 
-pub(super) const CYCLE: Column =
-    Column::or_null("cycle", Kind::U32, "cycle of the group, from 0; null: the one that the time falls in");
-pub(super) const TIME: Column = Column::new("time_ms", Kind::I64, "UTC milliseconds since 1970");
+pub(super) const CYCLE: Column = Column::or_null(
+    "cycle",
+    ColumnKind::U32,
+    "cycle of the group, from 0; null: the one that the time falls in",
+);
+pub(super) const TIME: Column = Column::new("time_ms", ColumnKind::I64, "UTC milliseconds since 1970");
 
 /// What a dataset says of itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,7 +87,7 @@ pub struct Manifest {
     /// The format that it was read from.
     pub source: String,
     pub groups: Vec<GroupInfo>,
-    pub counts: Counts,
+    pub counts: DatasetCounts,
 }
 
 impl Manifest {
@@ -124,16 +132,16 @@ pub(super) fn check_groups(file: &Path, groups: &[GroupInfo]) -> Result<(), Data
 }
 
 /// A dataset that is written into an empty folder.
-pub struct Writer {
+pub struct DatasetWriter {
     folder: PathBuf,
     pages: TableWriter,
     visits: TableWriter,
     fragments: Option<TableWriter>,
     next: u32,
-    tally: Tally,
+    tally: DatasetTally,
 }
 
-impl Writer {
+impl DatasetWriter {
     pub fn create(folder: &Path) -> Result<Self, DatasetError> {
         Ok(Self {
             folder: folder.to_owned(),
@@ -141,7 +149,7 @@ impl Writer {
             visits: TableWriter::create(&folder.join(VISITS_FILE), &VISITS)?,
             fragments: None,
             next: 0,
-            tally: Tally::default(),
+            tally: DatasetTally::default(),
         })
     }
 
@@ -212,7 +220,7 @@ impl Writer {
 }
 
 /// As the columns behind the page are ordered, in every table of visits.
-pub(super) fn visit_values(visit: &VisitRecord) -> [Value<'_>; 8] {
+pub(super) fn visit_values(visit: &VisitLine) -> [Value<'_>; 8] {
     [
         Value::or_null(visit.cycle, Value::U32),
         Value::I64(visit.time_ms),
@@ -235,8 +243,8 @@ pub(super) fn state_values(state: &StateRecord) -> [Value<'_>; 4] {
 }
 
 /// A visit whose columns start at `from`.
-pub(super) fn visit_row(batch: &Batch, row: usize, from: usize) -> VisitRecord {
-    VisitRecord {
+pub(super) fn visit_row(batch: &TableBatch, row: usize, from: usize) -> VisitLine {
+    VisitLine {
         cycle: batch.u32(from, row),
         time_ms: batch.i64(from + 1, row).unwrap_or_default(),
         changed: batch.bool(from + 2, row),
@@ -249,7 +257,7 @@ pub(super) fn visit_row(batch: &Batch, row: usize, from: usize) -> VisitRecord {
 }
 
 /// A state whose columns start at `from`.
-pub(super) fn state_row(batch: &Batch, row: usize, from: usize) -> StateRecord {
+pub(super) fn state_row(batch: &TableBatch, row: usize, from: usize) -> StateRecord {
     StateRecord {
         cycle: batch.u32(from, row),
         time_ms: batch.i64(from + 1, row).unwrap_or_default(),
@@ -259,7 +267,7 @@ pub(super) fn state_row(batch: &Batch, row: usize, from: usize) -> StateRecord {
 }
 
 /// A row of `pages.parquet`.
-pub(super) struct PageRow {
+pub(super) struct PageTableRow {
     pub page: PageRecord,
     pub first_cycle: Option<u32>,
     pub first_ms: Option<i64>,
@@ -267,11 +275,11 @@ pub(super) struct PageRow {
 
 /// Pages come in the order of their numbers.
 pub(super) fn page_row(
-    batch: &Batch,
+    batch: &TableBatch,
     row: usize,
     file: &Path,
     expected: usize,
-) -> Result<PageRow, DatasetError> {
+) -> Result<PageTableRow, DatasetError> {
     let number = batch.u32(0, row).unwrap_or_default();
     if number as usize != expected {
         let wrong = format!("is {number}, not {expected}; import the dataset again");
@@ -279,7 +287,7 @@ pub(super) fn page_row(
     }
     let text = |column| batch.text(column, row).unwrap_or_default();
     let page = PageRecord::new(text(1), text(2), text(3), batch.f64(4, row).unwrap_or(1.0));
-    Ok(PageRow { page, first_cycle: batch.u32(5, row), first_ms: batch.i64(6, row) })
+    Ok(PageTableRow { page, first_cycle: batch.u32(5, row), first_ms: batch.i64(6, row) })
 }
 
 pub(super) fn wrong_row(file: &Path, row: u64, column: &str, wrong: impl Into<String>) -> DatasetError {
@@ -292,12 +300,12 @@ pub(super) fn wrong_row(file: &Path, row: u64, column: &str, wrong: impl Into<St
 }
 
 /// A dataset that is read, a page at a time.
-pub struct Reader {
+pub struct DatasetReader {
     folder: PathBuf,
     pub manifest: Manifest,
 }
 
-impl Reader {
+impl DatasetReader {
     pub fn open(folder: &Path) -> Result<Self, DatasetError> {
         Ok(Self { folder: folder.to_owned(), manifest: Manifest::read(folder)? })
     }
@@ -314,10 +322,10 @@ impl Reader {
     ) -> Result<(), DatasetError> {
         let mut pages = TableReader::open(&self.folder.join(PAGES_FILE), &PAGES, &[])?;
         let mut visits =
-            Rows::new(TableReader::open(&self.folder.join(VISITS_FILE), &VISITS, &[])?, visit_row);
+            RowsByPage::new(TableReader::open(&self.folder.join(VISITS_FILE), &VISITS, &[])?, visit_row);
         let mut fragments = if states && self.has_states() {
             let table = TableReader::open(&self.folder.join(FRAGMENTS_FILE), &FRAGMENTS, &[])?;
-            Some(Rows::new(table, state_row))
+            Some(RowsByPage::new(table, state_row))
         } else {
             None
         };
@@ -334,20 +342,20 @@ impl Reader {
             }
         }
         visits.end()?;
-        fragments.as_mut().map_or(Ok(()), Rows::end)
+        fragments.as_mut().map_or(Ok(()), RowsByPage::end)
     }
 }
 
-/// Rows of a table that is sorted by page, the page being its first column.
-struct Rows<T> {
+/// RowsByPage of a table that is sorted by page, the page being its first column.
+struct RowsByPage<T> {
     table: TableReader,
-    read: fn(&Batch, usize, usize) -> T,
-    batch: Option<Batch>,
+    read: fn(&TableBatch, usize, usize) -> T,
+    batch: Option<TableBatch>,
     row: usize,
 }
 
-impl<T> Rows<T> {
-    fn new(table: TableReader, read: fn(&Batch, usize, usize) -> T) -> Self {
+impl<T> RowsByPage<T> {
+    fn new(table: TableReader, read: fn(&TableBatch, usize, usize) -> T) -> Self {
         Self { table, read, batch: None, row: 0 }
     }
 

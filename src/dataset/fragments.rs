@@ -5,11 +5,12 @@ use std::path::Path;
 
 use super::DatasetError;
 use super::disk::{FRAGMENTS, state_row, state_values, wrong_row};
-use super::grouping::{Grouping, Take, Whose, check_order};
-use super::meta::FileNote;
+use super::group::GroupInfo;
+use super::metadata::FileNote;
 use super::observations::{WHOSE, whose_values};
+use super::page_record::{PageRecord, StateRecord, VisitLine};
 use super::parquet::{Column, TableReader, TableWriter};
-use super::record::{GroupInfo, PageRecord, StateRecord, VisitRecord};
+use super::rows_to_pages::{RowOwner, RowsToPages, TakePage, check_order};
 use super::transfer::Incoming;
 use crate::change::divergence::exact;
 use crate::change::fragment::Fragments;
@@ -29,27 +30,27 @@ pub fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
 }
 
 /// Visits that find these states, each as it comes.
-pub(super) fn visits(states: &[StateRecord]) -> Vec<VisitRecord> {
+pub(super) fn visits(states: &[StateRecord]) -> Vec<VisitLine> {
     let mut before: Option<(u64, Fragments)> = None;
     let mut visits = Vec::with_capacity(states.len());
     for state in states {
         let now = Fragments::from_hashes(state.hashes.clone().unwrap_or_default());
         let found = before.as_ref().map(|(text, before)| (*text != state.text, exact(before, &now).get()));
-        visits.push(VisitRecord {
+        visits.push(VisitLine {
             cycle: state.cycle,
             divergence: found.map(|(_, divergence)| divergence),
-            ..VisitRecord::at(state.time_ms, found.map(|(changed, _)| changed))
+            ..VisitLine::at(state.time_ms, found.map(|(changed, _)| changed))
         });
         before = Some((state.text, now));
     }
     visits
 }
 
-pub struct Writer {
+pub struct FragmentsWriter {
     table: TableWriter,
 }
 
-impl Writer {
+impl FragmentsWriter {
     pub fn create(path: &Path) -> Result<Self, DatasetError> {
         Ok(Self { table: TableWriter::create(path, &columns())? })
     }
@@ -73,12 +74,12 @@ pub fn files() -> Vec<FileNote> {
     vec![FileNote::of_table("Parquet, a row each time that a page says something else.", &columns())]
 }
 
-pub fn read(from: &Incoming<'_>, take: Take<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
+pub fn read(from: &Incoming<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
     let mut with_visits = |page: PageRecord| {
         let visits = visits(&page.states);
         take(PageRecord { visits, ..page })
     };
-    let mut pages = Grouping::new(&mut with_visits);
+    let mut pages = RowsToPages::new(&mut with_visits);
     let mut table = TableReader::open(from.path, &columns(), &[])?;
     while let Some(batch) = table.next_batch()? {
         for row in 0..batch.rows() {
@@ -86,7 +87,8 @@ pub fn read(from: &Incoming<'_>, take: Take<'_>) -> Result<Option<Vec<GroupInfo>
                 |column: &str, said: String| wrong_row(from.path, batch.first_row + row as u64, column, said);
             let text = |column| batch.text(column, row).unwrap_or_default();
             let weight = batch.f64(3, row).unwrap_or(1.0);
-            let page = pages.page(Whose { group: text(0), site: text(1), url: text(2), weight }, &wrong)?;
+            let page =
+                pages.page(RowOwner { group: text(0), site: text(1), url: text(2), weight }, &wrong)?;
             let state = state_row(&batch, row, WHOSE.len());
             check_order(page.states.last().map(|last| last.time_ms), state.time_ms, &wrong)?;
             if state.hashes.iter().any(|hashes| !hashes.is_sorted_by(|one, next| one < next)) {

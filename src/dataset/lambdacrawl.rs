@@ -11,10 +11,12 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::DatasetError;
-use super::grouping::{Names, Take};
-use super::lines::{Lines, check_name, check_weight};
-use super::meta::{FileNote, beside};
-use super::record::{DAY_MS, FARTHEST_MS, GroupInfo, PageRecord, VisitRecord};
+use super::fields::{check_name, check_weight};
+use super::group::{DAY_MS, FARTHEST_MS, GroupInfo};
+use super::metadata::{FileNote, beside};
+use super::page_record::{PageRecord, VisitLine};
+use super::rows_to_pages::{PageNames, TakePage};
+use super::text_lines::TextLines;
 use super::transfer::{Incoming, site_of};
 
 const IMPORTANCE_SUFFIX: &str = ".imp.tsv";
@@ -26,12 +28,12 @@ pub fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
     let first = page.first_copy()?;
     let mut kept = PageRecord::new(&page.group, &page.site, &page.url, page.weight);
     let later = page.comparisons().filter(|(visit, _)| visit.time_ms >= first.time_ms);
-    kept.visits.push(VisitRecord::at(first.time_ms, None));
-    kept.visits.extend(later.map(|(visit, changed)| VisitRecord::at(visit.time_ms, Some(changed))));
+    kept.visits.push(VisitLine::at(first.time_ms, None));
+    kept.visits.extend(later.map(|(visit, changed)| VisitLine::at(visit.time_ms, Some(changed))));
     Some(kept)
 }
 
-pub struct Writer {
+pub struct LambdacrawlWriter {
     path: PathBuf,
     histories: BufWriter<File>,
     importance: BufWriter<File>,
@@ -39,7 +41,7 @@ pub struct Writer {
     id: u64,
 }
 
-impl Writer {
+impl LambdacrawlWriter {
     pub fn create(path: &Path) -> Result<Self, DatasetError> {
         let create = |path: &Path| File::create(path).map(BufWriter::new).map_err(DatasetError::write(path));
         let importance = create(&beside(path, IMPORTANCE_SUFFIX))?;
@@ -106,7 +108,7 @@ pub fn files() -> Vec<FileNote> {
 
 /// What the side files say of a page.
 #[derive(Default)]
-struct Known {
+struct SideFacts {
     weight: Option<f64>,
     url: Option<(String, String, Option<String>)>,
     /// Where, and whether its history was met.
@@ -114,17 +116,17 @@ struct Known {
     met: bool,
 }
 
-pub fn read(from: &Incoming<'_>, take: Take<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
+pub fn read(from: &Incoming<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
     let published = from.path.is_dir();
     let [histories, importance, urls] = if published {
         PUBLISHED.map(|name| from.path.join(name))
     } else {
         [from.path.to_owned(), beside(from.path, IMPORTANCE_SUFFIX), beside(from.path, URLS_SUFFIX)]
     };
-    let mut known: HashMap<String, Known> = HashMap::new();
+    let mut known: HashMap<String, SideFacts> = HashMap::new();
     read_importance(&importance, &mut known)?;
     read_urls(&urls, &mut known)?;
-    let (mut lines, mut names) = (Lines::open(&histories)?, Names::default());
+    let (mut lines, mut names) = (TextLines::open(&histories)?, PageNames::default());
     let start_of = |group: &str| match &from.meta {
         Some(meta) => meta.groups.iter().find(|info| info.name == group).map(|info| info.start_ms),
         None => Some(from.start_ms.unwrap_or(0)),
@@ -173,7 +175,7 @@ pub fn read(from: &Incoming<'_>, take: Take<'_>) -> Result<Option<Vec<GroupInfo>
         let mut page =
             PageRecord::new(group, &site, url, facts.as_ref().and_then(|facts| facts.weight).unwrap_or(1.0));
         let mut time_ms = start_ms.saturating_add(offset_ms);
-        page.visits.push(VisitRecord::at(time_ms, None));
+        page.visits.push(VisitLine::at(time_ms, None));
         let pairs: Vec<(f64, u8)> = serde_json::from_str(history).map_err(|error| {
             let said = error.to_string();
             let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said).to_owned();
@@ -194,7 +196,7 @@ pub fn read(from: &Incoming<'_>, take: Take<'_>) -> Result<Option<Vec<GroupInfo>
             if time_ms > FARTHEST_MS {
                 return Err(wrong(at_history, format!("gap {pair} leads to no time")));
             }
-            page.visits.push(VisitRecord::at(time_ms, Some(changed == 1)));
+            page.visits.push(VisitLine::at(time_ms, Some(changed == 1)));
         }
         take(page)?;
     }
@@ -211,7 +213,7 @@ pub fn read(from: &Incoming<'_>, take: Take<'_>) -> Result<Option<Vec<GroupInfo>
 }
 
 /// Where there are side files, they name all pages.
-fn known_or_alone(facts: &Option<&mut Known>, importance: &Path, urls: &Path) -> bool {
+fn known_or_alone(facts: &Option<&mut SideFacts>, importance: &Path, urls: &Path) -> bool {
     facts.is_some() || !(importance.exists() || urls.exists())
 }
 
@@ -220,11 +222,11 @@ fn millis(days: f64) -> Option<i64> {
     (time_ms.abs() < FARTHEST_MS as f64).then_some(time_ms as i64)
 }
 
-fn read_importance(path: &Path, known: &mut HashMap<String, Known>) -> Result<(), DatasetError> {
+fn read_importance(path: &Path, known: &mut HashMap<String, SideFacts>) -> Result<(), DatasetError> {
     if !path.exists() {
         return Ok(());
     }
-    let mut lines = Lines::open(path)?;
+    let mut lines = TextLines::open(path)?;
     while let Some((number, line)) = lines.next_line()? {
         let Some((id, weight)) = line.split_once('\t') else {
             return Err(DatasetError::at(
@@ -245,11 +247,11 @@ fn read_importance(path: &Path, known: &mut HashMap<String, Known>) -> Result<()
     Ok(())
 }
 
-fn read_urls(path: &Path, known: &mut HashMap<String, Known>) -> Result<(), DatasetError> {
+fn read_urls(path: &Path, known: &mut HashMap<String, SideFacts>) -> Result<(), DatasetError> {
     if !path.exists() {
         return Ok(());
     }
-    let mut lines = Lines::open(path)?;
+    let mut lines = TextLines::open(path)?;
     while let Some((number, line)) = lines.next_line()? {
         let wrong = |column: usize, said: String| DatasetError::at(path, number, column, said);
         let fields: Vec<&str> = line.split('\t').collect();

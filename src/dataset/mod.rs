@@ -5,7 +5,7 @@
 //! of its fragments. Pages that were watched together are a [`Group`] with cycles of its own.
 //!
 //! A dataset is a folder ([`disk`]); every format we read or write has a file of its own, and goes to and from
-//! [`record::PageRecord`]s one page at a time, so memory holds a page and not a dataset. [`transfer`] connects sources and
+//! [`page_record::PageRecord`]s one page at a time, so memory holds a page and not a dataset. [`transfer`] connects sources and
 //! formats. What must stay true: what a format writes, read back and written again, gives the same bytes; and a file
 //! that is wrong leaves nothing behind.
 //!
@@ -13,21 +13,24 @@
 
 pub mod blobs;
 pub mod brdc;
+pub mod counts;
 mod csv_table;
 pub mod disk;
 pub mod error;
+mod fields;
 pub mod fragments;
-pub mod grouping;
+pub mod group;
 pub mod lambdacrawl;
-mod lines;
-pub mod meta;
+pub mod metadata;
 pub mod observations;
+pub mod page_record;
 mod parquet;
 pub mod rates;
-pub mod record;
-pub mod replay;
-mod replay_text;
+pub mod recording;
+mod recording_text;
+pub mod rows_to_pages;
 pub mod stored;
+mod text_lines;
 pub mod transfer;
 
 use std::collections::HashMap;
@@ -39,9 +42,9 @@ pub use error::DatasetError;
 
 use crate::time::Timestamp;
 use disk::{FRAGMENTS, PAGES, VISITS};
-use lines::parse_time as time;
+use fields::parse_time as time;
+use group::GroupInfo;
 use parquet::TableReader;
-use record::GroupInfo;
 
 /// A moment, as `2012-11-30`, `2012-11-30T08:00:00Z` or milliseconds since 1970.
 pub fn parse_time(text: &str) -> Option<Timestamp> {
@@ -111,7 +114,7 @@ const MOST_WORDS: usize = 1 << 31;
 
 /// Where a page of the file went.
 #[derive(Clone, Copy)]
-struct Place {
+struct PagePlace {
     group: u32,
     page: u32,
 }
@@ -135,7 +138,7 @@ impl Dataset {
         Ok(dataset)
     }
 
-    fn page(&mut self, place: Place) -> Option<&mut RecordedPage> {
+    fn page(&mut self, place: PagePlace) -> Option<&mut RecordedPage> {
         self.groups.get_mut(place.group as usize)?.pages.get_mut(place.page as usize)
     }
 
@@ -143,7 +146,7 @@ impl Dataset {
         &mut self,
         folder: &Path,
         infos: &[GroupInfo],
-        places: &[Option<Place>],
+        places: &[Option<PagePlace>],
     ) -> Result<(), DatasetError> {
         let wanted = ["page", "cycle", "time_ms", "changed"];
         let mut table = TableReader::open(&folder.join(disk::VISITS_FILE), &VISITS, &wanted)?;
@@ -178,7 +181,7 @@ impl Dataset {
         &mut self,
         folder: &Path,
         infos: &[GroupInfo],
-        places: &[Option<Place>],
+        places: &[Option<PagePlace>],
     ) -> Result<(), DatasetError> {
         let mut table = TableReader::open(&folder.join(disk::FRAGMENTS_FILE), &FRAGMENTS, &[])?;
         let (mut page_at_hand, mut known) = (None, HashMap::new());
@@ -254,7 +257,7 @@ fn read_pages(
     folder: &Path,
     infos: &[GroupInfo],
     groups: &mut [Group],
-) -> Result<Vec<Option<Place>>, DatasetError> {
+) -> Result<Vec<Option<PagePlace>>, DatasetError> {
     let mut table = TableReader::open(&folder.join(disk::PAGES_FILE), &PAGES, &[])?;
     let by_name: HashMap<&str, usize> =
         infos.iter().enumerate().map(|(at, info)| (info.name.as_str(), at)).collect();
@@ -285,7 +288,7 @@ fn read_pages(
                 );
                 return Err(DatasetError::of_file(folder, wrong));
             }
-            places.push(Some(Place { group: at as u32, page: group.pages.len() as u32 }));
+            places.push(Some(PagePlace { group: at as u32, page: group.pages.len() as u32 }));
             group.pages.push(RecordedPage {
                 url: record.page.url,
                 site: record.page.site,

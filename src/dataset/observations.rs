@@ -12,11 +12,13 @@ use serde::{Deserialize, Serialize};
 use super::DatasetError;
 use super::csv_table::CsvTable;
 use super::disk::{VISITS, visit_row, visit_values, wrong_row};
-use super::grouping::{Grouping, Take, Whose, check_divergence, check_order};
-use super::lines::{Lines, check_weight, parse_time};
-use super::meta::FileNote;
-use super::parquet::{Column, Kind, TableReader, TableWriter, Value};
-use super::record::{GroupInfo, PageRecord, VisitRecord};
+use super::fields::{check_weight, parse_time};
+use super::group::GroupInfo;
+use super::metadata::FileNote;
+use super::page_record::{PageRecord, VisitLine};
+use super::parquet::{Column, ColumnKind, TableReader, TableWriter, Value};
+use super::rows_to_pages::{RowOwner, RowsToPages, TakePage, check_divergence, check_order};
+use super::text_lines::TextLines;
 use super::transfer::{Incoming, site_of};
 
 /// How observations are written.
@@ -28,10 +30,10 @@ pub enum Encoding {
 }
 
 pub(super) const WHOSE: [Column; 4] = [
-    Column::new("group", Kind::Text, "the group it was watched with"),
-    Column::new("site", Kind::Text, "its site"),
-    Column::new("url", Kind::Text, "its URL, or whatever names it"),
-    Column::new("weight", Kind::F64, "importance; 1: an ordinary page"),
+    Column::new("group", ColumnKind::Text, "the group it was watched with"),
+    Column::new("site", ColumnKind::Text, "its site"),
+    Column::new("url", ColumnKind::Text, "its URL, or whatever names it"),
+    Column::new("weight", ColumnKind::F64, "importance; 1: an ordinary page"),
 ];
 
 fn columns() -> Vec<Column> {
@@ -47,7 +49,7 @@ pub fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
 
 /// A row of CSV or JSON.
 #[derive(Serialize, Deserialize)]
-struct Row {
+struct ObservationRow {
     #[serde(default)]
     group: Option<String>,
     #[serde(default)]
@@ -71,9 +73,9 @@ struct Row {
     took_ms: Option<u64>,
 }
 
-impl Row {
-    fn of(page: &PageRecord, visit: VisitRecord) -> Self {
-        let VisitRecord { cycle, time_ms, changed, divergence, outcome, status, bytes, took_ms } = visit;
+impl ObservationRow {
+    fn of(page: &PageRecord, visit: VisitLine) -> Self {
+        let VisitLine { cycle, time_ms, changed, divergence, outcome, status, bytes, took_ms } = visit;
         Self {
             group: Some(page.group.clone()),
             site: Some(page.site.clone()),
@@ -111,18 +113,18 @@ impl Row {
     }
 }
 
-pub struct Writer {
+pub struct ObservationsWriter {
     path: PathBuf,
-    out: Out,
+    out: ObservationsOut,
 }
 
-enum Out {
+enum ObservationsOut {
     Csv(csv::Writer<BufWriter<File>>),
     Json(BufWriter<File>),
     Parquet(TableWriter),
 }
 
-impl Writer {
+impl ObservationsWriter {
     pub fn create(path: &Path, encoding: Encoding) -> Result<Self, DatasetError> {
         let file = || File::create(path).map(BufWriter::new).map_err(DatasetError::write(path));
         let out = match encoding {
@@ -130,10 +132,10 @@ impl Writer {
                 let mut rows = csv::Writer::from_writer(file()?);
                 let heads: Vec<&str> = columns().iter().map(|column| column.name).collect();
                 rows.write_record(heads).map_err(|error| unwritten(path, error))?;
-                Out::Csv(rows)
+                ObservationsOut::Csv(rows)
             }
-            Encoding::JsonLines => Out::Json(file()?),
-            Encoding::Parquet => Out::Parquet(TableWriter::create(path, &columns())?),
+            Encoding::JsonLines => ObservationsOut::Json(file()?),
+            Encoding::Parquet => ObservationsOut::Parquet(TableWriter::create(path, &columns())?),
         };
         Ok(Self { path: path.to_owned(), out })
     }
@@ -142,20 +144,20 @@ impl Writer {
     pub fn page(&mut self, page: &PageRecord) -> Result<(), DatasetError> {
         let failed = DatasetError::write(&self.path);
         match &mut self.out {
-            Out::Csv(rows) => {
+            ObservationsOut::Csv(rows) => {
                 for visit in &page.visits {
-                    let cells = Row::of(page, visit.clone()).cells();
+                    let cells = ObservationRow::of(page, visit.clone()).cells();
                     rows.write_record(cells).map_err(|error| unwritten(&self.path, error))?;
                 }
             }
-            Out::Json(lines) => {
-                let write = |visit: &VisitRecord, lines: &mut BufWriter<File>| {
-                    serde_json::to_writer(&mut *lines, &Row::of(page, visit.clone()))?;
+            ObservationsOut::Json(lines) => {
+                let write = |visit: &VisitLine, lines: &mut BufWriter<File>| {
+                    serde_json::to_writer(&mut *lines, &ObservationRow::of(page, visit.clone()))?;
                     lines.write_all(b"\n")
                 };
                 page.visits.iter().try_for_each(|visit| write(visit, lines)).map_err(failed)?;
             }
-            Out::Parquet(table) => {
+            ObservationsOut::Parquet(table) => {
                 for visit in &page.visits {
                     let mut row = whose_values(page).to_vec();
                     row.extend(visit_values(visit));
@@ -168,9 +170,9 @@ impl Writer {
 
     pub fn finish(self) -> Result<(), DatasetError> {
         match self.out {
-            Out::Csv(mut rows) => rows.flush().map_err(DatasetError::write(&self.path)),
-            Out::Json(mut lines) => lines.flush().map_err(DatasetError::write(&self.path)),
-            Out::Parquet(table) => table.finish(),
+            ObservationsOut::Csv(mut rows) => rows.flush().map_err(DatasetError::write(&self.path)),
+            ObservationsOut::Json(mut lines) => lines.flush().map_err(DatasetError::write(&self.path)),
+            ObservationsOut::Parquet(table) => table.finish(),
         }
     }
 }
@@ -207,9 +209,9 @@ pub fn sniff(path: &Path) -> Result<Encoding, DatasetError> {
 pub fn read(
     from: &Incoming<'_>,
     encoding: Encoding,
-    take: Take<'_>,
+    take: TakePage<'_>,
 ) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
-    let mut pages = Grouping::new(take);
+    let mut pages = RowsToPages::new(take);
     match encoding {
         Encoding::Csv => read_csv(from, &mut pages)?,
         Encoding::JsonLines => read_json(from, &mut pages)?,
@@ -220,9 +222,9 @@ pub fn read(
 }
 
 fn add(
-    pages: &mut Grouping<'_>,
-    of: Whose<'_>,
-    visit: VisitRecord,
+    pages: &mut RowsToPages<'_>,
+    of: RowOwner<'_>,
+    visit: VisitLine,
     wrong: &dyn Fn(&str, String) -> DatasetError,
 ) -> Result<(), DatasetError> {
     let page = pages.page(of, wrong)?;
@@ -232,7 +234,7 @@ fn add(
     Ok(())
 }
 
-fn read_csv(from: &Incoming<'_>, pages: &mut Grouping<'_>) -> Result<(), DatasetError> {
+fn read_csv(from: &Incoming<'_>, pages: &mut RowsToPages<'_>) -> Result<(), DatasetError> {
     let mut table = CsvTable::open(from.path, &["url", "time_ms", "changed"])?;
     while table.next_row()? {
         let wrong = |column: &str, said: String| table.wrong(column, said);
@@ -251,7 +253,7 @@ fn read_csv(from: &Incoming<'_>, pages: &mut Grouping<'_>) -> Result<(), Dataset
             Some("1" | "true") => Some(true),
             Some(other) => return Err(wrong("changed", format!("`{other}` is neither 0 nor 1 nor empty"))),
         };
-        let visit = VisitRecord {
+        let visit = VisitLine {
             cycle: number(&table, "cycle")?,
             time_ms,
             changed,
@@ -261,7 +263,7 @@ fn read_csv(from: &Incoming<'_>, pages: &mut Grouping<'_>) -> Result<(), Dataset
             bytes: number(&table, "bytes")?,
             took_ms: number(&table, "took_ms")?,
         };
-        add(pages, Whose { group, site, url, weight }, visit, &wrong)?;
+        add(pages, RowOwner { group, site, url, weight }, visit, &wrong)?;
     }
     Ok(())
 }
@@ -271,17 +273,17 @@ fn number<T: std::str::FromStr>(table: &CsvTable, column: &str) -> Result<Option
     table.text(column).map(|text| text.parse().map_err(|_| wrong(text))).transpose()
 }
 
-fn read_json(from: &Incoming<'_>, pages: &mut Grouping<'_>) -> Result<(), DatasetError> {
-    let mut lines = Lines::open(from.path)?;
+fn read_json(from: &Incoming<'_>, pages: &mut RowsToPages<'_>) -> Result<(), DatasetError> {
+    let mut lines = TextLines::open(from.path)?;
     while let Some((number, line)) = lines.next_line()? {
         let wrong = |_: &str, said: String| DatasetError::at(from.path, number, 1, said);
-        let row: Row =
+        let row: ObservationRow =
             serde_json::from_str(line).map_err(|error| DatasetError::json(from.path, number, &error))?;
         let group = row.group.as_deref().unwrap_or(from.name);
         let host = if row.site.is_none() { site_of(&row.url) } else { None };
         let site = row.site.as_deref().or(host.as_deref()).unwrap_or(group);
-        let of = Whose { group, site, url: &row.url, weight: row.weight.unwrap_or(1.0) };
-        let visit = VisitRecord {
+        let of = RowOwner { group, site, url: &row.url, weight: row.weight.unwrap_or(1.0) };
+        let visit = VisitLine {
             cycle: row.cycle,
             time_ms: row.time_ms,
             changed: row.changed,
@@ -296,7 +298,7 @@ fn read_json(from: &Incoming<'_>, pages: &mut Grouping<'_>) -> Result<(), Datase
     Ok(())
 }
 
-fn read_parquet(from: &Incoming<'_>, pages: &mut Grouping<'_>) -> Result<(), DatasetError> {
+fn read_parquet(from: &Incoming<'_>, pages: &mut RowsToPages<'_>) -> Result<(), DatasetError> {
     let mut table = TableReader::open(from.path, &columns(), &[])?;
     while let Some(batch) = table.next_batch()? {
         for row in 0..batch.rows() {
@@ -304,7 +306,7 @@ fn read_parquet(from: &Incoming<'_>, pages: &mut Grouping<'_>) -> Result<(), Dat
                 |column: &str, said: String| wrong_row(from.path, batch.first_row + row as u64, column, said);
             let text = |column| batch.text(column, row).unwrap_or_default();
             let weight = batch.f64(3, row).unwrap_or(1.0);
-            let of = Whose { group: text(0), site: text(1), url: text(2), weight };
+            let of = RowOwner { group: text(0), site: text(1), url: text(2), weight };
             add(pages, of, visit_row(&batch, row, WHOSE.len()), &wrong)?;
         }
     }

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 
 use super::DatasetError;
 use super::csv_table::CsvTable;
-use super::grouping::{Names, Take};
-use super::lines::{check_name, check_weight, parse_time, show_time};
-use super::meta::FileNote;
-use super::record::{DAY_MS, FARTHEST_MS, GroupInfo, GroupsSeen, PageRecord, VisitRecord};
+use super::fields::{check_name, check_weight, parse_time, show_time};
+use super::group::{DAY_MS, FARTHEST_MS, GroupInfo, GroupsSeen};
+use super::metadata::FileNote;
+use super::page_record::{PageRecord, VisitLine};
+use super::rows_to_pages::{PageNames, TakePage};
 use super::transfer::Incoming;
 use crate::estimate::bias_reduced;
 use crate::time::Age;
@@ -52,22 +53,22 @@ pub fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
 }
 
 /// So many visits over a span of time, with changes as evenly spread as can be.
-fn visits(first_ms: i64, span_ms: i64, steps: u64, changes: u64) -> Vec<VisitRecord> {
+fn visits(first_ms: i64, span_ms: i64, steps: u64, changes: u64) -> Vec<VisitLine> {
     let share = |of: u64, step: u64| u128::from(of) * u128::from(step) / u128::from(steps.max(1));
     let later = (1..=steps).map(|step| {
         let changed = share(changes, step) > share(changes, step - 1);
         let passed = share(span_ms.unsigned_abs(), step) as i64;
-        VisitRecord::at(first_ms.saturating_add(passed), Some(changed))
+        VisitLine::at(first_ms.saturating_add(passed), Some(changed))
     });
-    std::iter::once(VisitRecord::at(first_ms, None)).chain(later).collect()
+    std::iter::once(VisitLine::at(first_ms, None)).chain(later).collect()
 }
 
-pub struct Writer {
+pub struct RatesWriter {
     path: PathBuf,
     rows: csv::Writer<BufWriter<File>>,
 }
 
-impl Writer {
+impl RatesWriter {
     pub fn create(path: &Path) -> Result<Self, DatasetError> {
         let file = File::create(path).map_err(DatasetError::write(path))?;
         let mut rows = csv::Writer::from_writer(BufWriter::new(file));
@@ -114,9 +115,9 @@ pub fn files() -> Vec<FileNote> {
     vec![FileNote::new("", "CSV with a header, a row a page.", &COLUMNS)]
 }
 
-pub fn read(from: &Incoming<'_>, take: Take<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
+pub fn read(from: &Incoming<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
     let mut table = CsvTable::open(from.path, &["page", "step_days", "steps", "changes"])?;
-    let mut names = Names::default();
+    let mut names = PageNames::default();
     // Groups have the distance of visits that their first page has.
     let mut groups: Vec<(String, GroupsSeen)> = Vec::new();
     while table.next_row()? {

@@ -8,7 +8,8 @@ use std::path::Path;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::DatasetError;
-use super::record::{DAY_MS, GroupInfo, PageRecord, StateRecord, VisitRecord};
+use super::group::{DAY_MS, GroupInfo};
+use super::page_record::{PageRecord, StateRecord, VisitLine};
 use super::transfer::site_of;
 use crate::change::fragment::{Fragmenter, Fragments};
 use crate::page::PageId;
@@ -142,8 +143,8 @@ impl Texts<'_> {
     }
 }
 
-fn record(visit: &VisitRow, cycle: Option<u32>) -> VisitRecord {
-    VisitRecord {
+fn record(visit: &VisitRow, cycle: Option<u32>) -> VisitLine {
+    VisitLine {
         cycle,
         time_ms: visit.at.millis(),
         changed: visit.changed,

@@ -1,6 +1,7 @@
-use super::disk::{Reader, Writer};
+use super::disk::{DatasetReader, DatasetWriter};
+use super::group::DAY_MS;
 use super::observations::Encoding;
-use super::record::{DAY_MS, PageRecord, StateRecord, VisitRecord};
+use super::page_record::{PageRecord, StateRecord, VisitLine};
 use super::transfer::{ExportOptions, Format, ImportFormat, ImportOptions, Source, export, import};
 use super::*;
 use proptest::prelude::*;
@@ -14,7 +15,7 @@ fn group(name: &str, cycles: u32) -> GroupInfo {
 
 fn dataset(folder: &Path, groups: &[GroupInfo], pages: &[PageRecord]) {
     fs::create_dir(folder).expect("a folder");
-    let mut writer = Writer::create(folder).expect("a dataset");
+    let mut writer = DatasetWriter::create(folder).expect("a dataset");
     pages.iter().for_each(|page| writer.page(page).expect("a page"));
     writer.finish("small", "test", groups.to_vec()).expect("a dataset");
 }
@@ -24,15 +25,15 @@ fn two_pages() -> Vec<PageRecord> {
     let day = |day: i64| (100 + day) * DAY_MS;
     let mut one = PageRecord::new("g", "a.example", "http://a.example/", 2.5);
     one.visits = vec![
-        VisitRecord { outcome: Some("fetched".into()), status: Some(200), ..VisitRecord::at(day(0), None) },
-        VisitRecord {
+        VisitLine { outcome: Some("fetched".into()), status: Some(200), ..VisitLine::at(day(0), None) },
+        VisitLine {
             divergence: Some(0.25),
             bytes: Some(7),
             took_ms: Some(12),
-            ..VisitRecord::at(day(1) + 5, Some(true))
+            ..VisitLine::at(day(1) + 5, Some(true))
         },
-        VisitRecord { outcome: Some("dns".into()), ..VisitRecord::at(day(2), None) },
-        VisitRecord { cycle: Some(3), ..VisitRecord::at(day(3) - 1, Some(true)) },
+        VisitLine { outcome: Some("dns".into()), ..VisitLine::at(day(2), None) },
+        VisitLine { cycle: Some(3), ..VisitLine::at(day(3) - 1, Some(true)) },
     ];
     let state = |at, text, hashes| StateRecord { cycle: None, time_ms: at, text, hashes };
     one.states = vec![
@@ -41,7 +42,7 @@ fn two_pages() -> Vec<PageRecord> {
         state(day(3), 11, Some(vec![1, 2])),
     ];
     let mut other = PageRecord::new("g", "b.example", "http://b.example/x", 1.0);
-    other.visits = vec![VisitRecord::at(day(1), None), VisitRecord::at(day(3), Some(false))];
+    other.visits = vec![VisitLine::at(day(1), None), VisitLine::at(day(3), Some(false))];
     other.states = vec![state(day(1), 13, Some(vec![5])), state(day(2), 14, None)];
     vec![one, other]
 }
@@ -56,7 +57,7 @@ fn written(format: Format) -> (TempDir, BTreeMap<String, Vec<u8>>) {
 /// The files of an export, by what is behind the name of the main one.
 fn exported(from: &Path, format: Format, to: &Path) -> Result<BTreeMap<String, Vec<u8>>, DatasetError> {
     fs::create_dir_all(to).expect("a folder");
-    let mut source = Source::Dataset(Box::new(Reader::open(from)?));
+    let mut source = Source::Dataset(Box::new(DatasetReader::open(from)?));
     export(&mut source, format, &to.join("f"), &ExportOptions::default(), &mut |_, _| ())?;
     let files = fs::read_dir(to).expect("a folder").map(|entry| {
         let path = entry.expect("a file").path();
@@ -128,7 +129,7 @@ fn a_dataset_is_loaded_as_bits_or_as_texts() {
     dataset(&texts, &[group("g", 4), group("empty", 9)], &pages);
     pages.iter_mut().for_each(|page| page.states.clear());
     pages.push(PageRecord {
-        visits: vec![VisitRecord { outcome: Some("dns".into()), ..VisitRecord::at(100 * DAY_MS, None) }],
+        visits: vec![VisitLine { outcome: Some("dns".into()), ..VisitLine::at(100 * DAY_MS, None) }],
         ..PageRecord::new("g", "c", "never held", 1.0)
     });
     dataset(&bits, &[group("g", 4)], &pages);
@@ -371,14 +372,14 @@ fn names() -> impl Strategy<Value = String> {
     "[a-zA-Z0-9 ,\"'é-]{1,8}".prop_filter("not blank", |name| name.trim() == name)
 }
 
-fn visit() -> impl Strategy<Value = VisitRecord> {
+fn visit() -> impl Strategy<Value = VisitLine> {
     let outcome = prop_oneof![Just(None), Just(Some("fetched".to_owned())), Just(Some("dns".to_owned()))];
     let gap = prop_oneof![0i64..3, 0i64..3 * DAY_MS];
     let changed = prop::option::of(any::<bool>());
     let divergence = prop::option::of(0.0f64..=1.0);
     let numbers = (prop::option::of(0u32..12), prop::option::of(100u32..600), prop::option::of(any::<u64>()));
     (gap, changed, divergence, outcome, numbers).prop_map(
-        |(time_ms, changed, divergence, outcome, (cycle, status, bytes))| VisitRecord {
+        |(time_ms, changed, divergence, outcome, (cycle, status, bytes))| VisitLine {
             cycle,
             time_ms,
             changed,
@@ -476,7 +477,7 @@ proptest! {
             };
             let (one, other) = (place("one"), place("other"));
             fs::create_dir_all(&one).expect("a folder");
-            let mut source = Source::Dataset(Box::new(Reader::open(&first).expect("a dataset")));
+            let mut source = Source::Dataset(Box::new(DatasetReader::open(&first).expect("a dataset")));
             match export(&mut source, format, &one.join("f"), &options, &mut |_, _| ()) {
                 // No page of it was ever held.
                 Err(DatasetError::Cannot(said)) => {

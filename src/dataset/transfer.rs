@@ -7,14 +7,16 @@ use std::path::{Path, PathBuf};
 
 use url::{Position, Url};
 
-use super::disk::{self, Manifest, Reader};
-use super::grouping::Take;
-use super::lines::check_name;
-use super::meta::{Counts, FileNote, Meta, Tally, beside};
+use super::counts::{DatasetCounts, DatasetTally};
+use super::disk::{self, DatasetReader, Manifest};
+use super::fields::check_name;
+use super::group::{GroupInfo, GroupsSeen};
+use super::metadata::{FileNote, Metadata, beside};
 use super::observations::Encoding;
-use super::record::{GroupInfo, GroupsSeen, PageRecord};
+use super::page_record::PageRecord;
+use super::rows_to_pages::TakePage;
 use super::stored::Stored;
-use super::{DatasetError, brdc, fragments, lambdacrawl, observations, rates, replay};
+use super::{DatasetError, brdc, fragments, lambdacrawl, observations, rates, recording};
 
 /// A format that is read and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +72,7 @@ impl Format {
         }
     }
 
-    fn read(self, from: &Incoming<'_>, take: Take<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
+    fn read(self, from: &Incoming<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
         match self {
             Self::Brdc => brdc::read(from, take),
             Self::Lambdacrawl => lambdacrawl::read(from, take),
@@ -83,7 +85,7 @@ impl Format {
 
 /// Where an export comes from.
 pub enum Source {
-    Dataset(Box<Reader>),
+    Dataset(Box<DatasetReader>),
     Store(Box<Stored>),
 }
 
@@ -132,23 +134,23 @@ pub struct ExportOptions {
 }
 
 enum Writer {
-    Brdc(brdc::Writer),
-    Lambdacrawl(lambdacrawl::Writer),
-    Observations(observations::Writer),
-    Fragments(fragments::Writer),
-    Rates(rates::Writer),
+    Brdc(brdc::BrdcWriter),
+    Lambdacrawl(lambdacrawl::LambdacrawlWriter),
+    Observations(observations::ObservationsWriter),
+    Fragments(fragments::FragmentsWriter),
+    Rates(rates::RatesWriter),
 }
 
 impl Writer {
     fn create(format: Format, path: &Path) -> Result<Self, DatasetError> {
         Ok(match format {
-            Format::Brdc => Self::Brdc(brdc::Writer::create(path)?),
-            Format::Lambdacrawl => Self::Lambdacrawl(lambdacrawl::Writer::create(path)?),
+            Format::Brdc => Self::Brdc(brdc::BrdcWriter::create(path)?),
+            Format::Lambdacrawl => Self::Lambdacrawl(lambdacrawl::LambdacrawlWriter::create(path)?),
             Format::Observations(encoding) => {
-                Self::Observations(observations::Writer::create(path, encoding)?)
+                Self::Observations(observations::ObservationsWriter::create(path, encoding)?)
             }
-            Format::Fragments => Self::Fragments(fragments::Writer::create(path)?),
-            Format::Rates => Self::Rates(rates::Writer::create(path)?),
+            Format::Fragments => Self::Fragments(fragments::FragmentsWriter::create(path)?),
+            Format::Rates => Self::Rates(rates::RatesWriter::create(path)?),
         })
     }
 
@@ -180,14 +182,14 @@ pub fn export(
     out: &Path,
     options: &ExportOptions,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<Meta, DatasetError> {
+) -> Result<Metadata, DatasetError> {
     let groups = chosen(source, format, options)?;
     let name = options.name.clone().unwrap_or_else(|| source.name().to_owned());
     check_name("name", &name).map_err(DatasetError::Cannot)?;
     let staging = staging(out)?;
     let main = staging.path().join(file_name(out)?);
     let mut writer = Writer::create(format, &main)?;
-    let (mut tally, mut done, all) = (Tally::default(), 0, source.pages()?);
+    let (mut tally, mut done, all) = (DatasetTally::default(), 0, source.pages()?);
     source.each(format == Format::Fragments, &mut |page| {
         if let Some(group) = groups.iter().find(|group| group.name == page.group)
             && let Some(kept) = format.kept(&page, group)
@@ -209,7 +211,7 @@ pub fn export(
         }));
     }
     writer.finish()?;
-    let meta = Meta { format: format.name().to_owned(), name, groups, counts, files: format.files() };
+    let meta = Metadata { format: format.name().to_owned(), name, groups, counts, files: format.files() };
     meta.write(&main)?;
     move_files(staging.path(), out)?;
     Ok(meta)
@@ -278,7 +280,7 @@ pub struct Incoming<'a> {
     pub path: &'a Path,
     /// What the dataset is called, and the group of pages that name none.
     pub name: &'a str,
-    pub meta: Option<Meta>,
+    pub meta: Option<Metadata>,
     /// Cycle 0, and the distance of cycles, where the file does not tell them.
     pub start_ms: Option<i64>,
     pub step_ms: Option<i64>,
@@ -324,7 +326,7 @@ pub fn import(
         other => other,
     };
     let meta = match format {
-        ImportFormat::Exported(_) => Meta::find(source)?,
+        ImportFormat::Exported(_) => Metadata::find(source)?,
         _ => None,
     };
     let stem = source.file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -338,7 +340,7 @@ pub fn import(
             let from = Incoming { path: source, name: &name, meta, start_ms, step_ms };
             read_into(staging.path(), format, &from, progress)?
         }
-        _ => replay::read_into(staging.path(), source, &name, progress)?,
+        _ => recording::read_into(staging.path(), source, &name, progress)?,
     };
     // A folder of its own is kept from others; a dataset is as any folder that somebody makes.
     let whole = staging.keep();
@@ -373,7 +375,7 @@ fn read_into(
         let wrong = format!("was written as `{}`; give that as --format", meta.format);
         return Err(DatasetError::of_file(from.path, wrong));
     }
-    let mut writer = disk::Writer::create(folder)?;
+    let mut writer = disk::DatasetWriter::create(folder)?;
     // Offsets count from the start, so it is 0 where nobody says another.
     let start_ms = from.start_ms.or((format == Format::Lambdacrawl).then_some(0));
     let (mut seen, mut done) = (GroupsSeen::new(start_ms, from.step_ms), 0);
@@ -405,14 +407,14 @@ fn read_into(
 }
 
 /// A file that has less than its metadata says was cut off.
-fn check_counts(path: &Path, told: &Counts, found: &Counts) -> Result<(), DatasetError> {
+fn check_counts(path: &Path, told: &DatasetCounts, found: &DatasetCounts) -> Result<(), DatasetError> {
     for (what, told, found) in [
         ("pages", told.pages, found.pages),
         ("visits", told.visits, found.visits),
         ("changes", told.changes, found.changes),
     ] {
         if told != found {
-            let meta = beside(path, super::meta::META_SUFFIX);
+            let meta = beside(path, super::metadata::META_SUFFIX);
             let wrong = format!(
                 "has {found} {what}, and by `{}` it should have {told}: it was cut off or changed. Export it again, or \
                  move the metadata away",

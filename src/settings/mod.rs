@@ -40,7 +40,9 @@ use crate::cli::Global;
 pub use file::said_of;
 pub use sections::{ChangeGiven, CrawlGiven, Given};
 use sections::{LimitsGiven, Sections};
-pub use values::{Amount, FragmentWords, Gamma, LongCount, Profiles, SketchSize, Span, TimeOfDay, Written};
+pub use values::{
+    Amount, FragmentWords, Gamma, LongCount, Profiles, SketchSize, TimeOfDay, TimeSpan, Written,
+};
 
 /// The caller's mistake: exit code 2.
 #[derive(Debug)]
@@ -119,7 +121,7 @@ impl Settings {
             risk: crawl.risk.get(),
             learning_days: crawl.learning.get().days() * day.days(),
             threshold: self.crawl.threshold,
-            cycle_days: self.crawl.every.map_or(day.days(), |every| Span(every).days()),
+            cycle_days: self.crawl.every.map_or(day.days(), |every| TimeSpan(every).days()),
         };
         let settings = PolicySettings {
             estimator: estimator_settings(crawl.sa_gamma, &crawl.lln_alpha),

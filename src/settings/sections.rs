@@ -22,7 +22,7 @@ use freshet::unique::{ScopeKind, TrapLimits};
 
 use super::values::{
     Aim, Amount, Contact, Count, FragmentWords, Gamma, LimitSeconds, LongCount, PrivateRange, Profiles, Risk,
-    Share, SketchSize, Span, Threshold, TimeOfDay, Written, scope_parser,
+    Share, SketchSize, Threshold, TimeOfDay, TimeSpan, Written, scope_parser,
 };
 
 /// The store, if none is named.
@@ -213,7 +213,7 @@ section! {
         weight: Written<WeightBy> = Written::new(WeightBy::default()),
         /// Time between two visits of a page under the policy `fixed`: 12h, 1d, 2w [default: 1d]
         #[arg(long, value_name = "TIME", env = "FRESHET_INTERVAL", help_heading = "Budget")]
-        interval: Written<Span> = Written::new(Span::DAY),
+        interval: Written<TimeSpan> = Written::new(TimeSpan::DAY),
         /// Caution of `longevity-curve` and `longevity-bound`: the score of a page is at least 1/RHO of the time since its
         /// last visit, even if the page seems to have stopped changing [default: 10]
         #[arg(long, value_name = "RHO", env = "FRESHET_RISK", help_heading = "Budget")]
@@ -221,10 +221,10 @@ section! {
         /// With --threshold: longest time that `longevity-curve` waits before the second visit of a page; before the next
         /// ones it waits at most twice, three times … as long [default: 1d]
         #[arg(long, value_name = "TIME", env = "FRESHET_LEARNING", help_heading = "Budget")]
-        learning: Written<Span> = Written::new(Span::DAY),
+        learning: Written<TimeSpan> = Written::new(TimeSpan::DAY),
         // The flags `--every` and `--at` belong to the commands that keep a timetable.
         #[arg(skip)]
-        every: Written<Span>,
+        every: Written<TimeSpan>,
         #[arg(skip)]
         at: Written<TimeOfDay>,
         #[arg(skip)]

@@ -154,9 +154,9 @@ impl<'de, T: FromText> Deserialize<'de> for Written<T> {
 
 /// A span of time above 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span(pub Duration);
+pub struct TimeSpan(pub Duration);
 
-impl Span {
+impl TimeSpan {
     /// One day.
     pub const DAY: Self = Self(Duration::from_secs(86_400));
 
@@ -166,7 +166,7 @@ impl Span {
     }
 }
 
-impl FromText for Span {
+impl FromText for TimeSpan {
     fn from_text(text: &str) -> Result<Self, String> {
         let span = when::duration(text).filter(|span| !span.is_zero()).map(Self);
         span.ok_or_else(|| "write a number above 0 and a unit: 30m, 12h, 1d, 2w".to_owned())
@@ -339,13 +339,13 @@ impl<'de> Deserialize<'de> for SketchSize {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Form {
+        enum SketchForm {
             Number(i64),
             Word(String),
         }
-        let text = match Form::deserialize(from) {
-            Ok(Form::Number(number)) => number.to_string(),
-            Ok(Form::Word(word)) if word == "all" => word,
+        let text = match SketchForm::deserialize(from) {
+            Ok(SketchForm::Number(number)) => number.to_string(),
+            Ok(SketchForm::Word(word)) if word == "all" => word,
             _ => String::new(),
         };
         text.parse().map_err(D::Error::custom)
@@ -382,7 +382,7 @@ pub mod allow_private {
 
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Form {
+    enum AllowPrivateForm {
         Switch(bool),
         Ranges(Vec<String>),
     }
@@ -402,13 +402,13 @@ pub mod allow_private {
 
     /// Reads either form.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<PrivateRange>>, D::Error> {
-        let form = Form::deserialize(from).map_err(|_| {
+        let form = AllowPrivateForm::deserialize(from).map_err(|_| {
             D::Error::custom("write `true`, `false` or a list of ranges such as `10.0.0.0/8`")
         })?;
         let ranges = match form {
-            Form::Switch(true) => vec![PrivateRange::Everything],
-            Form::Switch(false) => vec![PrivateRange::Nothing],
-            Form::Ranges(texts) => {
+            AllowPrivateForm::Switch(true) => vec![PrivateRange::Everything],
+            AllowPrivateForm::Switch(false) => vec![PrivateRange::Nothing],
+            AllowPrivateForm::Ranges(texts) => {
                 let ranges = texts.iter().map(|text| text.parse().map(PrivateRange::Range));
                 ranges.collect::<Result<_, _>>().map_err(D::Error::custom)?
             }

@@ -5,20 +5,21 @@ use std::collections::HashSet;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::DatasetError;
-use super::lines::check_name;
-use super::record::{FARTHEST_MS, PageRecord};
+use super::fields::check_name;
+use super::group::FARTHEST_MS;
+use super::page_record::PageRecord;
 
 /// Where pages go.
-pub type Take<'a> = &'a mut dyn FnMut(PageRecord) -> Result<(), DatasetError>;
+pub type TakePage<'a> = &'a mut dyn FnMut(PageRecord) -> Result<(), DatasetError>;
 
 /// Makes an error of a column and what is wrong with it.
 pub type Wrong<'a> = &'a dyn Fn(&str, String) -> DatasetError;
 
 /// The pages that were met so far: 16 bytes each.
 #[derive(Debug, Default)]
-pub struct Names(HashSet<u128>);
+pub struct PageNames(HashSet<u128>);
 
-impl Names {
+impl PageNames {
     /// False: it was met before.
     pub fn add(&mut self, group: &str, url: &str) -> bool {
         self.0.insert(xxh3_128(format!("{group}\n{url}").as_bytes()))
@@ -27,7 +28,7 @@ impl Names {
 
 /// Who a row is of.
 #[derive(Clone, Copy, Debug)]
-pub struct Whose<'a> {
+pub struct RowOwner<'a> {
     pub group: &'a str,
     pub site: &'a str,
     pub url: &'a str,
@@ -35,19 +36,19 @@ pub struct Whose<'a> {
 }
 
 /// Puts rows together.
-pub struct Grouping<'a> {
-    take: Take<'a>,
+pub struct RowsToPages<'a> {
+    take: TakePage<'a>,
     at_hand: Option<PageRecord>,
-    names: Names,
+    names: PageNames,
 }
 
-impl<'a> Grouping<'a> {
-    pub fn new(take: Take<'a>) -> Self {
-        Self { take, at_hand: None, names: Names::default() }
+impl<'a> RowsToPages<'a> {
+    pub fn new(take: TakePage<'a>) -> Self {
+        Self { take, at_hand: None, names: PageNames::default() }
     }
 
     /// The page that a row belongs to, for the caller to add it.
-    pub fn page(&mut self, of: Whose<'_>, wrong: Wrong<'_>) -> Result<&mut PageRecord, DatasetError> {
+    pub fn page(&mut self, of: RowOwner<'_>, wrong: Wrong<'_>) -> Result<&mut PageRecord, DatasetError> {
         let goes_on = self.at_hand.as_ref().is_some_and(|page| page.group == of.group && page.url == of.url);
         if !goes_on {
             for (what, name) in [("group", of.group), ("site", of.site), ("url", of.url)] {

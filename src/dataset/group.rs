@@ -1,80 +1,10 @@
-//! What goes from a source to a file: pages, each with its visits and what it said when.
+//! Groups of pages that were watched together, with their cycles; found out for files that don't name them.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A page and all that is recorded of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PageRecord {
-    pub group: String,
-    pub site: String,
-    pub url: String,
-    /// Importance; 1 is that of an ordinary page.
-    pub weight: f64,
-    /// In the order of time; the first that brought a copy has nothing to compare with.
-    pub visits: Vec<VisitRecord>,
-    /// What it said from when on, in the order of time.
-    pub states: Vec<StateRecord>,
-}
-
-/// One visit.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct VisitRecord {
-    /// The cycle of its group, from 0; `None`: the one that the time falls in.
-    pub cycle: Option<u32>,
-    /// UTC milliseconds since 1970.
-    pub time_ms: i64,
-    /// Since the visit before that brought a copy; `None`: nothing to compare.
-    pub changed: Option<bool>,
-    /// From the copy before, 0 to 1.
-    pub divergence: Option<f64>,
-    /// How it ended, as a crawl names it; `None`: it brought or confirmed a copy.
-    pub outcome: Option<String>,
-    /// Of HTTP.
-    pub status: Option<u32>,
-    pub bytes: Option<u64>,
-    pub took_ms: Option<u64>,
-}
-
-/// What a page says from a time on.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StateRecord {
-    pub cycle: Option<u32>,
-    pub time_ms: i64,
-    /// Stands for the sequence of its words: two texts may have the same fragments and not be the same.
-    pub text: u64,
-    /// Ascending; `None`: the page was removed.
-    pub hashes: Option<Vec<u64>>,
-}
-
-impl PageRecord {
-    pub fn new(group: &str, site: &str, url: &str, weight: f64) -> Self {
-        let (group, site, url) = (group.to_owned(), site.to_owned(), url.to_owned());
-        Self { group, site, url, weight, visits: Vec::new(), states: Vec::new() }
-    }
-
-    /// The first visit that brought a copy; `None` if none did.
-    pub fn first_copy(&self) -> Option<&VisitRecord> {
-        self.visits.iter().find(|visit| visit.brought_a_copy())
-    }
-
-    /// The visits that had something to compare with.
-    pub fn comparisons(&self) -> impl Iterator<Item = (&VisitRecord, bool)> {
-        self.visits.iter().filter_map(|visit| Some((visit, visit.changed?)))
-    }
-}
-
-impl VisitRecord {
-    /// One of which nothing else is known.
-    pub fn at(time_ms: i64, changed: Option<bool>) -> Self {
-        Self { time_ms, changed, ..Self::default() }
-    }
-
-    fn brought_a_copy(&self) -> bool {
-        matches!(self.outcome.as_deref(), None | Some("fetched" | "not-modified"))
-    }
-}
+use super::page_record::PageRecord;
 
 /// Pages that were watched together, and the cycles they were watched in: cycle c is at `start + c · step`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,13 +46,13 @@ pub const FARTHEST_MS: i64 = 1 << 52;
 pub struct GroupsSeen {
     start_ms: Option<i64>,
     step_ms: i64,
-    seen: BTreeMap<String, Seen>,
+    seen: BTreeMap<String, SeenGroup>,
     /// In the order in which they were met.
     order: Vec<String>,
 }
 
 #[derive(Debug)]
-struct Seen {
+struct SeenGroup {
     first_ms: i64,
     last_ms: i64,
     last_cycle: Option<u32>,
@@ -144,7 +74,7 @@ impl GroupsSeen {
                     seen.last_cycle = seen.last_cycle.max(cycle);
                 }
                 None => {
-                    let seen = Seen { first_ms: time_ms, last_ms: time_ms, last_cycle: cycle };
+                    let seen = SeenGroup { first_ms: time_ms, last_ms: time_ms, last_cycle: cycle };
                     self.seen.insert(page.group.clone(), seen);
                     self.order.push(page.group.clone());
                 }
@@ -156,7 +86,7 @@ impl GroupsSeen {
     pub fn groups(self) -> Vec<GroupInfo> {
         let Self { start_ms, step_ms, mut seen, order } = self;
         let groups = order.into_iter().filter_map(|name| {
-            let Seen { first_ms, last_ms, last_cycle } = seen.remove(&name)?;
+            let SeenGroup { first_ms, last_ms, last_cycle } = seen.remove(&name)?;
             let start_ms = start_ms.unwrap_or_else(|| first_ms.div_euclid(step_ms).saturating_mul(step_ms));
             let all = GroupInfo { name, start_ms, step_ms, cycles: u32::MAX };
             let last = all.cycle_of(None, last_ms).max(last_cycle.unwrap_or(0));
@@ -168,6 +98,7 @@ impl GroupsSeen {
 
 #[cfg(test)]
 mod tests {
+    use super::super::page_record::VisitLine;
     use super::*;
 
     #[test]
@@ -183,10 +114,10 @@ mod tests {
     fn groups_that_nobody_told_are_found_out() {
         let mut seen = GroupsSeen::new(None, Some(10));
         let mut page = PageRecord::new("b", "s", "u", 1.0);
-        page.visits = vec![VisitRecord::at(105, None), VisitRecord::at(131, Some(true))];
+        page.visits = vec![VisitLine::at(105, None), VisitLine::at(131, Some(true))];
         seen.see(&page);
         page.group = "a".into();
-        page.visits = vec![VisitRecord { cycle: Some(7), ..VisitRecord::at(100, None) }];
+        page.visits = vec![VisitLine { cycle: Some(7), ..VisitLine::at(100, None) }];
         seen.see(&page);
         let info =
             |name: &str, start_ms, cycles| GroupInfo { name: name.into(), start_ms, step_ms: 10, cycles };

@@ -5,20 +5,19 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::DatasetError;
-use super::record::FARTHEST_MS;
 
 /// No line is longer: a file without line ends is not one of lines, and must not fill the memory.
 const LONGEST_BYTES: usize = 256 << 20;
 
 /// A file that is read line by line.
-pub struct Lines {
+pub struct TextLines {
     path: PathBuf,
     input: BufReader<File>,
     number: u64,
     buffer: Vec<u8>,
 }
 
-impl Lines {
+impl TextLines {
     pub fn open(path: &Path) -> Result<Self, DatasetError> {
         let file = File::open(path).map_err(DatasetError::read(path))?;
         let input = BufReader::with_capacity(1 << 18, file);
@@ -69,47 +68,6 @@ impl Lines {
     }
 }
 
-/// Names go into tables with tabs: they have no control characters and are not empty.
-pub fn check_name<'a>(what: &str, name: &'a str) -> Result<&'a str, String> {
-    if name.is_empty() {
-        return Err(format!("the {what} is empty"));
-    }
-    match name.chars().find(|letter| letter.is_control()) {
-        Some(letter) => Err(format!("the {what} has the control character {letter:?}")),
-        None => Ok(name),
-    }
-}
-
-/// A number that is finite and not below 0.
-pub fn check_weight(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
-    number.ok_or_else(|| format!("`{text}` is no weight; it must be a number, 0 or more"))
-}
-
-/// A time, as `2012-11-30`, `2012-11-30T08:00:00Z` or milliseconds since 1970.
-pub fn parse_time(text: &str) -> Option<i64> {
-    if let Ok(time_ms) = text.parse::<i64>() {
-        return Some(time_ms).filter(|time_ms| time_ms.unsigned_abs() <= FARTHEST_MS.unsigned_abs());
-    }
-    if let Ok(time) = text.parse::<jiff::Timestamp>() {
-        return Some(time.as_millisecond());
-    }
-    let date: jiff::civil::Date = text.parse().ok()?;
-    let midnight = date.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
-    Some(midnight.timestamp().as_millisecond())
-}
-
-/// A time as people read it: the date alone if that says it all.
-pub fn show_time(time_ms: i64) -> String {
-    match jiff::Timestamp::from_millisecond(time_ms) {
-        Ok(time) if time_ms.rem_euclid(super::record::DAY_MS) == 0 => {
-            time.to_zoned(jiff::tz::TimeZone::UTC).date().to_string()
-        }
-        Ok(time) => time.to_string(),
-        Err(_) => time_ms.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,7 +76,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("f");
         std::fs::write(&path, bytes).expect("a file");
-        let mut lines = Lines::open(&path).map_err(|error| error.to_string())?;
+        let mut lines = TextLines::open(&path).map_err(|error| error.to_string())?;
         let mut found = Vec::new();
         loop {
             match lines.next_line() {
@@ -137,17 +95,5 @@ mod tests {
         assert_eq!(all(b"a\r\n\nb"), Ok(vec![line(1, "a"), line(2, ""), line(3, "b")]));
         assert!(all(b"").expect_err("empty").contains(":1:1: the file is empty"));
         assert!(all(b"ok\nab\xffc\n").expect_err("no text").contains(":2:3: this is not UTF-8"));
-    }
-
-    #[test]
-    fn times_are_read_in_three_ways() {
-        assert_eq!(parse_time("1970-01-02"), Some(86_400_000));
-        assert_eq!(parse_time("1970-01-02T00:00:00.5Z"), Some(86_400_500));
-        assert_eq!(parse_time("-5"), Some(-5));
-        assert_eq!(parse_time("soon"), None);
-        assert_eq!([86_400_000, 86_400_500].map(show_time), ["1970-01-02", "1970-01-02T00:00:00.5Z"]);
-        for time_ms in [-1, 0, 86_399_999, 1_700_000_000_123] {
-            assert_eq!(parse_time(&show_time(time_ms)), Some(time_ms));
-        }
     }
 }

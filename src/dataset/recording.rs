@@ -11,34 +11,36 @@ use serde::Deserialize;
 
 use super::DatasetError;
 use super::blobs::Blobs;
-use super::disk::{Manifest, Writer};
-use super::grouping::Names;
-use super::lines::{Lines, check_name};
-use super::record::{GroupInfo, MOST_CYCLES, PageRecord, StateRecord, VisitRecord};
-use super::replay_text::{Text, TextReader};
+use super::disk::{DatasetWriter, Manifest};
+use super::fields::check_name;
+use super::group::{GroupInfo, MOST_CYCLES};
+use super::page_record::{PageRecord, StateRecord, VisitLine};
+use super::recording_text::{RecordedText, RecordedTextReader};
+use super::rows_to_pages::PageNames;
+use super::text_lines::TextLines;
 use super::transfer::site_of;
 use crate::change::divergence::exact;
 use crate::change::fragment::Fragments;
 
 #[derive(Deserialize)]
-struct Line {
+struct ManifestLine {
     group: String,
     path: String,
     #[serde(default)]
     url: Option<String>,
     window: (jiff::Timestamp, jiff::Timestamp),
     step_s: i64,
-    versions: Vec<Version>,
+    versions: Vec<ManifestVersion>,
 }
 
 #[derive(Deserialize)]
-struct Version {
+struct ManifestVersion {
     t: jiff::Timestamp,
     b: Option<String>,
 }
 
 /// The window of a group.
-struct Window {
+struct GroupWindow {
     name: String,
     from_ms: i64,
     to_ms: i64,
@@ -48,7 +50,7 @@ struct Window {
     last: u32,
 }
 
-impl Window {
+impl GroupWindow {
     /// The first cycle at or after a time, if there is one.
     fn cycle_from(&self, time_ms: i64) -> Option<u32> {
         let passed = (time_ms - self.from_ms).max(0);
@@ -57,7 +59,7 @@ impl Window {
     }
 
     /// What a page is from which cycle on: of the versions before a cycle the newest.
-    fn states<'a>(&self, line: &'a Line) -> Vec<(u32, Option<&'a str>)> {
+    fn states<'a>(&self, line: &'a ManifestLine) -> Vec<(u32, Option<&'a str>)> {
         let mut states: Vec<(u32, Option<&str>)> = Vec::new();
         for version in &line.versions {
             let Some(cycle) = self.cycle_from(version.t.as_millisecond()) else { break };
@@ -71,7 +73,7 @@ impl Window {
 }
 
 /// What came of a page: all but its texts, which are written already.
-struct Seen {
+struct ManifestPage {
     group: usize,
     site: String,
     url: String,
@@ -90,8 +92,8 @@ pub fn read_into(
     let path = source.join("manifest.jsonl");
     let blobs = Blobs::open(&source.join("blobs.sqlite")).map_err(unusable)?;
     let (mut windows, all) = windows(&path, &blobs)?;
-    let mut writer = Writer::create(folder)?;
-    let (mut seen, mut reader, mut done) = (Vec::new(), TextReader::default(), 0);
+    let mut writer = DatasetWriter::create(folder)?;
+    let (mut seen, mut reader, mut done) = (Vec::new(), RecordedTextReader::default(), 0);
     each_line(&path, &mut |_, line| {
         done += 1;
         progress(done, all);
@@ -106,7 +108,7 @@ pub fn read_into(
         let url = line.url.unwrap_or_else(|| line.path.clone());
         let folder_of = line.path.split_once('/').map(|(folder, _)| folder.to_owned());
         let site = site_of(&url).or(folder_of).unwrap_or_else(|| line.group.clone());
-        seen.push(Seen { group, site, url, born, changes });
+        seen.push(ManifestPage { group, site, url, born, changes });
         Ok(())
     })?;
     for page in &seen {
@@ -123,44 +125,43 @@ pub fn read_into(
     writer.finish(name, "replay", groups.collect())
 }
 
-impl Seen {
-    fn record(&self, window: &Window) -> PageRecord {
+impl ManifestPage {
+    fn record(&self, window: &GroupWindow) -> PageRecord {
         let mut page = PageRecord::new(&window.name, &self.site, &self.url, 1.0);
         let mut changes = self.changes.iter().peekable();
         for cycle in self.born..=window.last {
             let found = changes.next_if(|(at, _)| *at == cycle).map(|(_, divergence)| *divergence);
-            let visit =
-                VisitRecord::at(window.time_of(cycle), (cycle > self.born).then_some(found.is_some()));
+            let visit = VisitLine::at(window.time_of(cycle), (cycle > self.born).then_some(found.is_some()));
             let divergence = visit.changed.map(|_| found.unwrap_or(0.0));
-            page.visits.push(VisitRecord { divergence, ..visit });
+            page.visits.push(VisitLine { divergence, ..visit });
         }
         page
     }
 }
 
-impl Window {
+impl GroupWindow {
     fn time_of(&self, cycle: u32) -> i64 {
         self.from_ms + i64::from(cycle) * self.step_ms
     }
 }
 
 /// Birth, changes and states of a page, in cycles of the window.
-type Changes = (u32, Vec<(u32, f64)>, Vec<StateRecord>);
+type PageChanges = (u32, Vec<(u32, f64)>, Vec<StateRecord>);
 
 fn changes(
-    window: &Window,
+    window: &GroupWindow,
     states: &[(u32, Option<&str>)],
-    texts: &HashMap<Option<&str>, Text>,
-) -> Option<Changes> {
+    texts: &HashMap<Option<&str>, RecordedText>,
+) -> Option<PageChanges> {
     let born = states.first()?.0;
     let (mut changes, mut records) = (Vec::new(), Vec::new());
-    let mut before: Option<&Text> = None;
+    let mut before: Option<&RecordedText> = None;
     for (cycle, blob) in states {
         let text = texts.get(blob)?;
         match before {
             Some(before) if before.id == text.id => continue,
             Some(before) => {
-                let of = |text: &Text| Fragments::from_hashes(text.hashes.clone());
+                let of = |text: &RecordedText| Fragments::from_hashes(text.hashes.clone());
                 changes.push((*cycle, exact(&of(before), &of(text)).get()));
             }
             None => {}
@@ -174,9 +175,9 @@ fn changes(
 
 fn texts<'a>(
     blobs: &Blobs,
-    reader: &mut TextReader,
+    reader: &mut RecordedTextReader,
     states: &[(u32, Option<&'a str>)],
-) -> Result<HashMap<Option<&'a str>, Text>, DatasetError> {
+) -> Result<HashMap<Option<&'a str>, RecordedText>, DatasetError> {
     let mut seen = HashSet::new();
     let names: Vec<&str> =
         states.iter().filter_map(|(_, blob)| *blob).filter(|blob| seen.insert(*blob)).collect();
@@ -193,9 +194,9 @@ fn unusable(error: super::blobs::BlobError) -> DatasetError {
 }
 
 /// Looks through the whole manifest: what is wrong with it is told before anything is read of the contents.
-fn windows(path: &Path, blobs: &Blobs) -> Result<(Vec<Window>, u64), DatasetError> {
+fn windows(path: &Path, blobs: &Blobs) -> Result<(Vec<GroupWindow>, u64), DatasetError> {
     let held = blobs.names().map_err(unusable)?;
-    let (mut windows, mut names, mut pages) = (Vec::<Window>::new(), Names::default(), 0);
+    let (mut windows, mut names, mut pages) = (Vec::<GroupWindow>::new(), PageNames::default(), 0);
     each_line(path, &mut |number, line| {
         pages += 1;
         let wrong = |said: String| DatasetError::at(path, number, 1, said);
@@ -232,7 +233,7 @@ fn windows(path: &Path, blobs: &Blobs) -> Result<(Vec<Window>, u64), DatasetErro
             Some(window) => window,
             None => {
                 let name = line.group.clone();
-                windows.push(Window { name, from_ms, to_ms, step_ms, first: None, last: 0 });
+                windows.push(GroupWindow { name, from_ms, to_ms, step_ms, first: None, last: 0 });
                 let Some(window) = windows.last_mut() else { return Ok(()) };
                 window
             }
@@ -255,9 +256,9 @@ fn windows(path: &Path, blobs: &Blobs) -> Result<(Vec<Window>, u64), DatasetErro
 
 fn each_line(
     path: &Path,
-    each: &mut dyn FnMut(u64, Line) -> Result<(), DatasetError>,
+    each: &mut dyn FnMut(u64, ManifestLine) -> Result<(), DatasetError>,
 ) -> Result<(), DatasetError> {
-    let mut lines = Lines::open(path)?;
+    let mut lines = TextLines::open(path)?;
     while let Some((number, text)) = lines.next_line()? {
         let line = serde_json::from_str(text).map_err(|error| DatasetError::json(path, number, &error))?;
         each(number, line)?;

@@ -1,77 +1,15 @@
-//! What goes with every export: a metadata file for programs and a README for people.
+//! The files beside every export: metadata for programs and a README for people.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_128;
 
 use super::DatasetError;
-use super::lines::show_time;
+use super::counts::DatasetCounts;
+use super::fields::show_time;
+use super::group::GroupInfo;
 use super::parquet::Column;
-use super::record::{GroupInfo, PageRecord};
-
-/// Counts like those of Table 1 of BRDC'12.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Counts {
-    /// The first and the last visit, UTC.
-    pub period: Option<(String, String)>,
-    pub pages: u64,
-    pub sites: u64,
-    pub pages_per_site_min: u64,
-    pub pages_per_site_max: u64,
-    pub pages_per_site_mean: f64,
-    pub visits: u64,
-    /// Visits that had something to compare with.
-    pub comparisons: u64,
-    /// Of these, those that found a change.
-    pub changes: u64,
-}
-
-/// Counts pages as they go by. Memory grows with the number of sites.
-#[derive(Debug, Default)]
-pub struct Tally {
-    sites: HashMap<u128, u64>,
-    first_ms: Option<i64>,
-    last_ms: Option<i64>,
-    pages: u64,
-    visits: u64,
-    comparisons: u64,
-    changes: u64,
-}
-
-impl Tally {
-    pub fn see(&mut self, page: &PageRecord) {
-        self.pages += 1;
-        *self.sites.entry(xxh3_128(page.site.as_bytes())).or_default() += 1;
-        self.visits += page.visits.len() as u64;
-        for visit in &page.visits {
-            self.first_ms = Some(self.first_ms.map_or(visit.time_ms, |first| first.min(visit.time_ms)));
-            self.last_ms = self.last_ms.max(Some(visit.time_ms));
-        }
-        for (_, changed) in page.comparisons() {
-            self.comparisons += 1;
-            self.changes += u64::from(changed);
-        }
-    }
-
-    pub fn counts(&self) -> Counts {
-        let sites = self.sites.len() as u64;
-        let per_site = || self.sites.values().copied();
-        Counts {
-            period: self.first_ms.zip(self.last_ms).map(|(first, last)| (show_time(first), show_time(last))),
-            pages: self.pages,
-            sites,
-            pages_per_site_min: per_site().min().unwrap_or(0),
-            pages_per_site_max: per_site().max().unwrap_or(0),
-            pages_per_site_mean: if sites == 0 { 0.0 } else { self.pages as f64 / sites as f64 },
-            visits: self.visits,
-            comparisons: self.comparisons,
-            changes: self.changes,
-        }
-    }
-}
 
 /// A file of an export, and its columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -109,11 +47,11 @@ impl FileNote {
 
 /// All that is said of an export.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Meta {
+pub struct Metadata {
     pub format: String,
     pub name: String,
     pub groups: Vec<GroupInfo>,
-    pub counts: Counts,
+    pub counts: DatasetCounts,
     #[serde(default)]
     pub files: Vec<FileNote>,
 }
@@ -128,7 +66,7 @@ pub fn beside(main: &Path, suffix: &str) -> PathBuf {
 pub const META_SUFFIX: &str = ".meta.json";
 pub const README_SUFFIX: &str = ".README.md";
 
-impl Meta {
+impl Metadata {
     /// What is said of this file, if anything is.
     pub fn find(main: &Path) -> Result<Option<Self>, DatasetError> {
         let path = beside(main, META_SUFFIX);
@@ -153,7 +91,7 @@ impl Meta {
     }
 
     fn readme(&self) -> String {
-        let Counts { pages, sites, visits, comparisons, changes, .. } = self.counts;
+        let DatasetCounts { pages, sites, visits, comparisons, changes, .. } = self.counts;
         let mut text = format!(
             "# {}\n\nChange histories of web pages, in the format `{}` of freshet.\n",
             self.name, self.format
@@ -165,8 +103,12 @@ impl Meta {
             let _ = writeln!(text, "| period | {first} to {last} |");
         }
         let _ = writeln!(text, "| pages | {pages} |\n| sites | {sites} |");
-        let Counts { pages_per_site_min: least, pages_per_site_max: most, pages_per_site_mean: mean, .. } =
-            self.counts;
+        let DatasetCounts {
+            pages_per_site_min: least,
+            pages_per_site_max: most,
+            pages_per_site_mean: mean,
+            ..
+        } = self.counts;
         let _ = writeln!(text, "| pages per site, min / max / mean | {least} / {most} / {mean:.2} |");
         let _ = writeln!(text, "| visits | {visits} |\n| visits that could compare | {comparisons} |");
         let _ = write!(text, "| changes found | {changes} |\n\n## Groups\n\n");

@@ -20,7 +20,7 @@ const WORDS: usize = 4;
 
 /// What a content says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text {
+pub struct RecordedText {
     /// Stands for the sequence of its words.
     pub id: u64,
     pub words: usize,
@@ -30,7 +30,7 @@ pub struct Text {
 
 /// Reads one content after the other, in the same memory.
 #[derive(Debug, Default)]
-pub struct TextReader {
+pub struct RecordedTextReader {
     /// Words with a blank after each.
     joined: String,
     /// Where words start in it, and where the next one would.
@@ -38,8 +38,8 @@ pub struct TextReader {
     hashes: Vec<u64>,
 }
 
-impl TextReader {
-    pub fn read(&mut self, content: &[u8]) -> Text {
+impl RecordedTextReader {
+    pub fn read(&mut self, content: &[u8]) -> RecordedText {
         self.split(&visible(content));
         let starts = &self.starts;
         let words = starts.len() - 1;
@@ -51,11 +51,11 @@ impl TextReader {
             self.hashes.extend(runs.map(|run| xxh3_64(run.as_bytes())));
         }
         let hashes = Fragments::from_hashes(std::mem::take(&mut self.hashes)).as_slice().to_vec();
-        Text { id: xxh3_64(self.joined.as_bytes()), words, hashes }
+        RecordedText { id: xxh3_64(self.joined.as_bytes()), words, hashes }
     }
 
     /// What a page says that is not there.
-    pub fn nothing(&mut self) -> Text {
+    pub fn nothing(&mut self) -> RecordedText {
         self.read(b"")
     }
 
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     fn words(content: &[u8]) -> String {
-        let mut reader = TextReader::default();
+        let mut reader = RecordedTextReader::default();
         reader.read(content);
         reader.joined.trim_end().to_owned()
     }
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn fragments_are_runs_of_four_words() {
-        let mut reader = TextReader::default();
+        let mut reader = RecordedTextReader::default();
         let text = reader.read(b"one two three four five");
         let mut expected = vec![xxh3_64(b"one two three four"), xxh3_64(b"two three four five")];
         expected.sort_unstable();
