@@ -5,9 +5,9 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use freshet::evolve::course::Course;
 use freshet::evolve::fitness::Fitness;
 use freshet::evolve::runner::Runner;
+use freshet::evolve::warmed_up::WarmedUp;
 use freshet::evolve::{Settings, terms};
 use freshet::policy::expression::{Columns, Expression, Scratch, Terminal};
 use freshet::simulate::synthetic::Spec;
@@ -48,7 +48,7 @@ fn replays(criterion: &mut Criterion) {
     let pages: Vec<u32> = (0..group_of_pages.pages.len() as u32).collect();
     let settings = Settings::default();
     let truth = Truth::of(group_of_pages, &pages);
-    let course = Course::new(&truth, terms(&settings, group_of_pages), false);
+    let pages = WarmedUp::new(truth, terms(&settings, group_of_pages), false);
     let mut group = criterion.benchmark_group("replay of 166,819 pages, 57 cycles");
     group.sample_size(10);
     for text in ["t", "X * t", "X * t + exp(X / n) * log(t + X) - n ^ 0.5"] {
@@ -56,7 +56,7 @@ fn replays(criterion: &mut Criterion) {
         for fitness in Fitness::ALL {
             let mut runner = Runner::new(&Terminal::PAPERS, 1.0);
             group.bench_function(BenchmarkId::new(text, fitness.name()), |bencher| {
-                bencher.iter(|| runner.run(black_box(&course), &formula, fitness));
+                bencher.iter(|| runner.run(black_box(&pages), &formula, fitness));
             });
         }
     }

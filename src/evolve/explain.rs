@@ -1,7 +1,7 @@
 //! What a formula goes by: which terminals matter, and where it is high.
 
-use super::course::Course;
 use super::runner::Runner;
+use super::warmed_up::WarmedUp;
 use super::{Settings, terms};
 use crate::dataset::{Dataset, Group};
 use crate::policy::expression::{Columns, Expression, Terminal};
@@ -58,27 +58,29 @@ pub fn explain(dataset: &Dataset, formula: &Expression, settings: &Settings) -> 
     for group in groups(dataset, settings.least_pages) {
         let parts = group.pages.len().div_ceil(MOST_PAGES) as u32;
         let some = fold(group.pages.len(), parts, 0).0;
-        let course = Course::new(&Truth::of(group, &some), terms(settings, group), moves);
-        if !course.is_empty() {
+        let warmed_up = WarmedUp::new(Truth::of(group, &some), terms(settings, group), moves);
+        if !warmed_up.is_empty() {
             pages += some.len();
-            all.push((course, Runner::new(&own, days(group))));
+            all.push((warmed_up, Runner::new(&own, days(group))));
         }
     }
     if all.is_empty() {
         return None;
     }
     let count = all.len() as f64;
-    let worth =
-        all.iter_mut().map(|(course, runner)| runner.run(course, formula, settings.fitness)).sum::<f64>()
-            / count;
+    let worth = all
+        .iter_mut()
+        .map(|(warmed_up, runner)| runner.run(warmed_up, formula, settings.fitness))
+        .sum::<f64>()
+        / count;
     let mut terminals: Vec<Importance> = own
         .iter()
         .map(|terminal| {
             let losses: Vec<f64> = (0..SHUFFLES)
                 .map(|shuffle| {
                     let seed = settings.seed.wrapping_add(shuffle << 32);
-                    let each = all.iter_mut().map(|(course, runner)| {
-                        runner.run_shuffled(course, formula, settings.fitness, *terminal, seed)
+                    let each = all.iter_mut().map(|(warmed_up, runner)| {
+                        runner.run_shuffled(warmed_up, formula, settings.fitness, *terminal, seed)
                     });
                     worth - each.sum::<f64>() / count
                 })
@@ -89,8 +91,8 @@ pub fn explain(dataset: &Dataset, formula: &Expression, settings: &Settings) -> 
         .collect();
     terminals.sort_by(|a, b| b.loss.total_cmp(&a.loss));
     let mut seen = Columns::default();
-    for (course, runner) in &mut all {
-        let columns = runner.values_at_the_end(course, formula);
+    for (warmed_up, runner) in &mut all {
+        let columns = runner.values_at_the_end(warmed_up, formula);
         for terminal in Terminal::ALL {
             seen.of_mut(terminal).extend_from_slice(columns.of(terminal));
         }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::course::{Course, Held};
 use crate::simulate::metric::discount;
+use crate::simulate::truth::Truth;
 
 /// What formulas are bred for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -28,6 +28,15 @@ impl Fitness {
             Self::Freshness => "freshness",
         }
     }
+}
+
+/// A copy of a page, from the visit that took it to the one that replaces it.
+#[derive(Clone, Copy)]
+pub(super) struct HeldCopy {
+    pub page: u32,
+    pub last: u32,
+    /// The cycle of the visit that replaces it, or the last cycle of all.
+    pub until: u32,
 }
 
 /// What came of a replay.
@@ -58,10 +67,11 @@ impl Tally {
     }
 
     /// A copy is replaced, or all is over.
-    pub fn end(&mut self, course: &Course, held: Held, is_entry: bool, fitness: Fitness, is_over: bool) {
+    pub fn end(&mut self, truth: &Truth, held: HeldCopy, is_entry: bool, fitness: Fitness, is_over: bool) {
+        let HeldCopy { page, last, until } = held;
         match fitness {
             Fitness::ChangeRate => {}
-            Fitness::Ndcg => course.stale(held, |cycles| {
+            Fitness::Ndcg => truth.stale(page, last, until, |cycles| {
                 for (cycle, change) in [(cycles.start, 1), (cycles.end, -1)] {
                     if let Some(stale) = self.stale.get_mut(cycle as usize) {
                         *stale += change;
@@ -70,10 +80,10 @@ impl Tally {
             }),
             Fitness::Freshness => {
                 // From the cycle of the visit on, but for the warm-up's, up to the one before the next visit.
-                let until = if is_over { held.until } else { held.until - 1 };
-                let all = until + 1 - held.last - u32::from(is_entry);
+                let until = if is_over { until } else { until - 1 };
+                let all = until + 1 - last - u32::from(is_entry);
                 let mut stale = 0;
-                course.stale(Held { until, ..held }, |cycles| stale += cycles.len() as u64);
+                truth.stale(page, last, until, |cycles| stale += cycles.len() as u64);
                 self.fresh += u64::from(all) - stale;
             }
         }

@@ -100,7 +100,7 @@ fn champion(dataset: &Dataset, settings: &Settings, picks: Vec<Pick>) -> Option<
     let breeding = Breeding::new(dataset, settings, pick.fold);
     let equivalent = breeding.equivalent(&bred);
     let formula = breeding.shortened(&equivalent);
-    let worth = |courses| breeding.worth(courses, &formula);
+    let worth = |parts| breeding.worth(parts, &formula);
     let Parts { training, validation, .. } = &breeding.parts;
     let champion = Pick {
         formula: bred.to_string(),
@@ -117,17 +117,17 @@ impl Breeding {
     /// What it is worth on the fold's own pages, if there are any that compete.
     fn test(&self, formula: &Expression) -> Option<f64> {
         let test = &self.parts.test;
-        test.iter().any(|course| !course.is_empty()).then(|| self.worth(test, formula))
+        test.iter().any(|pages| !pages.is_empty()).then(|| self.worth(test, formula))
     }
 
-    fn worth(&self, courses: &[super::Course], formula: &Expression) -> f64 {
-        let all = self.worth_of_all(courses, &[formula]);
+    fn worth(&self, parts: &[super::WarmedUp], formula: &Expression) -> f64 {
+        let all = self.worth_of_all(parts, &[formula]);
         all.first().copied().unwrap_or(0.0)
     }
 
-    fn worth_of_all(&self, courses: &[super::Course], formulas: &[&Expression]) -> Vec<f64> {
+    fn worth_of_all(&self, parts: &[super::WarmedUp], formulas: &[&Expression]) -> Vec<f64> {
         let runners: &Runners = &self.runners;
-        runners.all(courses, formulas, self.fitness, &|| false, &mut Effort::default()).unwrap_or_default()
+        runners.all(parts, formulas, self.fitness, &|| false, &mut Effort::default()).unwrap_or_default()
     }
 
     /// The shortest form that orders pages alike. Rules may be off by rounding, so it is tried on the pages too.

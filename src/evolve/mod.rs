@@ -9,16 +9,16 @@
 //! generation draws anew from its own number.
 
 pub mod champion;
-pub mod course;
 pub mod explain;
 pub mod fitness;
+mod formula_states;
 mod journal;
 mod judge;
 mod parts;
 pub mod population;
 pub mod runner;
-mod states;
 mod variation;
+pub mod warmed_up;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
@@ -33,7 +33,6 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use crate::dataset::{Dataset, Group};
 use crate::policy::expression::{Expression, Terminal};
 use crate::simulate::compare::groups;
-use course::Course;
 use fitness::Fitness;
 pub use journal::{Candidate, Current, Effort, Generation, Journal, Run};
 pub use judge::{Pick, Verdict, judge};
@@ -42,6 +41,7 @@ pub use parts::{check, terms};
 use population::{Individual, Kept, Selection, next_generation};
 use runner::Runner;
 use variation::Alphabet;
+use warmed_up::WarmedUp;
 
 /// How formulas are bred.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -276,17 +276,17 @@ impl Runners {
         Self { terminals: settings.terminals.clone(), cycle_days, idle: Mutex::default() }
     }
 
-    /// What these formulas are worth, in the mean of all courses on which pages compete.
+    /// What these formulas are worth, in the mean of all parts on which pages compete.
     fn all(
         &self,
-        courses: &[Course],
+        parts: &[WarmedUp],
         formulas: &[&Expression],
         fitness: Fitness,
         stop: Stop<'_>,
         effort: &mut Effort,
     ) -> Option<Vec<f64>> {
         let nodes = AtomicU64::new(0);
-        let count = courses.iter().filter(|course| !course.is_empty()).count().max(1) as f64;
+        let count = parts.iter().filter(|pages| !pages.is_empty()).count().max(1) as f64;
         let found: Option<Vec<f64>> = formulas
             .par_iter()
             .map(|formula| {
@@ -295,8 +295,8 @@ impl Runners {
                 }
                 let mut runners = self.take();
                 let before: u64 = runners.iter().map(|runner| runner.node_evaluations).sum();
-                let each = courses.iter().zip(&mut runners).filter(|(course, _)| !course.is_empty());
-                let sum: f64 = each.map(|(course, runner)| runner.run(course, formula, fitness)).sum();
+                let each = parts.iter().zip(&mut runners).filter(|(pages, _)| !pages.is_empty());
+                let sum: f64 = each.map(|(pages, runner)| runner.run(pages, formula, fitness)).sum();
                 let after: u64 = runners.iter().map(|runner| runner.node_evaluations).sum();
                 nodes.fetch_add(after - before, Ordering::Relaxed);
                 if let Ok(mut idle) = self.idle.lock() {

@@ -1,7 +1,7 @@
 //! Which pages formulas are bred on, validated and tested by.
 
 use super::Settings;
-use super::course::{Course, competes};
+use super::warmed_up::{WarmedUp, competes};
 use crate::dataset::{Dataset, Group};
 use crate::policy::traces::Wanted;
 use crate::simulate::compare::{fold, groups};
@@ -59,11 +59,11 @@ impl Split {
     }
 }
 
-/// Pages that formulas are bred on, validated and tested by; a course a group.
+/// Pages that formulas are bred on, validated and tested by; one set a group.
 pub(super) struct Parts {
-    pub training: Vec<Course>,
-    pub validation: Vec<Course>,
-    pub test: Vec<Course>,
+    pub training: Vec<WarmedUp>,
+    pub validation: Vec<WarmedUp>,
+    pub test: Vec<WarmedUp>,
 }
 
 impl Parts {
@@ -73,10 +73,10 @@ impl Parts {
         for group in groups(dataset, settings.least_pages) {
             let Split { training, validation, test } = Split::new(group, settings, number);
             let terms = terms(settings, group);
-            let course = |pages: &[u32]| Course::new(&Truth::of(group, pages), terms, moves);
-            parts.training.push(course(&training));
-            parts.validation.push(course(&validation));
-            parts.test.push(course(&test));
+            let warmed_up = |pages: &[u32]| WarmedUp::new(Truth::of(group, pages), terms, moves);
+            parts.training.push(warmed_up(&training));
+            parts.validation.push(warmed_up(&validation));
+            parts.test.push(warmed_up(&test));
         }
         parts
     }

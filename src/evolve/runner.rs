@@ -1,64 +1,32 @@
 //! A formula replayed, as cheaply as can be.
 //!
-//! The protocol and the outcome are those of [`crate::simulate::replay`] with the formula as the policy, to the last visit;
-//! a property test holds the two against each other. What makes it cheap: a cycle costs as much as there are states, not
-//! pages, as pages in the same state share a score; a score is worked out once for a state and a waiting time; scores are
-//! worked out in columns; the best are selected, not sorted; and what all formulas have in common (the warm-up, who changed
-//! when) is prepared once.
+//! The pages are in the classes of [`crate::simulate::classes`], as those of any replay. What is added here: scores are worked
+//! out in columns, once for a state and a waiting time; whole classes are visited at once; and what all formulas have in
+//! common (the warm-up, the steps between states) is prepared once. A property test compares the figures with those of
+//! [`crate::simulate::replay`] with the formula as its policy.
 
 use rand::SeedableRng as _;
 use rand::seq::SliceRandom as _;
 use rand_pcg::Pcg64;
 
-use super::course::{Changes, Course, Entry, Held, between};
-use super::fitness::{Fitness, Tally};
-use super::states::{States, Visit};
+use super::fitness::{Fitness, HeldCopy, Tally};
+use super::formula_states::{FormulaStates, Visit};
+use super::warmed_up::{Entry, WarmedUp};
 use crate::policy::Score;
 use crate::policy::expression::{Columns, Expression, Scratch, Terminal};
-use crate::schedule::rank::{Cut, Rank, RankedClass, cut, lowest};
+use crate::simulate::Ties;
+use crate::simulate::classes::{Class, Classes};
 use crate::simulate::metric::discount;
-use crate::time::Timestamp;
-
-/// Pages in one state whose last visit was in the same cycle.
-#[derive(Debug, Default)]
-struct Class {
-    state: u32,
-    last: u32,
-    members: Vec<u32>,
-    /// Those before were visited.
-    from: usize,
-    /// Are the members in order?
-    is_sorted: bool,
-    /// Was the last visit one of the warm-up?
-    is_entry: bool,
-}
-
-impl Class {
-    fn left(&self) -> &[u32] {
-        self.members.get(self.from..).unwrap_or(&[])
-    }
-
-    fn size(&self) -> usize {
-        self.members.len() - self.from
-    }
-
-    /// Cycles stand for times: only their order counts.
-    fn rank(&self, score: f64) -> Rank {
-        Rank::new(Score::new(score).value(), Timestamp::from_millis(i64::from(self.last)))
-    }
-}
+use crate::simulate::truth::cycles_between;
 
 /// Replays formulas, one after the other; what can be used again is kept.
 #[derive(Debug)]
 pub struct Runner {
-    states: States,
-    classes: Vec<Class>,
-    ranked: Vec<RankedClass>,
-    spare: Vec<Vec<u32>>,
-    /// Where pages go that are in a state after their visit: a class, valid in the turn that is named.
-    arrivals: Vec<(u64, u32)>,
-    turn: u64,
-    scores: Scores,
+    states: FormulaStates,
+    classes: Classes<()>,
+    /// Of each class.
+    scores: Vec<f64>,
+    known: KnownScores,
     columns: Columns,
     scratch: Scratch,
     asked: Vec<(u32, u32, u32)>,
@@ -73,7 +41,7 @@ pub struct Runner {
 
 /// Scores of a formula by state and waiting time, as far as they are worked out; only where that is not too much.
 #[derive(Debug, Default)]
-struct Scores {
+struct KnownScores {
     values: Vec<f64>,
     /// The formula that a value is of, by its number.
     of: Vec<u32>,
@@ -83,7 +51,7 @@ struct Scores {
 /// Scores are remembered where there are no more states times cycles.
 const MOST_REMEMBERED: usize = 1 << 22;
 
-impl Scores {
+impl KnownScores {
     /// Another formula comes.
     fn forget(&mut self) {
         self.formula = self.formula.wrapping_add(1);
@@ -117,13 +85,10 @@ impl Scores {
 impl Runner {
     pub fn new(terminals: &[Terminal], cycle_days: f64) -> Self {
         Self {
-            states: States::new(terminals, cycle_days),
-            classes: Vec::new(),
-            ranked: Vec::new(),
-            spare: Vec::new(),
-            arrivals: Vec::new(),
-            turn: 0,
-            scores: Scores::default(),
+            states: FormulaStates::new(terminals, cycle_days),
+            classes: Classes::new(Ties::OlderFirst),
+            scores: Vec::new(),
+            known: KnownScores::default(),
             columns: Columns::default(),
             scratch: Scratch::default(),
             asked: Vec::new(),
@@ -138,34 +103,37 @@ impl Runner {
     /// hands at random. No two pages share a state for that, so it is slow.
     pub fn run_shuffled(
         &mut self,
-        course: &Course,
+        pages: &WarmedUp,
         formula: &Expression,
         fitness: Fitness,
         terminal: Terminal,
         seed: u64,
     ) -> f64 {
         self.shuffled = Some((terminal, seed));
-        let worth = self.run(course, formula, fitness);
+        self.classes.keep_apart(true);
+        let worth = self.run(pages, formula, fitness);
+        self.classes.keep_apart(false);
         self.shuffled = None;
         worth
     }
 
     /// What the terminals are of each page after the last cycle.
-    pub fn values_at_the_end(&mut self, course: &Course, formula: &Expression) -> Columns {
+    pub fn values_at_the_end(&mut self, pages: &WarmedUp, formula: &Expression) -> Columns {
         self.seen = Some(Columns::default());
-        self.run(course, formula, Fitness::ChangeRate);
+        self.run(pages, formula, Fitness::ChangeRate);
         self.seen.take().unwrap_or_default()
     }
 
     /// How good the formula is, over all cycles.
-    pub fn run(&mut self, course: &Course, formula: &Expression, fitness: Fitness) -> f64 {
+    pub fn run(&mut self, pages: &WarmedUp, formula: &Expression, fitness: Fitness) -> f64 {
         self.states.tidy();
-        self.scores.forget();
+        self.known.forget();
         let terminals = formula.terminals();
-        let mut tally = Tally::new(course.cycles);
-        let mut entries = course.entries.iter().peekable();
+        let cycles = pages.truth.cycles;
+        let mut tally = Tally::new(cycles);
+        let mut entries = pages.entries.iter().peekable();
         let mut competing = 0;
-        for now in 0..course.cycles {
+        for now in 0..cycles {
             while let Some(entry) = entries.next_if(|entry| entry.cycle <= now) {
                 competing += entry.members.len();
                 self.enter(entry);
@@ -173,27 +141,22 @@ impl Runner {
             if competing == 0 {
                 continue;
             }
-            let visits = course.terms.visits(competing);
+            let visits = pages.terms.visits(competing);
             tally.pages += competing as u64;
             tally.visits += visits as u64;
-            self.rank(formula, &terminals, now, course.cycles);
-            self.visit_best(course, now, visits, fitness, &mut tally);
+            self.score(formula, &terminals, now, cycles);
+            self.classes.choose(&self.scores, visits);
+            if fitness == Fitness::Ndcg {
+                tally.ordered(now, visits, self.gain(pages, now, visits));
+            }
+            for (class, count) in self.classes.chosen() {
+                self.visit(pages, now, class, count, fitness, &mut tally);
+            }
+            self.classes.clear_empty();
         }
-        let last = course.cycles.saturating_sub(1);
         while let Some(class) = self.classes.pop() {
-            if let Some(seen) = &mut self.seen {
-                for terminal in Terminal::ALL {
-                    let value = self.states.value(terminal, class.state, course.cycles - class.last);
-                    seen.of_mut(terminal).extend(class.left().iter().map(|_| value));
-                }
-            }
-            if fitness != Fitness::ChangeRate {
-                for page in class.left() {
-                    let held = Held { page: *page, last: class.last, until: last };
-                    tally.end(course, held, class.is_entry, fitness, true);
-                }
-            }
-            self.spare.push(class.members);
+            self.end(pages, &class, fitness, &mut tally);
+            self.classes.reuse(class);
         }
         tally.fitness(fitness)
     }
@@ -203,34 +166,23 @@ impl Runner {
         for visit in &entry.visits {
             state = self.states.after(state, *visit);
         }
-        let together = if self.shuffled.is_some() { 1 } else { entry.members.len().max(1) };
-        for pages in entry.members.chunks(together) {
-            let mut members = self.spare.pop().unwrap_or_default();
-            members.clear();
-            members.extend_from_slice(pages);
-            let (last, from, is_sorted, is_entry) = (entry.last, 0, true, true);
-            self.classes.push(Class { state, last, members, from, is_sorted, is_entry });
-        }
+        self.classes.enter(state, entry.last, &entry.members, || ());
     }
 
     /// Works out the score of every class.
-    fn rank(&mut self, formula: &Expression, terminals: &[Terminal], now: u32, cycles: u32) {
-        self.ranked.clear();
+    fn score(&mut self, formula: &Expression, terminals: &[Terminal], now: u32, cycles: u32) {
+        self.scores.clear();
         self.asked.clear();
         let remembers = self.shuffled.is_none();
-        self.scores.make_room(self.states.count() * cycles as usize);
+        self.known.make_room(self.states.count() * cycles as usize);
         for (class, place) in self.classes.iter().zip(0_u32..) {
             let waiting = now - class.last;
             let at = class.state as usize * cycles as usize + waiting as usize;
-            let known = self.scores.get(at).filter(|_| remembers);
+            let known = self.known.get(at).filter(|_| remembers);
             if known.is_none() {
                 self.asked.push((place, class.state, waiting));
             }
-            self.ranked.push(RankedClass {
-                rank: class.rank(known.unwrap_or(0.0)),
-                size: class.size() as u32,
-                class: place,
-            });
+            self.scores.push(known.unwrap_or(0.0));
         }
         self.columns.clear();
         for terminal in terminals {
@@ -248,168 +200,83 @@ impl Runner {
         formula.values(&self.columns, &mut self.scratch, &mut self.values);
         self.node_evaluations += (formula.symbols().len() * self.asked.len()) as u64;
         for ((place, state, waiting), value) in self.asked.iter().zip(&self.values) {
-            if let (Some(ranked), Some(class)) =
-                (self.ranked.get_mut(*place as usize), self.classes.get(*place as usize))
-            {
-                ranked.rank = class.rank(*value);
+            let value = Score::new(*value).value();
+            if let Some(score) = self.scores.get_mut(*place as usize) {
+                *score = value;
             }
-            let at = *state as usize * cycles as usize + *waiting as usize;
             if remembers {
-                self.scores.set(at, *value);
+                self.known.set(*state as usize * cycles as usize + *waiting as usize, value);
             }
         }
     }
 
-    fn visit_best(&mut self, course: &Course, now: u32, visits: usize, fitness: Fitness, tally: &mut Tally) {
-        self.turn += 1;
-        let Cut { whole, tied, room } = cut(&mut self.ranked, visits);
-        if fitness == Fitness::Ndcg {
-            let best = self.ranked.get_mut(..tied).unwrap_or_default();
-            best.sort_unstable_by_key(|ranked| std::cmp::Reverse(ranked.rank));
-            // Sorting keeps those that are wholly taken in front of those that are not.
-            tally.ordered(now, visits, self.gain(course, now, tied, visits));
-        }
-        let taken: Vec<u32> = self.ranked.iter().take(whole).map(|ranked| ranked.class).collect();
-        let shared: Vec<u32> =
-            self.ranked.get(whole..tied).unwrap_or(&[]).iter().map(|ranked| ranked.class).collect();
-        let ends = self.ends(&shared, room);
-        for class in taken {
-            let size = self.classes.get(class as usize).map_or(0, Class::size);
-            self.visit_class(course, now, class, size, fitness, tally);
-        }
-        for (class, count) in shared.into_iter().zip(ends) {
-            self.visit_class(course, now, class, count, fitness, tally);
-        }
-        self.clear_empty();
-    }
-
-    /// How well the visits of a cycle were ordered.
-    fn gain(&self, course: &Course, now: u32, tied: usize, visits: usize) -> f64 {
-        let (mut gain, mut rank, mut at) = (0.0, 0, 0);
-        let best = self.ranked.get(..tied).unwrap_or(&[]);
-        while let Some(first) = best.get(at) {
-            let same = best.iter().skip(at).take_while(|ranked| ranked.rank == first.rank).count();
-            let classes = best.iter().skip(at).take(same);
-            let classes = classes.filter_map(|ranked| self.classes.get(ranked.class as usize));
-            let mut pages: Vec<(u32, u32)> =
-                classes.flat_map(|class| class.left().iter().map(|page| (*page, class.last))).collect();
-            pages.sort_unstable();
-            for (page, last) in pages.into_iter().take(visits - rank) {
-                if course.visit(page, last, now).changed {
-                    gain += discount(rank);
-                }
-                rank += 1;
-            }
-            at += same;
-        }
-        gain
-    }
-
-    /// Of classes that tie, how many each gives if those with the lowest numbers come first and there is room for so many.
-    fn ends(&mut self, tied: &[u32], room: usize) -> Vec<usize> {
-        if let [class] = tied
-            && self.classes.get(*class as usize).is_some_and(|class| class.size() == room)
-        {
-            return vec![room];
-        }
-        for class in tied {
-            if let Some(class) = self.classes.get_mut(*class as usize).filter(|class| !class.is_sorted) {
-                class.members.get_mut(class.from..).unwrap_or_default().sort_unstable();
-                class.is_sorted = true;
-            }
-        }
-        let lists: Vec<&[u32]> =
-            tied.iter().map(|class| self.classes.get(*class as usize).map_or(&[][..], Class::left)).collect();
-        lowest(&lists, room)
+    /// How well the visits of a cycle are ordered.
+    fn gain(&mut self, pages: &WarmedUp, now: u32, visits: usize) -> f64 {
+        let in_order = self.classes.in_order(visits).into_iter().enumerate();
+        let changed = in_order.filter(|(_, (page, last))| pages.truth.has_changed(*page, *last, now));
+        changed.fold(0.0, |gain, (rank, _)| gain + discount(rank))
     }
 
     /// Visits the first pages of a class.
-    fn visit_class(
+    fn visit(
         &mut self,
-        course: &Course,
+        pages: &WarmedUp,
         now: u32,
         class: u32,
         count: usize,
         fitness: Fitness,
         tally: &mut Tally,
     ) {
-        let Some(from) = self.classes.get_mut(class as usize) else { return };
-        let (state, last, start, is_entry) = (from.state, from.last, from.from, from.is_entry);
-        let members = std::mem::take(&mut from.members);
-        let visited = members.get(start..start + count).unwrap_or(&[]);
+        let states = &mut self.states;
+        let Some((state, last, is_entry)) =
+            self.classes.get(class).map(|class| (class.state, class.last, class.is_entry))
+        else {
+            return;
+        };
+        self.classes.leave(class, count, |classes, visited| {
+            if fitness != Fitness::ChangeRate {
+                for page in visited {
+                    let held = HeldCopy { page: *page, last, until: now };
+                    tally.end(&pages.truth, held, is_entry, fitness, false);
+                }
+            }
+            match pages.truth.words().filter(|_| !pages.moves) {
+                Some(words) => {
+                    let (gap, mask) = (now - last, cycles_between(last, now));
+                    let [same, changed] = [false, true].map(|changed| {
+                        states.after(state, Visit { gap, changed, moved: f64::from(u8::from(changed)) })
+                    });
+                    let joining = [same, changed].map(|state| classes.joining(state, now, || ()));
+                    let has_changed =
+                        |page: u32| words.get(page as usize).is_some_and(|word| word & mask != 0);
+                    tally.changed += classes.join_either(visited, joining, has_changed) as u64;
+                }
+                None => {
+                    for page in visited {
+                        let visit = pages.visit(*page, last, now);
+                        tally.changed += u64::from(visit.changed);
+                        let next = states.after(state, visit);
+                        let class = classes.joining(next, now, || ());
+                        classes.join(class, *page);
+                    }
+                }
+            }
+        });
+    }
+
+    /// All is over for the pages of a class.
+    fn end(&mut self, pages: &WarmedUp, class: &Class<()>, fitness: Fitness, tally: &mut Tally) {
+        let cycles = pages.truth.cycles;
+        if let Some(seen) = &mut self.seen {
+            for terminal in Terminal::ALL {
+                let value = self.states.value(terminal, class.state, cycles - class.last);
+                seen.of_mut(terminal).extend(class.pages().iter().map(|_| value));
+            }
+        }
         if fitness != Fitness::ChangeRate {
-            for page in visited {
-                tally.end(course, Held { page: *page, last, until: now }, is_entry, fitness, false);
-            }
-        }
-        match &course.changes {
-            Changes::Words(words) => {
-                let (gap, mask) = (now - last, between(last, now));
-                let after = |states: &mut States, changed: bool| {
-                    states.after(state, Visit { gap, changed, moved: f64::from(u8::from(changed)) })
-                };
-                let (quiet, moved) = (after(&mut self.states, false), after(&mut self.states, true));
-                let (quiet, moved) = (self.arrival(quiet, now), self.arrival(moved, now));
-                let mut take = |at: u32| {
-                    let class = self.classes.get_mut(at as usize);
-                    class.map(|class| std::mem::take(&mut class.members)).unwrap_or_default()
-                };
-                let (mut still, mut new) = (take(quiet), take(moved));
-                let before = new.len();
-                for page in visited {
-                    let changed = words.get(*page as usize).is_some_and(|word| word & mask != 0);
-                    if changed { new.push(*page) } else { still.push(*page) }
-                }
-                tally.changed += (new.len() - before) as u64;
-                for (at, pages) in [(quiet, still), (moved, new)] {
-                    if let Some(class) = self.classes.get_mut(at as usize) {
-                        class.members = pages;
-                    }
-                }
-            }
-            Changes::Texts(_) => {
-                for page in visited {
-                    let visit = course.visit(*page, last, now);
-                    tally.changed += u64::from(visit.changed);
-                    let next = self.states.after(state, visit);
-                    let at = self.arrival(next, now);
-                    if let Some(class) = self.classes.get_mut(at as usize) {
-                        class.members.push(*page);
-                    }
-                }
-            }
-        }
-        if let Some(from) = self.classes.get_mut(class as usize) {
-            from.members = members;
-            from.from += count;
-        }
-    }
-
-    /// The class of pages that come into this state in this cycle.
-    fn arrival(&mut self, state: u32, now: u32) -> u32 {
-        let place = state as usize;
-        if self.arrivals.len() <= place {
-            self.arrivals.resize(self.states.count().max(place + 1), (0, 0));
-        }
-        let next = self.classes.len() as u32;
-        let Some(arrival) = self.arrivals.get_mut(place) else { return next };
-        if arrival.0 == self.turn && self.shuffled.is_none() {
-            return arrival.1;
-        }
-        *arrival = (self.turn, next);
-        let mut members = self.spare.pop().unwrap_or_default();
-        members.clear();
-        self.classes.push(Class { state, last: now, members, from: 0, is_sorted: false, is_entry: false });
-        next
-    }
-
-    fn clear_empty(&mut self) {
-        let mut at = 0;
-        while let Some(class) = self.classes.get(at) {
-            if class.size() == 0 {
-                self.spare.push(self.classes.swap_remove(at).members);
-            } else {
-                at += 1;
+            for page in class.pages() {
+                let held = HeldCopy { page: *page, last: class.last, until: cycles.saturating_sub(1) };
+                tally.end(&pages.truth, held, class.is_entry, fitness, true);
             }
         }
     }

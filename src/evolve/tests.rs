@@ -8,7 +8,7 @@ use crate::policy::traces::Wanted;
 use crate::simulate::metric::Figures;
 use crate::simulate::synthetic::Spec;
 use crate::simulate::truth::Truth;
-use crate::simulate::{ByPolicy, replay};
+use crate::simulate::{ByPolicy, Chooser, replay};
 
 fn made_up(spec: &str) -> Dataset {
     spec.parse::<Spec>().expect("a spec").dataset()
@@ -21,7 +21,7 @@ fn replayed(dataset: &Dataset, formula: &Expression, settings: &Settings) -> Fig
     let truth = Truth::of(group, &pages);
     let terms = terms(settings, group);
     let policy = Formula::new("expr".to_owned(), formula.clone());
-    Figures::of(&replay(&truth, &mut ByPolicy::new(Box::new(policy), &truth, terms), &terms))
+    Figures::of(&replay(&truth, &mut Chooser::Policy(ByPolicy::new(Box::new(policy), &truth, terms)), &terms))
 }
 
 fn quick(
@@ -34,8 +34,8 @@ fn quick(
     let group = &dataset.groups[0];
     let pages: Vec<u32> = (0..group.pages.len() as u32).collect();
     let moves = Wanted::of(&settings.terminals).divergence();
-    let course = Course::new(&Truth::of(group, &pages), terms(settings, group), moves);
-    runner.run(&course, formula, of)
+    let pages = WarmedUp::new(Truth::of(group, &pages), terms(settings, group), moves);
+    runner.run(&pages, formula, of)
 }
 
 /// Bits, more cycles than bits of a word, and texts; pages that are born later, and of different weights.

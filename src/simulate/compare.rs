@@ -13,7 +13,7 @@ use super::metric::{CycleFigures, Figures};
 use super::oracle::{ByOracle, Oracle, bound};
 use super::truth::Truth;
 use super::visit_credit::{ByCredit, CreditShares};
-use super::{ByPolicy, Measuring, Terms, Ties, replay};
+use super::{ByPolicy, Chooser, Measuring, Terms, Ties, replay};
 use crate::dataset::{Dataset, Group};
 use crate::policy::registry::{self, LongevitySettings, PolicySettings, RuleScale};
 use crate::time::Age;
@@ -216,7 +216,7 @@ pub fn replayed(name: &str, group: &Group, truth: &Truth, terms: &Terms) -> Vec<
         return vec![CycleFigures::of_staleness(bound(truth, terms).staleness)];
     }
     if let Some(oracle) = Oracle::from_name(name) {
-        return replay(truth, &mut ByOracle::new(oracle, truth, *terms), terms);
+        return replay(truth, &mut Chooser::Oracle(ByOracle::new(oracle, truth, *terms)), terms);
     }
     // Rules of other crawlers know no budget: they start from the interval that would spend it evenly.
     let cycle = group.step.as_secs_f64() / 86_400.0 * f64::from(terms.every);
@@ -231,9 +231,9 @@ pub fn replayed(name: &str, group: &Group, truth: &Truth, terms: &Terms) -> Vec<
     let shares = CreditShares::from_name(name);
     match registry::find(if shares.is_some() { "change-rate" } else { name }, &settings) {
         Ok(policy) if let Some(shares) = shares => {
-            replay(truth, &mut ByCredit::new(shares, policy, truth, *terms), terms)
+            replay(truth, &mut Chooser::Credit(ByCredit::new(shares, policy, truth, *terms)), terms)
         }
-        Ok(policy) => replay(truth, &mut ByPolicy::new(policy, truth, *terms), terms),
+        Ok(policy) => replay(truth, &mut Chooser::Policy(ByPolicy::new(policy, truth, *terms)), terms),
         // Checked before.
         Err(_) => Vec::new(),
     }

@@ -6,7 +6,10 @@
 //! visited. All pages are the policy's own [`PageState`]s, and what visits teach is folded by [`Learnt::take`], as it is live.
 
 mod by_policy;
+pub(crate) mod classes;
 pub mod compare;
+pub(crate) mod distinct;
+mod learning;
 pub(crate) mod measured_visit;
 pub mod metric;
 pub mod oracle;
@@ -22,7 +25,9 @@ use crate::schedule::rank::{Rank, RankedPage};
 use crate::time::{Age, Timestamp};
 pub use by_policy::ByPolicy;
 use metric::{CycleFigures, Ledger};
+use oracle::ByOracle;
 use truth::Truth;
+use visit_credit::ByCredit;
 
 /// How a replay is run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,23 +86,65 @@ impl Terms {
 }
 
 /// What decides which pages are visited.
-pub trait Chooser {
-    /// Before the first cycle, or when a page's first copy is taken: nothing is known of it.
-    fn born(&mut self, page: u32, cycle: u32, weight: f64);
+pub enum Chooser<'a> {
+    /// A policy of the live crawl.
+    Policy(ByPolicy<'a>),
+    /// One that knows the truth.
+    Oracle(ByOracle<'a>),
+    /// Crawl rates that are kept to by credit.
+    Credit(ByCredit<'a>),
+}
 
-    /// The page was visited, so many cycles after its last visit.
-    fn visited(&mut self, page: u32, cycle: u32, changed: bool);
+impl Chooser<'_> {
+    /// A page's first copy is taken.
+    fn born(&mut self, page: u32, cycle: u32) {
+        match self {
+            Self::Policy(policy) => policy.born(page, cycle),
+            Self::Oracle(oracle) => oracle.visited(page, cycle),
+            Self::Credit(credit) => credit.born(page, cycle),
+        }
+    }
+
+    fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
+        match self {
+            Self::Policy(policy) => policy.visited(page, cycle, changed),
+            Self::Oracle(oracle) => oracle.visited(page, cycle),
+            Self::Credit(credit) => credit.visited(page, cycle, changed),
+        }
+    }
 
     /// From this cycle on the page competes.
-    fn competes(&mut self, page: u32);
+    fn competes(&mut self, page: u32) {
+        match self {
+            Self::Policy(policy) => policy.competes(page),
+            Self::Oracle(oracle) => oracle.competes(page),
+            Self::Credit(credit) => credit.competes(page),
+        }
+    }
 
     /// The best `visits` pages of those that compete, best first.
-    fn choose(&mut self, cycle: u32, visits: usize) -> Vec<u32>;
+    fn choose(&mut self, cycle: u32, visits: usize) -> Vec<u32> {
+        match self {
+            Self::Policy(policy) => policy.choose(cycle, visits),
+            Self::Oracle(oracle) => oracle.choose(cycle, visits),
+            Self::Credit(credit) => credit.choose(visits),
+        }
+    }
 }
 
 /// Replays: moment by moment, what was visited and how good the copy was. Choices are made at each cycle; between them the
 /// copy only ages.
-pub fn replay(truth: &Truth, chooser: &mut dyn Chooser, terms: &Terms) -> Vec<CycleFigures> {
+pub fn replay(truth: &Truth, chooser: &mut Chooser<'_>, terms: &Terms) -> Vec<CycleFigures> {
+    replay_telling(truth, chooser, terms, &mut |_, _| {})
+}
+
+/// The same; `told` hears of each choice, with its cycle, before the visits are made.
+fn replay_telling(
+    truth: &Truth,
+    chooser: &mut Chooser<'_>,
+    terms: &Terms,
+    told: &mut dyn FnMut(u32, &[u32]),
+) -> Vec<CycleFigures> {
     let events = truth.events();
     let mut births: Vec<Vec<u32>> = vec![Vec::new(); truth.cycles as usize];
     for (page, born) in (0..).zip(&truth.born) {
@@ -112,8 +159,7 @@ pub fn replay(truth: &Truth, chooser: &mut dyn Chooser, terms: &Terms) -> Vec<Cy
     let mut all = Vec::new();
     for cycle in 0..truth.cycles {
         for page in pages_born(Some(cycle)) {
-            let weight = truth.weights.get(*page as usize).copied().unwrap_or(1.0);
-            chooser.born(*page, cycle, weight);
+            chooser.born(*page, cycle);
             ledger.first_copy(*page, cycle);
         }
         for page in events.get(cycle as usize).map_or(&[][..], Vec::as_slice) {
@@ -138,6 +184,7 @@ pub fn replay(truth: &Truth, chooser: &mut dyn Chooser, terms: &Terms) -> Vec<Cy
         }
         let visits = terms.visits(competing);
         let chosen = chooser.choose(cycle, visits);
+        told(cycle, &chosen);
         let mut figures = ledger.open(cycle, visits);
         for (rank, page) in chosen.iter().enumerate() {
             let changed = ledger.visit(*page, cycle);

@@ -5,7 +5,7 @@
 //! least staleness that any schedule with this budget can reach (Lagrangian duality).
 
 use super::truth::Truth;
-use super::{Chooser, Terms, best_pages};
+use super::{Terms, best_pages};
 use crate::longevity::since::Since;
 
 /// What is known.
@@ -128,22 +128,19 @@ impl<'a> ByOracle<'a> {
     }
 }
 
-impl Chooser for ByOracle<'_> {
-    fn born(&mut self, page: u32, cycle: u32, _weight: f64) {
-        self.visited(page, cycle, false);
-    }
-
-    fn visited(&mut self, page: u32, cycle: u32, _changed: bool) {
+impl ByOracle<'_> {
+    /// A copy of the page is taken.
+    pub(super) fn visited(&mut self, page: u32, cycle: u32) {
         if let Some(last) = self.last.get_mut(page as usize) {
             *last = cycle;
         }
     }
 
-    fn competes(&mut self, page: u32) {
+    pub(super) fn competes(&mut self, page: u32) {
         self.competing.push(page);
     }
 
-    fn choose(&mut self, cycle: u32, visits: usize) -> Vec<u32> {
+    pub(super) fn choose(&mut self, cycle: u32, visits: usize) -> Vec<u32> {
         let last = |page: u32| self.last.get(page as usize).copied().unwrap_or(0);
         let scored = self.competing.iter().map(|page| (self.score(*page, cycle), last(*page), *page));
         best_pages(scored, visits)
@@ -295,8 +292,8 @@ pub fn bound(truth: &Truth, terms: &Terms) -> Bound {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Ties;
     use super::super::tests::{group_of, in_order, terms_of};
+    use super::super::{Chooser, Ties, replay};
     use super::*;
 
     #[test]
@@ -326,7 +323,10 @@ mod tests {
             let terms = terms_of(&group, budget, 2, Ties::OlderFirst);
             let least = bound(&truth, &terms).staleness;
             for oracle in Oracle::ALL {
-                let cycles = super::super::replay(&truth, &mut ByOracle::new(oracle, &truth, terms), &terms);
+                let cycles = {
+                    let mut chooser = Chooser::Oracle(ByOracle::new(oracle, &truth, terms));
+                    replay(&truth, &mut chooser, &terms)
+                };
                 let reached = super::super::metric::Figures::of(&cycles).staleness;
                 assert!(reached >= least - 1e-9, "{oracle:?} at {budget}: {reached} for {least}");
             }

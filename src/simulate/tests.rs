@@ -53,30 +53,20 @@ pub(super) fn in_order(group: &Group) -> Vec<u32> {
     (0..group.pages.len() as u32).collect()
 }
 
-/// A chooser that keeps what it chose.
-struct Recorded<'a> {
-    inner: &'a mut dyn Chooser,
-    picks: Vec<Vec<u32>>,
+fn by<'a>(policy: Box<dyn Policy>, truth: &'a Truth, terms: Terms) -> Chooser<'a> {
+    Chooser::Policy(ByPolicy::new(policy, truth, terms))
 }
 
-impl Chooser for Recorded<'_> {
-    fn born(&mut self, page: u32, cycle: u32, weight: f64) {
-        self.inner.born(page, cycle, weight);
-    }
-
-    fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
-        self.inner.visited(page, cycle, changed);
-    }
-
-    fn competes(&mut self, page: u32) {
-        self.inner.competes(page);
-    }
-
-    fn choose(&mut self, cycle: u32, visits: usize) -> Vec<u32> {
-        let chosen = self.inner.choose(cycle, visits);
-        self.picks.push(chosen.clone());
-        chosen
-    }
+/// What a replay found, and the pages that it chose in each cycle.
+fn replay_with_picks(
+    truth: &Truth,
+    policy: Box<dyn Policy>,
+    terms: Terms,
+) -> (Vec<CycleFigures>, Vec<Vec<u32>>) {
+    let mut picks = Vec::new();
+    let mut told = |_: u32, chosen: &[u32]| picks.push(chosen.to_vec());
+    let cycles = replay_telling(truth, &mut by(policy, truth, terms), &terms, &mut told);
+    (cycles, picks)
 }
 
 #[test]
@@ -95,15 +85,13 @@ fn change_rates_and_picks_are_the_golden_values() {
         let terms = terms_of(&group, share, number(&case["W"]) as u32, Ties::LowerFirst);
         for (name, expected) in case["policies"].as_object().expect("policies") {
             let policy = find(&name.to_lowercase(), &PolicySettings::default()).expect("a policy");
-            let mut chooser = ByPolicy::new(policy, &truth, terms);
-            let mut recorded = Recorded { inner: &mut chooser, picks: Vec::new() };
-            let cycles = replay(&truth, &mut recorded, &terms);
+            let (cycles, all_picks) = replay_with_picks(&truth, policy, terms);
             let rates: Vec<f64> =
                 cycles.iter().map(|cycle| cycle.changed as f64 / cycle.visits as f64).collect();
             for (at, (rate, expected)) in rates.iter().zip(numbers(&expected["per_day"])).enumerate() {
                 assert!((rate - expected).abs() < 1e-12, "{name}, day {at}: {rate} for {expected}");
             }
-            for (picks, expected) in recorded.picks.iter().zip(expected["picks"].as_array().expect("picks")) {
+            for (picks, expected) in all_picks.iter().zip(expected["picks"].as_array().expect("picks")) {
                 let picks: Vec<f64> = picks.iter().map(|page| f64::from(*page)).collect();
                 assert_eq!(picks, numbers(expected), "{name}");
             }
@@ -120,7 +108,7 @@ fn figures_are_those_counted_by_hand() {
     let truth = Truth::of(&group, &in_order(&group));
     let terms = terms_of(&group, 0.5, 1, Ties::OlderFirst);
     let policy = find("age", &PolicySettings::default()).expect("a policy");
-    let cycles = replay(&truth, &mut ByPolicy::new(policy, &truth, terms), &terms);
+    let cycles = replay(&truth, &mut by(policy, &truth, terms), &terms);
     // Day 2: page 1 changes, page 0 is visited: nothing found. Day 3: both change, page 1 is visited: found, page 0 is
     // stale. Day 4: page 0 is visited: found.
     let facts: Vec<_> =
@@ -139,23 +127,18 @@ fn texts_that_come_back_are_fresh_again_and_fragments_say_how_far() {
         from: vec![(0, 0), (3, 1), (5, 0), (6, 1)],
         texts: vec![text(&[1, 2, 3, 4]), text(&[3, 4, 5, 6])],
     };
-    let page =
-        |history| RecordedPage { url: String::new(), site: String::new(), weight: 2.0, born: 0, history };
-    let group = Group { pages: vec![page(history), page(bits("000000"))], cycles: 8, ..group_of(&[]) };
+    let page = |weight, history| {
+        let (url, site) = (String::new(), String::new());
+        RecordedPage { url, site, weight, born: 0, history }
+    };
+    let pages = vec![page(1.0, history), page(3.0, bits("000000"))];
+    let group = Group { pages, cycles: 8, ..group_of(&[]) };
     let truth = Truth::of(&group, &in_order(&group));
     assert!(truth.has_fragments());
     let terms = terms_of(&group, 0.5, 1, Ties::OlderFirst);
-    /// Visits page 1 whatever happens.
-    struct Blind;
-    impl Chooser for Blind {
-        fn born(&mut self, _: u32, _: u32, _: f64) {}
-        fn visited(&mut self, _: u32, _: u32, _: bool) {}
-        fn competes(&mut self, _: u32) {}
-        fn choose(&mut self, _: u32, _: usize) -> Vec<u32> {
-            vec![1]
-        }
-    }
-    let cycles = replay(&truth, &mut Blind, &terms);
+    // The heavier page is visited, whatever happens.
+    let policy = find("expr:weight", &PolicySettings::default()).expect("a policy");
+    let cycles = replay(&truth, &mut by(policy, &truth, terms), &terms);
     let apart: Vec<f64> = cycles.iter().map(|cycle| (cycle.staleness * 1e6).round() / 1e6).collect();
     let two_thirds = 0.666_667;
     assert_eq!(apart, [0.0, two_thirds, two_thirds, 0.0, two_thirds, two_thirds]);
@@ -164,58 +147,59 @@ fn texts_that_come_back_are_fresh_again_and_fragments_say_how_far() {
     assert!(cycles.iter().all(|cycle| cycle.weight == 4.0));
 }
 
-/// Chooses by the live scheduler, page by page.
+/// Chooses by the live scheduler, page by page. All pages are born at cycle 0.
 struct Live<'a> {
-    policy: Arc<dyn Policy>,
+    policy: Box<dyn Policy>,
     terms: Terms,
     truth: &'a Truth,
     states: Vec<PageState>,
     profiles: Vec<Profiles>,
-    competing: Vec<u32>,
 }
 
 impl<'a> Live<'a> {
+    /// After the warm-up.
     fn new(policy: Box<dyn Policy>, truth: &'a Truth, terms: Terms) -> Self {
-        let state = PageState::found(PageId(0), HostId(0), 0, 1.0, terms.start);
-        let (states, profiles) = (vec![state; truth.pages()], vec![Profiles::default(); truth.pages()]);
-        Self { policy: Arc::from(policy), terms, truth, states, profiles, competing: Vec::new() }
-    }
-}
-
-impl Chooser for Live<'_> {
-    fn born(&mut self, page: u32, cycle: u32, weight: f64) {
-        let at = self.terms.at(cycle);
-        let mut state = PageState::found(PageId(i64::from(page)), HostId(0), 0, weight, at);
-        (state.life, state.last_visit, state.seen_at) = (Life::Alive, Some(at), Some(at));
-        state.kin = self.truth.kin[page as usize];
-        self.states[page as usize] = state;
-        MeasuredVisit::of(self.truth, &self.terms, &mut self.profiles[page as usize], page, cycle, cycle);
-    }
-
-    fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
-        let (at, state) = (self.terms.at(cycle), &mut self.states[page as usize]);
-        let interval = state.copy_age(at);
-        let mut lesson = Lesson::of_bit(at, interval, changed);
-        if self.truth.has_fragments() {
-            let last = cycle - (interval.days() + 0.5) as u32;
-            let profiles = &mut self.profiles[page as usize];
-            MeasuredVisit::of(self.truth, &self.terms, profiles, page, last, cycle).tell(&mut lesson);
+        let at = terms.start;
+        let state = |page: usize| PageState {
+            kin: truth.kin[page],
+            life: Life::Alive,
+            last_visit: Some(at),
+            seen_at: Some(at),
+            ..PageState::found(PageId(page as i64), HostId(0), 0, truth.weights[page], at)
+        };
+        let states = (0..truth.pages()).map(state).collect();
+        let mut profiles = vec![Profiles::default(); truth.pages()];
+        for (page, profiles) in (0..).zip(&mut profiles) {
+            MeasuredVisit::of(truth, &terms, profiles, page, 0, 0);
         }
-        state.learnt.take(&lesson, state.host, state.depth, &*self.policy);
-        (state.last_visit, state.seen_at) = (Some(at), Some(at));
+        let mut live = Self { policy, terms, truth, states, profiles };
+        let all: Vec<u32> = (0..truth.pages() as u32).collect();
+        (1..=terms.warm_up).for_each(|cycle| live.visit(&all, cycle));
+        live
     }
 
-    fn competes(&mut self, page: u32) {
-        self.competing.push(page);
+    fn visit(&mut self, pages: &[u32], cycle: u32) {
+        let at = self.terms.at(cycle);
+        for page in pages {
+            let state = &mut self.states[*page as usize];
+            let interval = state.copy_age(at);
+            let last = cycle - (interval.days() + 0.5) as u32;
+            let changed = self.truth.text(*page, last) != self.truth.text(*page, cycle);
+            let mut lesson = Lesson::of_bit(at, interval, changed);
+            if self.truth.has_fragments() {
+                let profiles = &mut self.profiles[*page as usize];
+                MeasuredVisit::of(self.truth, &self.terms, profiles, *page, last, cycle).tell(&mut lesson);
+            }
+            state.learnt.take(&lesson, state.host, state.depth, &*self.policy);
+            (state.last_visit, state.seen_at) = (Some(at), Some(at));
+        }
     }
 
     fn choose(&mut self, cycle: u32, visits: usize) -> Vec<u32> {
         let now = self.terms.at(cycle);
-        let (states, competing) = (&self.states, &self.competing);
-        let mut each = |look: &mut dyn FnMut(&PageState, usize)| {
-            competing.iter().for_each(|page| look(&states[*page as usize], 1));
-        };
-        Arc::get_mut(&mut self.policy).expect("nobody else has it").survey(&mut Survey {
+        let states = &self.states;
+        let mut each = |look: &mut dyn FnMut(&PageState, usize)| states.iter().for_each(|page| look(page, 1));
+        self.policy.survey(&mut Survey {
             now,
             cycle: i64::from(cycle),
             cycle_length: Age::from_days(1.0),
@@ -225,8 +209,7 @@ impl Chooser for Live<'_> {
             pages: &mut each,
         });
         let mut candidates = Candidates::default();
-        for page in &self.competing {
-            let state = &self.states[*page as usize];
+        for state in &self.states {
             candidates.push(state, crate::policy::score(&*self.policy, state, now));
         }
         let plan = candidates.choose(visits, None, |_| usize::MAX);
@@ -272,13 +255,12 @@ proptest! {
                 if one.prior_kind().is_some() {
                     continue;
                 }
-                let mut here = ByPolicy::new(one, &truth, terms);
+                let (figures, picks) = replay_with_picks(&truth, one, terms);
                 let mut live = Live::new(other, &truth, terms);
-                let mut here = Recorded { inner: &mut here, picks: Vec::new() };
-                let mut live = Recorded { inner: &mut live, picks: Vec::new() };
-                let figures = replay(&truth, &mut here, &terms);
-                replay(&truth, &mut live, &terms);
-                prop_assert_eq!(&here.picks, &live.picks, "{}", name);
+                for (cycle, picked) in figures.iter().map(|figures| figures.cycle).zip(&picks) {
+                    prop_assert_eq!(picked, &live.choose(cycle, picked.len()), "{}, cycle {}", name, cycle);
+                    live.visit(picked, cycle);
+                }
                 for cycle in figures {
                     prop_assert!(cycle.fresh <= cycle.pages && cycle.changed <= cycle.visits);
                     prop_assert!((0.0..=1.0 + 1e-9).contains(&cycle.ndcg) && cycle.age >= 0.0);
@@ -296,7 +278,7 @@ fn between_cycles_copies_only_age() {
     let truth = Truth::of(&group, &in_order(&group));
     let terms = Terms { every: 2, ..terms_of(&group, 0.5, 0, Ties::OlderFirst) };
     let policy = find("age", &PolicySettings::default()).expect("a policy");
-    let all = replay(&truth, &mut ByPolicy::new(policy, &truth, terms), &terms);
+    let all = replay(&truth, &mut by(policy, &truth, terms), &terms);
     let facts: Vec<_> =
         all.iter().map(|moment| (moment.cycle, moment.visits, moment.changed, moment.fresh)).collect();
     // Visits at 2 (page 0), 4 (page 1), 6 (page 0: found) and 8 (page 1).

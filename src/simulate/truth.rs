@@ -3,9 +3,9 @@
 //! A page's truth is a step function: from each of these cycles on it has this text. Where only change bits were
 //! recorded, each change makes a text nobody has seen before.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
 
 use crate::change::divergence::{Divergence, of_smallest, of_sorted};
 use crate::dataset::{Group, History};
@@ -18,14 +18,15 @@ pub struct Truth {
     steps: Vec<Step>,
     /// Where each page's steps begin; one more than there are pages.
     starts: Vec<u32>,
-    /// The fragments of each page's texts, where they are known.
-    texts: Vec<Vec<Arc<[u64]>>>,
+    /// Of each page: bit c is set if another text begins at cycle c. There are none where there are more cycles than bits, or
+    /// where a text comes back.
+    words: Vec<u64>,
+    distances: Distances,
     pub born: Vec<u32>,
     pub weights: Vec<f64>,
     /// Whom each page is like.
     pub kin: Vec<Kin>,
     pub cycles: u32,
-    divergences: RefCell<HashMap<(u32, u32, u32), f32>>,
 }
 
 /// From this cycle on the page has this text.
@@ -41,19 +42,19 @@ impl Truth {
         let mut truth = Self {
             steps: Vec::new(),
             starts: vec![0],
-            texts: Vec::new(),
+            words: Vec::new(),
+            distances: Distances::default(),
             born: Vec::with_capacity(order.len()),
             weights: Vec::with_capacity(order.len()),
             kin: Vec::with_capacity(order.len()),
             cycles: group.cycles,
-            divergences: RefCell::default(),
         };
         for page in order.iter().filter_map(|at| group.pages.get(*at as usize)) {
             match &page.history {
                 History::Bits(bits) => {
                     truth.steps.push(Step { cycle: page.born, text: 0 });
                     truth.push_bits(page.born, bits);
-                    truth.texts.push(Vec::new());
+                    truth.distances.texts.push(Vec::new());
                 }
                 History::Texts { from, texts } => {
                     let mut last = None;
@@ -63,7 +64,7 @@ impl Truth {
                         }
                         last = Some(*text);
                     }
-                    truth.texts.push(texts.clone());
+                    truth.distances.texts.push(texts.clone());
                 }
             }
             truth.starts.push(truth.steps.len() as u32);
@@ -71,7 +72,25 @@ impl Truth {
             truth.weights.push(page.weight);
             truth.kin.push(Kin::of(&page.url));
         }
+        let pages = 0..truth.pages() as u32;
+        if truth.cycles <= u64::BITS && !pages.clone().any(|page| truth.comes_back(page)) {
+            let word =
+                |page| truth.steps(page).iter().skip(1).fold(0, |word, step| word | 1_u64 << step.cycle);
+            truth.words = pages.map(word).collect();
+        }
         truth
+    }
+
+    /// Does a page have a text again that it had before?
+    fn comes_back(&self, page: u32) -> bool {
+        let steps = self.steps(page);
+        // As where only bits are known: each text has a higher number than the one before.
+        if steps.is_sorted_by(|one, next| one.text < next.text) {
+            return false;
+        }
+        let mut texts: Vec<u32> = steps.iter().map(|step| step.text).collect();
+        texts.sort_unstable();
+        texts.windows(2).any(|two| two.first() == two.last())
     }
 
     fn push_bits(&mut self, born: u32, bits: &[u64]) {
@@ -119,25 +138,48 @@ impl Truth {
         events
     }
 
+    /// Has the page another text at `now` than at `last`?
+    pub(crate) fn has_changed(&self, page: u32, last: u32, now: u32) -> bool {
+        match self.words.get(page as usize) {
+            Some(word) => word & cycles_between(last, now) != 0,
+            None => self.text(page, last) != self.text(page, now),
+        }
+    }
+
+    /// When all pages change, as words of bits by cycle, where that is all there is to know.
+    pub(crate) fn words(&self) -> Option<&[u64]> {
+        (self.words.len() == self.pages()).then_some(&self.words)
+    }
+
+    /// The cycles after `last`, up to and with `until`, in which the page has another text than at `last`.
+    pub(crate) fn stale(&self, page: u32, last: u32, until: u32, mut tell: impl FnMut(Range<u32>)) {
+        if let Some(word) = self.words.get(page as usize) {
+            let changes = word & cycles_between(last, until);
+            if changes != 0 {
+                tell(changes.trailing_zeros()..until + 1);
+            }
+            return;
+        }
+        let (steps, held) = (self.steps(page), self.text(page, last));
+        let after = steps.partition_point(|step| step.cycle <= last);
+        let mut later =
+            steps.get(after..).unwrap_or(&[]).iter().take_while(|step| step.cycle <= until).peekable();
+        while let Some(step) = later.next() {
+            let end = later.peek().map_or(until + 1, |next| next.cycle);
+            if step.text != held {
+                tell(step.cycle..end);
+            }
+        }
+    }
+
     /// How far two texts of a page are apart: by their fragments where these are known, else wholly.
     pub fn divergence(&self, page: u32, one: u32, other: u32) -> f64 {
-        if one == other {
-            return 0.0;
-        }
-        let texts = self.texts.get(page as usize).map_or(&[][..], Vec::as_slice);
-        let (Some(a), Some(b)) = (texts.get(one as usize), texts.get(other as usize)) else { return 1.0 };
-        let key = (page, one.min(other), one.max(other));
-        let known = self.divergences.borrow().get(&key).copied();
-        f64::from(known.unwrap_or_else(|| {
-            let apart = apart(a, b);
-            self.divergences.borrow_mut().insert(key, apart);
-            apart
-        }))
+        if one == other { 0.0 } else { self.distances.between(page, one, other) }
     }
 
     /// The same as a crawl measures it that keeps sketches of so many hashes; `None`: of all.
     pub fn measured(&self, page: u32, one: u32, other: u32, sketch: Option<usize>) -> Divergence {
-        let texts = self.texts.get(page as usize).map_or(&[][..], Vec::as_slice);
+        let texts = self.fragments(page);
         match (sketch, texts.get(one as usize), texts.get(other as usize)) {
             (Some(most), Some(a), Some(b)) => of_smallest(a, b, most),
             _ => Divergence::new(self.divergence(page, one, other)).unwrap_or(Divergence::WHOLE),
@@ -146,16 +188,49 @@ impl Truth {
 
     /// The fragments of each text of a page, where they are known.
     pub fn fragments(&self, page: u32) -> &[Arc<[u64]>] {
-        self.texts.get(page as usize).map_or(&[], Vec::as_slice)
+        self.distances.texts.get(page as usize).map_or(&[], Vec::as_slice)
     }
 
     /// Are fragments known?
     pub fn has_fragments(&self) -> bool {
-        self.texts.iter().any(|texts| !texts.is_empty())
+        self.distances.texts.iter().any(|texts| !texts.is_empty())
     }
 }
 
-/// How far two texts are apart, as precisely as it is kept.
-pub fn apart(one: &[u64], other: &[u64]) -> f32 {
-    of_sorted(one, other).get() as f32
+/// The bits of the cycles after one, up to another.
+pub(crate) fn cycles_between(last: u32, now: u32) -> u64 {
+    let up_to = |cycle: u32| if cycle >= 63 { u64::MAX } else { (1_u64 << (cycle + 1)) - 1 };
+    up_to(now) & !up_to(last)
+}
+
+/// How far texts of a page are apart; worked out when it is first asked for, by the thread that asks.
+#[derive(Debug, Default)]
+struct Distances {
+    /// The fragments of each page's texts, where they are known.
+    texts: Vec<Vec<Arc<[u64]>>>,
+    /// By page, text and text. There are several maps, so that threads that ask at the same time seldom wait.
+    known: [Mutex<HashMap<(u32, u32, u32), f32>>; SHARDS],
+}
+
+const SHARDS: usize = 32;
+/// A map that is full is emptied, so that memory has an end.
+const MOST_IN_A_SHARD: usize = 1 << 17;
+
+impl Distances {
+    /// Of two texts that are not the same; 1 if nothing is known of them.
+    fn between(&self, page: u32, one: u32, other: u32) -> f64 {
+        let texts = self.texts.get(page as usize).map_or(&[][..], Vec::as_slice);
+        let (Some(a), Some(b)) = (texts.get(one as usize), texts.get(other as usize)) else { return 1.0 };
+        let work_out = || of_sorted(a, b).get() as f32;
+        let apart = match self.known.get(page as usize % SHARDS).map(Mutex::lock) {
+            Some(Ok(mut known)) => {
+                if known.len() >= MOST_IN_A_SHARD {
+                    known.clear();
+                }
+                *known.entry((page, one.min(other), one.max(other))).or_insert_with(work_out)
+            }
+            _ => work_out(),
+        };
+        f64::from(apart)
+    }
 }

@@ -5,9 +5,9 @@
 //! that a page has earned so far, not on its state, which is all that a policy of the live crawl may see: hence a chooser of
 //! its own. The live counterparts, `optimal` and `proportional`, visit at random moments instead.
 
-use super::by_policy::ROOT;
+use super::learning::Learning;
 use super::truth::Truth;
-use super::{ByPolicy, Chooser, Terms, best_pages};
+use super::{Terms, best_pages};
 use crate::page::{HostId, PageId};
 use crate::policy::allocation::{Objective, VisitTerms, Watched, optimal_under};
 use crate::policy::{PageState, Policy};
@@ -74,13 +74,9 @@ fn proportional(rates: &[f64], visits: f64) -> Vec<f64> {
 pub struct ByCredit<'a> {
     shares: CreditShares,
     terms: Terms,
-    /// Learns, and fits its prior as it does for a policy; it chooses nothing, as no page ever competes there.
-    learning: ByPolicy<'a>,
-    /// Comparisons at the fit that `rates` go by.
-    fitted: u64,
-    /// Of each page: changes a cycle; the last visit; credit, from the first cycle on in which it competes.
+    learning: Learning<'a>,
+    /// Of each page: changes a cycle; credit, from the first cycle on in which it competes.
     rates: Vec<f64>,
-    last: Vec<u32>,
     credit: Vec<Option<f64>>,
 }
 
@@ -91,25 +87,21 @@ impl<'a> ByCredit<'a> {
         Self {
             shares,
             terms,
-            learning: ByPolicy::new(policy, truth, terms),
-            fitted: 0,
+            learning: Learning::new(policy, truth, terms),
             rates: vec![0.0; pages],
-            last: vec![0; pages],
             credit: vec![None; pages],
         }
     }
 
     /// Changes a cycle, by what the page's visits taught.
     fn rate(&mut self, page: u32) -> f64 {
-        let learning = &mut self.learning;
-        let node = learning.pages.get(page as usize).map_or(ROOT, |page| page.node);
-        let place = learning.teach(node);
-        let Some(learnt) = learning.learnt.get(place as usize).cloned() else { return 0.0 };
+        let memory = self.learning.memory(page);
+        let learnt = self.learning.learnt(memory);
         let start = self.terms.start;
         let page = PageState { learnt, ..PageState::found(PageId(0), HostId(0), 0, 1.0, start) };
-        // The rate that `change-rate` ranks pages by: the mean of a Gamma distribution. It is never 0, so it needs no floor, as the
-        // rates of other estimators do.
-        let rate = learning.policy.reason(&page, start).value("estimate").unwrap_or(0.0);
+        // The rate that `change-rate` ranks pages by: the mean of a Gamma distribution. It is never 0, so it needs no floor, as
+        // the rates of other estimators do.
+        let rate = self.learning.policy.reason(&page, start).value("estimate").unwrap_or(0.0);
         rate * self.terms.days(self.terms.every).days()
     }
 
@@ -124,40 +116,29 @@ impl<'a> ByCredit<'a> {
     fn competing(&self) -> Vec<u32> {
         (0..).zip(&self.credit).filter(|(_, credit)| credit.is_some()).map(|(page, _)| page).collect()
     }
-}
 
-impl Chooser for ByCredit<'_> {
-    fn born(&mut self, page: u32, cycle: u32, weight: f64) {
-        self.learning.born(page, cycle, weight);
-        if let Some(last) = self.last.get_mut(page as usize) {
-            *last = cycle;
-        }
+    pub(super) fn born(&mut self, page: u32, cycle: u32) {
+        self.learning.born(page, cycle);
     }
 
-    fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
+    pub(super) fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
         self.learning.visited(page, cycle, changed);
-        let at = page as usize;
-        if let Some(last) = self.last.get_mut(at) {
-            *last = cycle;
-        }
-        if let Some(Some(credit)) = self.credit.get_mut(at) {
+        if let Some(Some(credit)) = self.credit.get_mut(page as usize) {
             *credit -= 1.0;
             self.look_again(page);
         }
     }
 
-    fn competes(&mut self, page: u32) {
+    pub(super) fn competes(&mut self, page: u32) {
         if let Some(credit) = self.credit.get_mut(page as usize) {
             *credit = Some(0.0);
         }
         self.look_again(page);
     }
 
-    fn choose(&mut self, _cycle: u32, visits: usize) -> Vec<u32> {
+    pub(super) fn choose(&mut self, visits: usize) -> Vec<u32> {
         let pages = self.competing();
-        self.learning.fit();
-        if self.fitted != self.learning.fitted {
-            self.fitted = self.learning.fitted;
+        if self.learning.fit() {
             pages.iter().for_each(|page| self.look_again(*page));
         }
         let rates: Vec<f64> =
@@ -165,11 +146,9 @@ impl Chooser for ByCredit<'_> {
         let earned = self.shares.earned(&rates, visits as f64);
         let mut ranked: Vec<(f64, u32, u32)> = Vec::with_capacity(pages.len());
         for (page, earned) in pages.iter().zip(earned) {
-            if let (Some(Some(credit)), Some(last)) =
-                (self.credit.get_mut(*page as usize), self.last.get(*page as usize))
-            {
+            if let Some(Some(credit)) = self.credit.get_mut(*page as usize) {
                 *credit += earned;
-                ranked.push((*credit, *last, *page));
+                ranked.push((*credit, self.learning.last(*page), *page));
             }
         }
         best_pages(ranked, visits)
@@ -182,7 +161,7 @@ mod tests {
 
     use super::super::tests::{group_of, in_order, terms_of};
     use super::super::truth::Truth;
-    use super::super::{Ties, replay};
+    use super::super::{Chooser, Ties, replay};
     use super::*;
     use crate::policy::registry::{PolicySettings, find};
 
@@ -225,8 +204,9 @@ mod tests {
         let terms = terms_of(&group, 0.1, 2, Ties::OlderFirst);
         for shares in CreditShares::ALL {
             let policy = find("change-rate", &PolicySettings::default()).expect("a policy");
-            let mut chooser = ByCredit::new(shares, policy, &truth, terms);
+            let mut chooser = Chooser::Credit(ByCredit::new(shares, policy, &truth, terms));
             let cycles = replay(&truth, &mut chooser, &terms);
+            let Chooser::Credit(chooser) = chooser else { panic!("it chose by credit") };
             assert!(cycles.iter().all(|cycle| cycle.visits == 3));
             let credit: Vec<f64> = chooser.credit.iter().copied().flatten().collect();
             assert!(credit.iter().sum::<f64>().abs() < 1e-6, "{shares:?} {credit:?}");

@@ -1,7 +1,7 @@
-//! States that pages can be in, as far as formulas can tell them apart: pages in the same state share a score.
+//! FormulaStates that pages can be in, as far as formulas can tell them apart: pages in the same state share a score.
 //!
 //! A state is what visits taught of a page, folded as the live policy folds it ([`Traces::add`]), and nothing that no
-//! terminal looks at. States and the steps between them are kept from one formula to the next.
+//! terminal looks at. FormulaStates and the steps between them are kept from one formula to the next.
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -11,6 +11,7 @@ use crate::policy::Lesson;
 use crate::policy::expression::terminal::Facts;
 use crate::policy::expression::{Terminal, settled};
 use crate::policy::traces::{Traces, Wanted};
+use crate::simulate::distinct::Distinct;
 use crate::time::{Age, Timestamp};
 use crate::varint::{push, push_float};
 
@@ -30,17 +31,15 @@ pub struct Visit {
 
 /// All states that were met.
 #[derive(Debug)]
-pub struct States {
+pub struct FormulaStates {
     terminals: Vec<Terminal>,
     wanted: Wanted,
     cycle_days: f64,
-    looks_at: LooksAt,
-    rows: Vec<Row>,
+    tells_apart: TellsApart,
+    rows: Distinct<Row>,
     /// What terminals that don't depend on the waiting time are in each state.
     values: Vec<Vec<f64>>,
-    /// States by a hash of all that makes them, and steps by one of where from and of the visit: wide enough that no two
-    /// are alike.
-    known: ByHash<u128, u32>,
+    /// From state to state, by a hash of the first and of the visit: wide enough that no two are alike.
     steps: ByHash<u128, u32>,
     /// Room for what is hashed.
     bytes: Vec<u8>,
@@ -48,7 +47,7 @@ pub struct States {
 
 /// What makes states differ.
 #[derive(Clone, Copy, Debug)]
-struct LooksAt {
+struct TellsApart {
     gaps: bool,
     moved: bool,
     age: bool,
@@ -65,21 +64,20 @@ struct Row {
     traces: Traces,
 }
 
-impl States {
+impl FormulaStates {
     pub fn new(terminals: &[Terminal], cycle_days: f64) -> Self {
         let wanted = Wanted::of(terminals);
         let has = |terminal| terminals.contains(&terminal);
         let age = has(Terminal::Age);
         let gaps = age || has(Terminal::Gamma) || has(Terminal::Quiet) || wanted.divergence();
-        let looks_at = LooksAt { gaps, moved: wanted.divergence(), age, weight: has(Terminal::Weight) };
+        let tells_apart = TellsApart { gaps, moved: wanted.divergence(), age, weight: has(Terminal::Weight) };
         let mut states = Self {
             terminals: terminals.to_vec(),
             wanted,
             cycle_days,
-            looks_at,
-            rows: Vec::new(),
+            tells_apart,
+            rows: Distinct::default(),
             values: vec![Vec::new(); Terminal::ALL.len()],
-            known: ByHash::default(),
             steps: ByHash::default(),
             bytes: Vec::new(),
         };
@@ -90,7 +88,6 @@ impl States {
     fn forget(&mut self) {
         self.rows.clear();
         self.values.iter_mut().for_each(Vec::clear);
-        self.known.clear();
         self.steps.clear();
     }
 
@@ -108,14 +105,14 @@ impl States {
 
     /// Of a page of that weight after its first copy.
     pub fn first(&mut self, weight: f64) -> u32 {
-        let weight = if self.looks_at.weight { weight } else { 1.0 };
+        let weight = if self.tells_apart.weight { weight } else { 1.0 };
         self.place(Row { weight, ..Row::default() })
     }
 
     /// After one more visit.
     pub fn after(&mut self, state: u32, visit: Visit) -> u32 {
-        let gap = if self.looks_at.gaps { visit.gap } else { 0 };
-        let moved = if self.looks_at.moved { visit.moved } else { f64::from(u8::from(visit.changed)) };
+        let gap = if self.tells_apart.gaps { visit.gap } else { 0 };
+        let moved = if self.tells_apart.moved { visit.moved } else { f64::from(u8::from(visit.changed)) };
         // Divergences are never negative, so the sign is free to say whether there was a change.
         let moved_bits = moved.to_bits() | u64::from(visit.changed) << 63;
         let key = xxh3_128(
@@ -124,16 +121,16 @@ impl States {
         if let Some(next) = self.steps.get(&key) {
             return *next;
         }
-        let mut row = self.rows.get(state as usize).cloned().unwrap_or_default();
+        let mut row = self.rows.get(state).cloned().unwrap_or_default();
         row.visits += 1;
         row.changes += u32::from(visit.changed);
-        if self.looks_at.age {
+        if self.tells_apart.age {
             row.span += visit.gap;
         }
         if !self.wanted.is_nothing() {
             let interval = Age::from_days(self.cycle_days * f64::from(visit.gap));
             let lesson = Lesson {
-                divergence: self.looks_at.moved.then_some(moved),
+                divergence: self.tells_apart.moved.then_some(moved),
                 ..Lesson::of_bit(Timestamp::from_seconds(0), interval, visit.changed)
             };
             let days = interval.days().max(Age::SHORTEST_DAYS);
@@ -152,16 +149,17 @@ impl States {
         if !self.wanted.is_nothing() {
             row.traces.push_bytes(bytes);
         }
-        let next = self.rows.len() as u32;
-        let place = *self.known.entry(xxh3_128(bytes)).or_insert(next);
-        if place == next {
+        let count = self.rows.len();
+        let place = self.rows.number(bytes, row);
+        if self.rows.len() > count
+            && let Some(row) = self.rows.get(place)
+        {
             let facts = row.facts(self.cycle_days);
             for terminal in &self.terminals {
                 if let Some(column) = self.values.get_mut(*terminal as usize) {
                     column.push(settled(terminal.of(&facts)));
                 }
             }
-            self.rows.push(row);
         }
         place
     }

@@ -1,0 +1,197 @@
+//! Lessons of a replay: what the visits so far taught a policy of each page.
+//!
+//! A policy's memory of a page follows from the gaps between visits and from what they found, so pages with the same
+//! history share it. Histories are kept as a tree. They are learnt again from the start when the prior that the policy goes
+//! by is fitted again.
+
+use std::collections::HashMap;
+
+use super::Terms;
+use super::distinct::Distinct;
+use super::measured_visit::MeasuredVisit;
+use super::truth::Truth;
+use crate::change::profile::Profiles;
+use crate::estimate::Seen;
+use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
+use crate::estimate::gamma::Gamma;
+use crate::estimate::priors::{GroupBy, Prior, PriorKind, Priors, is_time_to_fit};
+use crate::page::HostId;
+use crate::policy::{Learnt, Lesson, LooksAt, Policy};
+use crate::time::Age;
+
+/// A history of visits: the last one, and the history before it.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    before: u32,
+    gap: u32,
+    changed: bool,
+    /// A place in `measured`; 0: nothing was measured.
+    measured: u32,
+}
+
+/// The history without a visit.
+const ROOT: u32 = 0;
+
+/// A policy, and what it has learnt of each page.
+pub(super) struct Learning<'a> {
+    pub(super) policy: Box<dyn Policy>,
+    pub(super) terms: Terms,
+    pub(super) truth: &'a Truth,
+    pub(super) looks_at: LooksAt,
+    nodes: Vec<Node>,
+    children: HashMap<(u32, u32, bool), u32>,
+    /// Where the policy looks at how far pages moved, each visit is a history of its own. The first place stands for none.
+    measured: Vec<MeasuredVisit>,
+    /// The change profiles of each page, then.
+    profiles: Vec<Profiles>,
+    /// By history, as far as it was asked for: the number of the memory.
+    taught: Vec<u32>,
+    memories: Distinct<Learnt>,
+    /// Of each page: its history and its last visit.
+    pages: Vec<(u32, u32)>,
+    /// Visits so far, all of which had a copy to compare with, and as many as there were at the last fit.
+    comparisons: u64,
+    fitted: u64,
+}
+
+impl<'a> Learning<'a> {
+    pub(super) fn new(policy: Box<dyn Policy>, truth: &'a Truth, terms: Terms) -> Self {
+        let pages = truth.pages();
+        let mut looks_at = policy.looks_at();
+        looks_at.divergence &= truth.has_fragments();
+        let mut learning = Self {
+            policy,
+            terms,
+            truth,
+            looks_at,
+            nodes: vec![Node { before: ROOT, gap: 0, changed: false, measured: 0 }],
+            children: HashMap::new(),
+            measured: vec![MeasuredVisit { divergence: 0.0, bases: Vec::new() }],
+            profiles: if looks_at.divergence { vec![Profiles::default(); pages] } else { Vec::new() },
+            taught: Vec::new(),
+            memories: Distinct::default(),
+            pages: vec![(ROOT, 0); pages],
+            comparisons: 0,
+            fitted: 0,
+        };
+        learning.forget();
+        learning
+    }
+
+    /// Nothing is learnt of any history but the empty one.
+    fn forget(&mut self) {
+        self.memories.clear();
+        let nothing = Learnt::default();
+        self.taught = vec![self.memories.number(&nothing.to_bytes(), nothing)];
+    }
+
+    /// The first copy of a page is taken.
+    pub(super) fn born(&mut self, page: u32, cycle: u32) {
+        if let Some(place) = self.pages.get_mut(page as usize) {
+            *place = (ROOT, cycle);
+        }
+        if self.looks_at.divergence {
+            self.measure(page, cycle, cycle);
+        }
+    }
+
+    pub(super) fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
+        let last = self.last(page);
+        let measured = if self.looks_at.divergence { self.measure(page, last, cycle) } else { 0 };
+        let Some((history, last)) = self.pages.get_mut(page as usize) else { return };
+        let gap = cycle - *last;
+        let next = self.nodes.len() as u32;
+        let node = match measured {
+            0 => *self.children.entry((*history, gap, changed)).or_insert(next),
+            _ => next,
+        };
+        if node == next {
+            self.nodes.push(Node { before: *history, gap, changed, measured });
+        }
+        (*history, *last) = (node, cycle);
+        self.comparisons += 1;
+    }
+
+    /// Measures a page; gives the place of what was found.
+    fn measure(&mut self, page: u32, last: u32, cycle: u32) -> u32 {
+        let Some(profiles) = self.profiles.get_mut(page as usize) else { return 0 };
+        self.measured.push(MeasuredVisit::of(self.truth, &self.terms, profiles, page, last, cycle));
+        self.measured.len() as u32 - 1
+    }
+
+    /// The cycle of a page's last visit.
+    pub(super) fn last(&self, page: u32) -> u32 {
+        self.pages.get(page as usize).map_or(0, |(_, last)| *last)
+    }
+
+    /// The number of the memory of a page. Histories are learnt in their order, so those before its own are learnt already.
+    pub(super) fn memory(&mut self, page: u32) -> u32 {
+        let history = self.pages.get(page as usize).map_or(ROOT, |(history, _)| *history);
+        while self.taught.len() <= history as usize {
+            let next = self.nodes.get(self.taught.len()).copied();
+            let Some(Node { before, gap, changed, measured }) = next else { return 0 };
+            let mut learnt =
+                self.taught.get(before as usize).map(|from| self.learnt(*from)).unwrap_or_default();
+            let mut lesson = Lesson::of_bit(self.terms.start, self.terms.days(gap), changed);
+            if let Some(measured) = self.measured.get(measured as usize).filter(|_| measured > 0) {
+                measured.tell(&mut lesson);
+            }
+            learnt.take(&lesson, HostId(0), 0, &*self.policy);
+            self.taught.push(self.memories.number(&learnt.to_bytes(), learnt));
+        }
+        self.taught.get(history as usize).copied().unwrap_or(0)
+    }
+
+    /// A memory by its number.
+    pub(super) fn learnt(&self, memory: u32) -> Learnt {
+        self.memories.get(memory).cloned().unwrap_or_default()
+    }
+
+    /// Fits the prior that the policy goes by again, if there is one and it is time. Then all memories have other numbers.
+    pub(super) fn fit(&mut self) -> bool {
+        let Some(kind) = self.policy.prior_kind() else { return false };
+        if !is_time_to_fit(self.comparisons, self.fitted) {
+            return false;
+        }
+        self.fitted = self.comparisons;
+        let mut counts: HashMap<u32, u32> = HashMap::new();
+        for (history, _) in self.pages.iter().filter(|(history, _)| *history != ROOT) {
+            *counts.entry(*history).or_default() += 1;
+        }
+        let mut counted: Vec<(u32, u32)> = counts.into_iter().collect();
+        counted.sort_unstable();
+        let histories: Vec<(Intervals, u32)> =
+            counted.into_iter().map(|(node, count)| (self.intervals(node), count)).collect();
+        let borrowed: Vec<(&Intervals, u32)> =
+            histories.iter().map(|(history, count)| (history, *count)).collect();
+        let pages = histories.iter().map(|(_, count)| u64::from(*count)).sum();
+        let numbers = match kind {
+            PriorKind::Gamma => Gamma::fit_counted(&borrowed).map(|fit| [fit.shape, fit.days]),
+            PriorKind::TwoIntervals => {
+                let all = borrowed.iter().flat_map(|(history, count)| {
+                    std::iter::repeat_n((HostId(0), 0, (*history).clone()), *count as usize)
+                });
+                let all: Vec<_> = all.collect();
+                Priors::fit(GroupBy::All, &[kind], &all).all.first().map(|prior| prior.numbers)
+            }
+        };
+        let Some(numbers) = numbers else { return false };
+        let prior = Prior { kind, group: None, numbers, pages };
+        let priors = Priors { by: GroupBy::All, all: vec![prior], comparisons: self.comparisons };
+        self.policy.believe(&priors);
+        self.forget();
+        true
+    }
+
+    /// The intervals of a history.
+    fn intervals(&self, node: u32) -> Intervals {
+        let mut history = Intervals::keeping(KEPT_LENGTHS);
+        let mut at = node;
+        while at != ROOT {
+            let Some(Node { before, gap, changed, .. }) = self.nodes.get(at as usize).copied() else { break };
+            history.add(self.terms.days(gap).days().max(Age::SHORTEST_DAYS), Seen::from(changed));
+            at = before;
+        }
+        history
+    }
+}
