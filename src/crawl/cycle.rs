@@ -80,7 +80,7 @@ pub(super) async fn run<W: Web>(
     let outcome = cycle.go(number, &mut stop, progress).await;
     let Cycle { outbox, id, phase, crawler, .. } = cycle;
     // Whatever happened, the store comes back: what was committed is in it.
-    crawler.store = outbox.finish();
+    crawler.store = outbox.finish().await;
     outcome?;
     if phase != Phase::Stopping {
         crawler.close_cycle(id)?;
@@ -110,8 +110,14 @@ impl<'a, W: Web> Cycle<'a, W> {
         // Found pages can wait a little: their host has its pause to keep.
         let linger = crawler.settings.fetch.politeness.delay / 4;
         let store = crawler.store.take().ok_or(CrawlError::WriterLost)?;
-        let writer =
-            Writer::start(store, open.id, linger, crawler.observer.change).map_err(CrawlError::Writer)?;
+        let (change, place) = (crawler.observer.change, crawler.writer_place);
+        let writer = match Writer::start(store, open.id, linger, change, place) {
+            Ok(writer) => writer,
+            Err((store, error)) => {
+                crawler.store = Some(store);
+                return Err(CrawlError::Writer(error));
+            }
+        };
         let mut cycle = Self {
             crawler,
             id: open.id,
@@ -355,3 +361,7 @@ async fn told_to_stop(stop: &mut watch::Receiver<bool>) {
         pending::<()>().await;
     }
 }
+
+#[cfg(test)]
+#[path = "cycle_tests.rs"]
+mod tests;

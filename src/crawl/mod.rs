@@ -36,6 +36,7 @@ pub use accounts::Counts;
 use accounts::Accounts;
 use observe::Observer;
 use weights::WeightBy;
+use writer::WriterPlace;
 
 /// How a crawl works.
 #[derive(Clone, Debug)]
@@ -149,6 +150,7 @@ pub struct Crawler<W> {
     policy_memory: Option<String>,
     /// How long the next cycle may take, if that is not the time from one to the next.
     time: Option<Duration>,
+    writer_place: WriterPlace,
 }
 
 impl<W: Web> Crawler<W> {
@@ -202,6 +204,7 @@ impl<W: Web> Crawler<W> {
             least: None,
             policy_memory: None,
             time: None,
+            writer_place: WriterPlace::default(),
         })
     }
 

@@ -53,7 +53,7 @@ impl Outbox {
     }
 
     /// Lets the writer finish, and gives the store back. `None` only if the writer panicked.
-    pub(super) fn finish(self) -> Option<Box<dyn Store>> {
-        self.writer.finish()
+    pub(super) async fn finish(self) -> Option<Box<dyn Store>> {
+        self.writer.finish().await
     }
 }

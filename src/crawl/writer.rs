@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
+use tokio::time::Instant;
 
 use crate::change::ChangeSettings;
 use crate::fetch::visit::HostReport;
@@ -60,30 +61,66 @@ const BUSY: usize = 32;
 /// Commits are at least so far apart, so that a slow crawl's visits share them.
 const LINGER: std::ops::RangeInclusive<Duration> = Duration::from_millis(10)..=Duration::from_millis(500);
 
+/// Where a writer works.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriterPlace {
+    /// On a thread of its own, beside the network.
+    #[default]
+    Thread,
+    /// On the runtime of the crawl, which waits meanwhile: tests run in tokio's time, and without threads.
+    #[cfg(test)]
+    Task,
+}
+
+/// The crawl's end of the writer.
 pub struct Writer {
     orders: Option<Sender<Order>>,
     room: Arc<Semaphore>,
     replies: UnboundedReceiver<Reply>,
-    thread: Option<JoinHandle<Box<dyn Store>>>,
+    worker: Worker,
+}
+
+enum Worker {
+    Thread(JoinHandle<Option<Box<dyn Store>>>),
+    #[cfg(test)]
+    Task(tokio::task::JoinHandle<Box<dyn Store>>),
 }
 
 impl Writer {
-    /// `linger`: how long it may wait for more before it commits; found pages wait as long to be planned.
+    /// `linger`: how long it may wait for more before it commits; found pages wait as long to be planned. If it can't be
+    /// started the store is given back.
     pub fn start(
         store: Box<dyn Store>,
         cycle: CycleId,
         linger: Duration,
         change: ChangeSettings,
-    ) -> std::io::Result<Self> {
+        place: WriterPlace,
+    ) -> Result<Self, (Box<dyn Store>, std::io::Error)> {
         let linger = linger.clamp(*LINGER.start(), *LINGER.end());
         let (orders, incoming) = channel(QUEUE);
         let (outgoing, replies) = unbounded_channel();
         let room = Arc::new(Semaphore::new(ROOM as usize));
-        let thread = std::thread::Builder::new().name("freshet-writer".to_owned()).spawn({
-            let room = Arc::clone(&room);
-            move || write(store, cycle, (linger, change), incoming, &outgoing, &room)
-        })?;
-        Ok(Self { orders: Some(orders), room, replies, thread: Some(thread) })
+        let desk = Desk { store, cycle, change, linger, last_commit: Instant::now(), replies: outgoing };
+        let own_room = Arc::clone(&room);
+        let worker = match place {
+            WriterPlace::Thread => {
+                // A thread that can't be started would drop the store with its work: it is handed over afterwards.
+                let (hand_over, handed_over) = std::sync::mpsc::channel::<Desk>();
+                let thread = std::thread::Builder::new().name("freshet-writer".to_owned());
+                let started =
+                    thread.spawn(move || Some(write(handed_over.recv().ok()?, incoming, &own_room)));
+                match started {
+                    Err(error) => return Err((desk.store, error)),
+                    Ok(thread) => {
+                        let _ = hand_over.send(desk);
+                        Worker::Thread(thread)
+                    }
+                }
+            }
+            #[cfg(test)]
+            WriterPlace::Task => Worker::Task(tokio::spawn(write_on_runtime(desk, incoming, own_room))),
+        };
+        Ok(Self { orders: Some(orders), room, replies, worker })
     }
 
     /// Hands over an order. A writer that has failed takes no more; its [`Reply::Failed`] says why.
@@ -98,29 +135,70 @@ impl Writer {
         self.replies.recv().await
     }
 
-    /// Lets it finish what it has, and gives the store back. `None` only if its thread panicked.
-    pub fn finish(mut self) -> Option<Box<dyn Store>> {
+    /// Lets it finish what it has, and gives the store back. `None` only if it panicked.
+    pub async fn finish(mut self) -> Option<Box<dyn Store>> {
         self.orders = None;
-        self.thread.take()?.join().ok()
+        match self.worker {
+            Worker::Thread(thread) => thread.join().ok().flatten(),
+            #[cfg(test)]
+            Worker::Task(task) => task.await.ok(),
+        }
     }
 }
 
-fn write(
-    mut store: Box<dyn Store>,
-    cycle: CycleId,
-    (linger, change): (Duration, ChangeSettings),
-    mut orders: Receiver<Order>,
-    replies: &UnboundedSender<Reply>,
-    room: &Semaphore,
-) -> Box<dyn Store> {
-    // However this ends, nobody may wait for room any more.
+/// The writer's loop on a thread.
+fn write(mut desk: Desk, mut orders: Receiver<Order>, room: &Semaphore) -> Box<dyn Store> {
+    // However this ends, the crawl may not wait for room any more.
     let _open = CloseOnDrop(room);
-    let mut last_commit = Instant::now();
     while let Some(first) = orders.blocking_recv() {
-        if !matches!(first, Order::Plan(_)) && orders.len() < BUSY {
-            std::thread::sleep(linger.saturating_sub(last_commit.elapsed()));
+        std::thread::sleep(desk.pause(&first, orders.len()));
+        if !desk.take(first, &mut orders, room) {
+            break;
         }
-        let mut batch = Batch { now: Timestamp::now(), change, ..Batch::default() };
+    }
+    desk.store
+}
+
+/// The same loop on the runtime of the crawl.
+#[cfg(test)]
+async fn write_on_runtime(
+    mut desk: Desk,
+    mut orders: Receiver<Order>,
+    room: Arc<Semaphore>,
+) -> Box<dyn Store> {
+    let _open = CloseOnDrop(&room);
+    while let Some(first) = orders.recv().await {
+        tokio::time::sleep(desk.pause(&first, orders.len())).await;
+        if !desk.take(first, &mut orders, &room) {
+            break;
+        }
+    }
+    desk.store
+}
+
+/// The writer's work, wherever it is done.
+struct Desk {
+    store: Box<dyn Store>,
+    cycle: CycleId,
+    change: ChangeSettings,
+    linger: Duration,
+    last_commit: Instant,
+    replies: UnboundedSender<Reply>,
+}
+
+impl Desk {
+    /// How long to wait for more orders before the next commit. A plan does not wait: hosts stand idle until it is written.
+    fn pause(&self, first: &Order, waiting: usize) -> Duration {
+        if matches!(first, Order::Plan(_)) || waiting >= BUSY {
+            Duration::ZERO
+        } else {
+            self.linger.saturating_sub(self.last_commit.elapsed())
+        }
+    }
+
+    /// Commits this order together with those that wait, up to a plan, and answers. Says whether it can go on.
+    fn take(&mut self, first: Order, orders: &mut Receiver<Order>, room: &Semaphore) -> bool {
+        let mut batch = Batch { now: Timestamp::now(), change: self.change, ..Batch::default() };
         let mut taken = 0;
         let mut weighed = 0;
         let mut plan = None;
@@ -134,9 +212,9 @@ fn write(
                 }
                 Order::AdoptSeed(of, url) => {
                     taken += 1;
-                    if let Err(error) = store.adopt_seed(of, &url, batch.now) {
-                        let _ = replies.send(Reply::Failed(error));
-                        return store;
+                    if let Err(error) = self.store.adopt_seed(of, &url, batch.now) {
+                        let _ = self.replies.send(Reply::Failed(error));
+                        return false;
                     }
                 }
                 other => {
@@ -146,15 +224,27 @@ fn write(
             }
             next = if batch.visits.len() < BATCH { orders.try_recv().ok() } else { None };
         }
-        let committed = commit(&mut *store, cycle, &batch, taken, plan.as_ref(), replies);
+        let committed = self.commit(&batch, taken, plan.as_ref());
         room.add_permits(weighed as usize);
-        last_commit = Instant::now();
+        self.last_commit = Instant::now();
         if let Err(error) = committed {
-            let _ = replies.send(Reply::Failed(error));
-            return store;
+            let _ = self.replies.send(Reply::Failed(error));
+            return false;
         }
+        true
     }
-    store
+
+    fn commit(&mut self, batch: &Batch, orders: usize, plan: Option<&Plan>) -> Result<(), StoreError> {
+        if orders > 0 {
+            let recorded =
+                if batch.is_empty() { Recorded::default() } else { self.store.record(self.cycle, batch)? };
+            let _ = self.replies.send(Reply::Recorded { orders, recorded });
+        }
+        if let Some(plan) = plan {
+            let _ = self.replies.send(Reply::Planned(self.store.plan(self.cycle, plan)?));
+        }
+        Ok(())
+    }
 }
 
 struct CloseOnDrop<'a>(&'a Semaphore);
@@ -200,22 +290,4 @@ fn add(batch: &mut Batch, order: Order) {
         }
         Order::Plan(_) | Order::AdoptSeed(..) => {}
     }
-}
-
-fn commit(
-    store: &mut dyn Store,
-    cycle: CycleId,
-    batch: &Batch,
-    orders: usize,
-    plan: Option<&Plan>,
-    replies: &UnboundedSender<Reply>,
-) -> Result<(), StoreError> {
-    if orders > 0 {
-        let recorded = if batch.is_empty() { Recorded::default() } else { store.record(cycle, batch)? };
-        let _ = replies.send(Reply::Recorded { orders, recorded });
-    }
-    if let Some(plan) = plan {
-        let _ = replies.send(Reply::Planned(store.plan(cycle, plan)?));
-    }
-    Ok(())
 }

@@ -13,6 +13,7 @@ pub mod limits;
 pub mod network;
 pub mod politeness;
 pub mod robots;
+pub mod scripted;
 mod task;
 pub mod visit;
 pub mod web;

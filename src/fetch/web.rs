@@ -1,4 +1,4 @@
-//! The seam to the web: what answers a request. The network in the live crawl, a recording in the simulator.
+//! The seam to the web: what answers a request. The network in the live crawl, a scripted web in memory in tests.
 
 use std::future::Future;
 use std::net::IpAddr;
