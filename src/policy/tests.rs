@@ -1,4 +1,4 @@
-//! What holds of every policy, and the golden values of the papers' own.
+//! Golden values of the papers' policies, and properties beyond those that `tests/conformance/policy.rs` checks for every row.
 
 use proptest::prelude::*;
 
@@ -63,35 +63,6 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_score_is_finite_and_never_falls_while_a_page_waits(
-        histories in prop::collection::vec(history(), 1..6), weight in 0.01..100.0_f64,
-        waits in prop::collection::vec(0..400 * DAY, 2..6), budget in 0.01..50.0_f64, failures in 0u32..40
-    ) {
-        let mut waits = waits;
-        waits.sort_unstable();
-        for mut policy in policies() {
-            let mut pages: Vec<PageState> = (1..)
-                .zip(&histories)
-                .map(|(id, visits)| visited(&*policy, id, visits, weight))
-                .collect();
-            look_over(&mut *policy, &pages, budget);
-            for page in &mut pages {
-                page.failures = failures;
-                let since = page.waits_since();
-                let mut last = f64::NEG_INFINITY;
-                for wait in &waits {
-                    let now = Timestamp::from_millis(since.millis() + wait);
-                    let value = score(&*policy, page, now).value();
-                    prop_assert!(value.is_finite(), "{}: {value}", policy.name());
-                    // Rounding may take the last digit.
-                    prop_assert!(value >= last - last.abs() * 1e-9, "{}: {value} after {last}", policy.name());
-                    last = value;
-                }
-            }
-        }
-    }
-
-    #[test]
     fn the_order_of_pages_does_not_matter(
         histories in prop::collection::vec(history(), 2..6), budget in 0.01..50.0_f64
     ) {
@@ -111,19 +82,6 @@ proptest! {
                 prop_assert!(close(*one, *other, 1e-3) || (one - other).abs() < 1e-12, "{} {one} {other}", policy.name());
             }
         }
-    }
-
-    #[test]
-    fn what_was_learnt_of_a_page_survives_being_stored(visits in history()) {
-        for policy in policies() {
-            let page = visited(&*policy, 1, &visits, 1.0);
-            prop_assert_eq!(Learnt::from_bytes(&page.learnt.to_bytes()), Some(page.learnt), "{}", policy.name());
-        }
-    }
-
-    #[test]
-    fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
-        let _ = Learnt::from_bytes(&bytes);
     }
 }
 
@@ -247,22 +205,6 @@ fn the_papers_policies_have_their_golden_scores_and_picks() {
                 order.iter().take(number(&case["k"]) as usize).map(|at| *at as f64).collect();
             assert_eq!(picks, numbers(&case["policies"][name]["top"]), "{name}");
         }
-    }
-}
-
-#[test]
-fn new_pages_come_in_order_of_depth_and_failures_put_pages_back() {
-    for policy in policies() {
-        let found =
-            |id, depth| PageState::found(PageId(id), HostId(1), depth, 1.0, Timestamp::from_millis(DAY));
-        let now = Timestamp::from_millis(40 * DAY);
-        let scores: Vec<f64> = (0..4).map(|depth| score(&*policy, &found(1, depth), now).value()).collect();
-        assert!(scores.is_sorted_by(|a, b| a > b), "{}: {scores:?}", policy.name());
-        let mut page = visited(&*policy, 1, &[(1.0, true), (1.0, true)], 1.0);
-        let now = Timestamp::from_millis(page.waits_since().millis() + DAY);
-        let well = score(&*policy, &page, now).value();
-        page.failures = 2;
-        assert!(close(score(&*policy, &page, now).value(), well / 4.0, 1e-12), "{}", policy.name());
     }
 }
 
