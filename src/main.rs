@@ -2,7 +2,10 @@
 
 mod cli;
 mod commands;
+mod on_change;
+mod set_up;
 mod settings;
+mod signals;
 mod terminal;
 
 use std::process::ExitCode;

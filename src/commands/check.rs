@@ -13,8 +13,8 @@ use freshet::page::Host;
 use freshet::report::{self, span};
 use freshet::time::Timestamp;
 
-use super::crawl::ADDRESS_HINT;
 use crate::cli::{CheckArgs, Global};
+use crate::set_up::{ADDRESS_HINT, network};
 use crate::settings::{Settings, Usage};
 use crate::terminal::{Talk, print};
 
@@ -47,9 +47,8 @@ pub fn run(global: &Global, arguments: &CheckArgs, talk: &Talk) -> anyhow::Resul
 
 /// Asks for single pages as a crawl does.
 pub fn asker(settings: &Settings) -> anyhow::Result<Asker<Network>> {
-    let network = Network::new(settings.network.clone()).map_err(|error| Usage(error.to_string()))?;
     let crawl = settings.crawl.clone();
-    Ok(Asker::new(network, crawl.fetch, crawl.redirects, settings.normaliser()))
+    Ok(Asker::new(network(settings)?, crawl.fetch, crawl.redirects, settings.normaliser()))
 }
 
 /// Says what a person waits for, if it takes long.

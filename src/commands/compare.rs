@@ -19,8 +19,8 @@ use freshet::report::diff::harmless;
 use freshet::report::number;
 
 use super::check::{asker, paused};
-use super::crawl::ADDRESS_HINT;
 use crate::cli::{CompareArgs, Global};
+use crate::set_up::ADDRESS_HINT;
 use crate::settings::{Settings, Usage};
 use crate::terminal::{Talk, json, print};
 

@@ -27,10 +27,11 @@ use freshet::store;
 use freshet::time::{Age, Timestamp};
 use freshet::unique::seeds;
 
-use super::crawl;
 use crate::cli::{DemoArgs, Global};
+use crate::set_up::crawler;
 use crate::settings::when;
 use crate::settings::{Amount, ChangeGiven, CrawlGiven, Given, LongCount, Settings, Usage, with_formula};
+use crate::signals::listen;
 use crate::terminal::{Steps, Talk};
 use account::Account;
 use place::Place;
@@ -184,8 +185,8 @@ async fn perform(
 ) -> anyhow::Result<Option<Ran>> {
     let began = Instant::now();
     let (stop, stopped) = watch::channel(false);
-    let stopping = "stopping; once more stops at once";
-    tokio::spawn(crawl::listen(stop, Arc::clone(signal), talk.clone(), stopping));
+    let stopping = "stopping; press Ctrl-C again to quit now";
+    tokio::spawn(listen(stop, Arc::clone(signal), talk.clone(), stopping));
     let (pages, median_bytes) = (course.pages, course.median_bytes);
     let spec = WebSpec { seed, pages, median_bytes, ..WebSpec::default() };
     // On a whole second, so that the same web can be put up again with --start.
@@ -316,7 +317,7 @@ fn visit(
     let settings = Settings::of(Given { crawl, change, ..Given::default() })?;
     let network = Network::new(settings.network.clone())?;
     let policy = settings.policy_with(Age::from_days(course.day.as_secs_f64() / 86_400.0))?;
-    let crawler = crawl::crawler(&settings, network, store::open(&store)?, policy)?;
+    let crawler = crawler(&settings, network, store::open(&store)?, policy)?;
     Ok(Visit { crawler, progress: watch::channel(Progress::default()).0 })
 }
 

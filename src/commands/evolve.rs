@@ -20,9 +20,10 @@ use freshet::policy::expression::Terminal;
 use freshet::report::plot::{Axis, Plot, Series};
 use freshet::report::{Align, Table, number, span};
 
-use super::{crawl, recorded};
+use super::recorded;
 use crate::cli::{EvolveArgs, Global};
 use crate::settings::Usage;
+use crate::signals;
 use crate::terminal::Talk;
 
 pub fn run(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
@@ -230,11 +231,11 @@ fn listen(talk: &Talk) -> Arc<AtomicU8> {
     std::thread::spawn(move || {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
         let (stop, _) = tokio::sync::watch::channel(false);
-        runtime.block_on(crawl::listen(
+        runtime.block_on(signals::listen(
             stop,
             given,
             talk,
-            "stopping: judging what was bred so far (once more: at once)",
+            "stopping: judging what was bred so far; press Ctrl-C again to quit now",
         ));
     });
     signal

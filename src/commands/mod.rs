@@ -14,7 +14,6 @@ pub mod export;
 pub mod history;
 pub mod import;
 pub mod monitor;
-pub mod on_change;
 pub mod pages;
 pub mod plan;
 pub mod policies;

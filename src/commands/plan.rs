@@ -10,9 +10,9 @@ use freshet::report;
 use freshet::store;
 use freshet::time::Timestamp;
 
-use super::crawl::crawler;
 use crate::cli::{Global, PlanArgs};
-use crate::settings::{Given, Settings, TimeSpan, Usage, Written};
+use crate::set_up::{crawler, network};
+use crate::settings::{Given, Settings, TimeSpan, Written};
 use crate::terminal::{json_line, print};
 
 /// Visits that a table shows unless more are asked for.
@@ -47,6 +47,5 @@ pub fn looking(
     flags.crawl.every = every.cloned();
     let settings = Settings::load(global, &flags)?;
     let store = store::open_to_look(&settings.store)?;
-    let network = Network::new(settings.network.clone()).map_err(|error| Usage(error.to_string()))?;
-    crawler(&settings, network, store, settings.policy()?)
+    crawler(&settings, network(&settings)?, store, settings.policy()?)
 }

@@ -4,6 +4,7 @@ mod accounts;
 mod arrivals;
 mod cycle;
 mod importance;
+pub mod monitor;
 pub mod observe;
 mod opening;
 mod outbox;

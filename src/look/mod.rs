@@ -6,6 +6,7 @@
 
 pub mod changes;
 pub mod check;
+pub mod crawled;
 pub mod diff;
 pub mod figures;
 pub mod history;

@@ -2,6 +2,7 @@
 
 pub mod changes;
 pub mod check;
+pub mod crawl;
 pub mod diff;
 pub mod history;
 pub mod plan;

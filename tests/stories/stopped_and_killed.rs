@@ -301,7 +301,7 @@ fn the_second_signal_stops_at_once() {
         wait_until("the silent page is asked for", || site.log().asked("/0"));
         wait_until("the seed is stored", || visited(&freshet).contains(&site.url("/")));
         signal(&crawl, first);
-        wait_until("it says that it stops", || crawl.stderr().contains("once more stops at once"));
+        wait_until("it says that it stops", || crawl.stderr().contains("press Ctrl-C again to quit now"));
         let since = Instant::now();
         signal(&crawl, second);
         let ran = crawl.wait(PATIENCE);

@@ -1,60 +1,121 @@
 //! `--on-change CMD`: a command for every page that changed, with the change as JSON on its standard input.
 //!
-//! The crawl never waits for it: changes queue up here, a few commands run at a time, each within its time. One that
-//! fails or takes too long is reported. A command runs at most once for a change: when the crawl is stopped, what waits is
-//! not run any more, and what runs may end. A command that is ended is ended with all it started, however the crawl ends.
+//! The crawl never waits for it: changes queue up here, a few commands run at a time, each within its time limit. A command
+//! that fails or takes too long is reported. A command runs at most once for a change: when the crawl is stopped, commands
+//! that wait are not run any more, and those that run may end. A command that is killed is killed with every process it
+//! started, however the crawl ends.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use anyhow::Context as _;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Serialize;
-use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, Command};
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 
+use freshet::crawl::Crawler;
+use freshet::fetch::network::Network;
+use freshet::look::crawled::HookCounts;
+use freshet::report::number;
 use freshet::store::Change;
 
-use crate::terminal::Talk;
+use crate::cli::CrawlArgs;
+use crate::settings::{Settings, Usage};
+use crate::terminal::{Talk, json_line};
 
 /// Commands that run at the same time.
 const AT_ONCE: usize = 4;
+/// Before it is said what the program waits for.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is run for each change.
 #[derive(Clone, Debug)]
 pub struct Hook {
     pub command: String,
     pub timeout: Duration,
-    /// Told to the command, so that it can ask for more.
+    /// Passed to the command, so that it can look up more.
     pub store: PathBuf,
 }
 
-/// How the commands fared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Ran {
-    pub well: u64,
-    pub failed: u64,
-    /// Changes that it was not run for, because the crawl was stopped.
-    pub not_run: u64,
+/// The change, as a command gets it.
+#[derive(Serialize)]
+struct ToldChange<'a> {
+    #[serde(flatten)]
+    change: &'a Change,
+    store: &'a Path,
+}
+
+/// A hook that runs beside a crawl.
+pub struct Hooked {
+    running: JoinHandle<HookCounts>,
+}
+
+impl Hooked {
+    /// Runs the hook for every change that the crawler finds, until `stopped` turns true.
+    pub fn start(
+        hook: Hook,
+        crawler: &mut Crawler<Network>,
+        stopped: watch::Receiver<bool>,
+        talk: &Talk,
+    ) -> Self {
+        let (tell, told) = unbounded_channel();
+        crawler.tell_changes(tell);
+        Self { running: tokio::spawn(hook.serve(told, stopped, talk.clone())) }
+    }
+
+    /// Waits for the commands that still run when the crawl is done.
+    pub async fn finish(mut self, talk: &Talk) -> anyhow::Result<HookCounts> {
+        let ran = match tokio::time::timeout(PATIENCE, &mut self.running).await {
+            Ok(ran) => ran,
+            Err(_) => {
+                talk.say(
+                    "the crawl is done; waiting for the commands of --on-change (Ctrl-C leaves the rest out)",
+                );
+                self.running.await
+            }
+        };
+        let ran = ran.context("the commands of --on-change ended unexpectedly")?;
+        if ran.failed > 0 {
+            let all = number(ran.well + ran.failed);
+            talk.say(&format!("warning: {} of {all} commands of --on-change failed", number(ran.failed)));
+        }
+        if ran.not_run > 0 {
+            talk.say(&format!("--on-change was not run for {} more changes", number(ran.not_run)));
+        }
+        Ok(ran)
+    }
 }
 
 impl Hook {
+    /// The hook that the flags ask for.
+    pub fn of(arguments: &CrawlArgs, settings: &Settings) -> Result<Option<Hook>, Usage> {
+        let timeout =
+            Duration::try_from_secs_f64(arguments.on_change_timeout).ok().filter(|time| !time.is_zero());
+        let timeout = timeout.ok_or_else(|| {
+            let wrong = arguments.on_change_timeout;
+            Usage(format!("--on-change-timeout is `{wrong}`; it must be more than 0 seconds"))
+        })?;
+        let store = std::path::absolute(&settings.store).unwrap_or_else(|_| settings.store.clone());
+        Ok(arguments.on_change.clone().map(|command| Hook { command, timeout, store }))
+    }
+
     /// Runs the command for every change that comes, until no more can come and all have ended. Once `stopped` is true, no
     /// more are started.
-    pub async fn serve(
+    async fn serve(
         self,
         mut changes: UnboundedReceiver<Change>,
         stopped: watch::Receiver<bool>,
         talk: Talk,
-    ) -> Ran {
+    ) -> HookCounts {
         let mut running = JoinSet::new();
-        let mut ran = Ran::default();
+        let mut ran = HookCounts::default();
         let mut open = true;
         while open || !running.is_empty() {
             tokio::select! {
@@ -83,24 +144,22 @@ impl Hook {
     }
 
     async fn run(&self, change: &Change) -> Result<(), String> {
-        let mut told = json!(change);
-        if let Some(fields) = told.as_object_mut() {
-            fields.insert("store".to_owned(), json!(self.store));
-        }
+        let told = json_line(&ToldChange { change, store: &self.store })
+            .map_err(|error| format!("the change can't be written as JSON: {error}"))?;
         let mut child = Command::new("sh")
             .arg("-c")
             .arg(&self.command)
             .stdin(Stdio::piped())
-            // What it prints is not ours: our standard output is for facts.
+            // Our standard output is for facts, not for what a command prints.
             .stdout(Stdio::null())
             .stderr(Stdio::inherit())
             .kill_on_drop(true)
-            // A group of its own, so that what the shell starts ends with it.
+            // A group of its own, so that processes of the shell end with it.
             .process_group(0)
             .spawn()
             .map_err(|error| format!("`{}` can't be started: {error}", self.command))?;
         let group = Group::of(&child);
-        let ended = tokio::time::timeout(self.timeout, feed(&mut child, format!("{told}\n"))).await;
+        let ended = tokio::time::timeout(self.timeout, feed(&mut child, told)).await;
         if ended.is_ok() {
             group.leave();
         }
@@ -116,7 +175,7 @@ impl Hook {
 /// Groups of commands that run now, so that they can be ended when the program is.
 static RUNNING: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
-/// A command and all that it started; ended when this is dropped before the command has ended.
+/// A command and every process it started; killed when this is dropped before the command has ended.
 struct Group(Option<Pid>);
 
 impl Group {
@@ -127,7 +186,7 @@ impl Group {
         Self(group)
     }
 
-    /// The command has ended by itself: what it left behind is its own affair.
+    /// The command has ended by itself: processes it left behind stay.
     fn leave(mut self) {
         if let Some(group) = self.0.take() {
             RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&group.as_raw_pid());
@@ -152,7 +211,7 @@ pub fn end_all() {
     }
 }
 
-/// A command that does not read what it is told, or not all of it, is none the worse for it.
+/// A command that does not read its standard input, or not all of it, has not failed.
 async fn feed(child: &mut Child, told: String) -> std::io::Result<ExitStatus> {
     if let Some(mut input) = child.stdin.take() {
         let _ = input.write_all(told.as_bytes()).await;
