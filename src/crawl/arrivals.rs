@@ -22,7 +22,7 @@ impl<W: Web> Cycle<'_, W> {
             },
             FetchEvent::Deferred { request, why } => self.deferred(&request, why).await,
             FetchEvent::Host(report) => self.outbox.order(Order::Host(Box::new(report))).await,
-            FetchEvent::Robots { host, sitemaps } => self.ask_sitemaps(&host, sitemaps).await,
+            FetchEvent::Robots { host, sitemaps } => self.ask_sitemaps(&host, sitemaps),
         }
     }
 
@@ -177,7 +177,7 @@ impl<W: Web> Cycle<'_, W> {
     async fn deferred(&mut self, request: &Request, why: Waiting) {
         let page = match request.subject {
             Subject::Page(page) => page,
-            Subject::Sitemap { .. } => return self.sitemap_missed(&request.url),
+            Subject::Sitemap { .. } => return self.sitemaps.put_off(&request.url),
         };
         self.planned.remove(&page);
         self.planner.visit_put_off();

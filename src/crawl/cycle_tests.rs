@@ -357,6 +357,69 @@ async fn sitemaps_lead_to_pages_and_are_read_once_a_day() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_preview_names_the_pages_that_the_cycle_then_visits() {
+    let world = World::new(&[("https://a.example/", 1.0)], "age", |_| {});
+    let mut crawler = world.crawler(hub_web("https://a.example", 9));
+    cycle(&mut crawler).await;
+    let store = crawler.store.take().expect("the store");
+    let mut crawler = world.crawler_of(hub_web("https://a.example", 9), store);
+    crawler.settings.budget = Some(4);
+    let foreseen = crawler.foresee(Timestamp::now(), None).expect("a preview");
+    assert_eq!((foreseen.visits.len(), foreseen.candidates, foreseen.new), (4, 10, 0));
+    assert!(crawler.web.log().is_empty(), "a preview asks for nothing");
+    cycle(&mut crawler).await;
+    let named: Vec<String> = foreseen.visits.into_iter().map(|visit| visit.page.url).collect();
+    assert_eq!(crawler.web.pages_asked(), named);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_seed_that_moved_within_its_domain_takes_its_scope_along() {
+    let world = World::new(&[("https://a.example/", 1.0)], "every", |_| {});
+    let web = hub_web("https://www.a.example", 3);
+    web.set("https://a.example/", [ScriptedAnswer::redirect(301, "https://www.a.example/")]);
+    let mut crawler = world.crawler(web);
+    let counts = cycle(&mut crawler).await.counts;
+    assert_eq!((counts.fetched, counts.redirected), (4, 1));
+    let seeds = crawler.store().expect("the store").seeds().expect("seeds");
+    assert!(seeds.iter().any(|seed| seed.adopted && seed.url == "https://www.a.example/"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_asks_for_time_gets_it_and_its_page_is_tried_again() {
+    let world = World::new(&[("https://a.example/", 1.0)], "every", |_| {});
+    let web = ScriptedWeb::default();
+    let busy = ScriptedAnswer::status(503).with_header(reqwest::header::RETRY_AFTER, "60");
+    web.set("https://a.example/", [busy, ScriptedAnswer::html("The page.")]);
+    let mut crawler = world.crawler(web);
+    let counts = cycle(&mut crawler).await.counts;
+    assert_eq!((counts.fetched, counts.failed, counts.requests), (1, 0, 3));
+    let log = crawler.web.log();
+    assert!(log[2].at - log[1].at >= SECOND * 60);
+}
+
+#[tokio::test(start_paused = true)]
+async fn hosts_are_asked_side_by_side_and_each_only_once_at_a_time() {
+    let hosts = ["https://a.example/", "https://b.example/", "https://c.example/"];
+    let world = World::new(&hosts.map(|host| (host, 1.0)), "every", |_| {});
+    let web = ScriptedWeb::default();
+    for host in hosts {
+        add_hub(&web, host.trim_end_matches('/'), 4);
+        let slow = ScriptedAnswer::html(hub(4)).after(SECOND * 20);
+        web.set(host, [slow]);
+    }
+    let mut crawler = world.crawler(web);
+    cycle(&mut crawler).await;
+    let log = crawler.web.log();
+    let of = |host: &str| log.iter().filter(|asked| asked.url.as_str().starts_with(host)).collect::<Vec<_>>();
+    for host in hosts {
+        let asked = of(host);
+        assert_eq!(asked.len(), 6);
+        assert!(asked[2].at - asked[1].at >= SECOND * 21, "the slow answer ends, then the pause passes");
+    }
+    assert_eq!(of(hosts[0])[1].at, of(hosts[1])[1].at);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_same_crawl_goes_the_same_way_every_time() {
     let mut logs = Vec::new();
     for _ in 0..2 {

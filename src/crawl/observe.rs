@@ -362,7 +362,7 @@ fn validator(held: &Validators) -> Option<&'static str> {
 }
 
 /// The values of a header that may come more than once.
-pub fn header_values<'a>(headers: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a str> {
+fn header_values<'a>(headers: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a str> {
     headers.get_all(name).iter().filter_map(|value| value.to_str().ok())
 }
 

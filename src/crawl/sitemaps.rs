@@ -26,25 +26,64 @@ const FILES_PER_HOST: u32 = 100;
 const NESTING: u8 = 3;
 
 /// The sitemaps under way.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Sitemaps {
     /// Whose sitemap a URL is.
     of: HashMap<Url, Host>,
     hosts: HashMap<Host, Files>,
 }
 
-#[derive(Default)]
+/// The sitemap files of a host.
+#[derive(Debug, Default)]
 struct Files {
     asked: u32,
+    /// Files that were asked for and not answered.
     awaited: u32,
+    /// A file was put off, or could not be had.
     missed: bool,
 }
 
+impl Sitemaps {
+    /// The request for a sitemap of host `of`, if it is asked for. A sitemap of another domain has no say; each file is asked
+    /// for once, and there are limits.
+    fn ask(&mut self, of: &Host, url: Url, nesting: u8) -> Option<Request> {
+        let ours = Host::of(&url).is_some_and(|on| on.domain() == of.domain());
+        if !ours {
+            tracing::info!(host = %of, %url, "a sitemap of another domain is left alone");
+        }
+        let files = self.hosts.entry(of.clone()).or_default();
+        if !ours || files.asked >= FILES_PER_HOST || nesting > NESTING || self.of.contains_key(&url) {
+            return None;
+        }
+        files.asked += 1;
+        files.awaited += 1;
+        tracing::debug!(host = %of, %url, "sitemap");
+        self.of.insert(url.clone(), of.clone());
+        Some(Request { subject: Subject::Sitemap { nesting }, url, validators: Validators::default() })
+    }
+
+    /// A file of this host was answered, after those that it names were asked for. Says whether all files of the host are
+    /// read now.
+    fn answered(&mut self, of: &Host, missed: bool) -> bool {
+        let Some(files) = self.hosts.get_mut(of) else { return false };
+        files.awaited = files.awaited.saturating_sub(1);
+        files.missed |= missed;
+        files.awaited == 0 && !files.missed
+    }
+
+    /// A file was put off.
+    pub(super) fn put_off(&mut self, url: &Url) {
+        if let Some(files) = self.of.get(url).and_then(|of| self.hosts.get_mut(of)) {
+            files.missed = true;
+        }
+    }
+}
+
 impl<W: Web> Cycle<'_, W> {
-    /// A host's robots.txt was read: its sitemaps are asked for, unless they were today.
-    pub(super) async fn ask_sitemaps(&mut self, host: &Host, named: Vec<Url>) {
-        let known = self.hosts.named(host);
+    /// A host's robots.txt was read: its sitemaps are asked for, unless they were read today.
+    pub(super) fn ask_sitemaps(&mut self, host: &Host, named: Vec<Url>) {
         let fresh = |at: Timestamp| Timestamp::now().since(at).seconds() < MAX_AGE.as_secs_f64();
+        let known = self.hosts.named(host);
         let wanted = known.is_some_and(|known| known.is_wanted && !known.sitemaps_at.is_some_and(fresh));
         if !self.crawler.settings.sitemaps || !wanted {
             return;
@@ -55,26 +94,10 @@ impl<W: Web> Cycle<'_, W> {
         }
     }
 
-    /// Only from the host itself or its domain: a sitemap elsewhere has no say here.
     fn ask_sitemap(&mut self, of: &Host, url: Url, nesting: u8) {
-        let ours = Host::of(&url).is_some_and(|on| on.domain() == of.domain());
-        let files = self.sitemaps.hosts.entry(of.clone()).or_default();
-        if !ours {
-            tracing::info!(host = %of, %url, "a sitemap of another domain is left alone");
+        if let Some(request) = self.sitemaps.ask(of, url, nesting) {
+            self.fetcher.submit(request);
         }
-        if !ours || files.asked >= FILES_PER_HOST || nesting > NESTING || self.sitemaps.of.contains_key(&url)
-        {
-            return;
-        }
-        files.asked += 1;
-        files.awaited += 1;
-        tracing::debug!(host = %of, %url, "sitemap");
-        self.sitemaps.of.insert(url.clone(), of.clone());
-        self.fetcher.submit(Request {
-            subject: Subject::Sitemap { nesting },
-            url,
-            validators: Validators::default(),
-        });
     }
 
     /// A sitemap was answered.
@@ -92,18 +115,8 @@ impl<W: Web> Cycle<'_, W> {
             (None, Outcome::Redirected { to, .. }) => self.ask_sitemap(&of, to, nesting + 1),
             (None, _) => {}
         }
-        let Some(files) = self.sitemaps.hosts.get_mut(&of) else { return };
-        files.awaited = files.awaited.saturating_sub(1);
-        files.missed |= missed;
-        if files.awaited == 0 && !files.missed {
+        if self.sitemaps.answered(&of, missed) {
             self.outbox.order(Order::SitemapsRead(of, Timestamp::now())).await;
-        }
-    }
-
-    /// A sitemap was put off.
-    pub(super) fn sitemap_missed(&mut self, url: &Url) {
-        if let Some(files) = self.sitemaps.of.get(url).and_then(|of| self.sitemaps.hosts.get_mut(of)) {
-            files.missed = true;
         }
     }
 
@@ -123,5 +136,54 @@ impl<W: Web> Cycle<'_, W> {
         if !found.is_empty() || !dates.is_empty() {
             self.outbox.order(Order::Sitemap { found, dates }).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).expect("a URL")
+    }
+
+    fn host() -> Host {
+        Host::of(&url("https://a.example/")).expect("a host")
+    }
+
+    #[test]
+    fn a_host_is_read_when_every_file_was_answered() {
+        let mut sitemaps = Sitemaps::default();
+        assert!(sitemaps.ask(&host(), url("https://a.example/index.xml"), 0).is_some());
+        // The index names two files, one of them on another host of the domain.
+        assert!(sitemaps.ask(&host(), url("https://a.example/1.xml"), 1).is_some());
+        assert!(sitemaps.ask(&host(), url("https://files.a.example/2.xml"), 1).is_some());
+        assert!(!sitemaps.answered(&host(), false));
+        assert!(!sitemaps.answered(&host(), false));
+        assert!(sitemaps.answered(&host(), false));
+    }
+
+    #[test]
+    fn a_file_that_could_not_be_had_leaves_the_host_unread() {
+        let mut sitemaps = Sitemaps::default();
+        for file in ["https://a.example/1.xml", "https://a.example/2.xml"] {
+            assert!(sitemaps.ask(&host(), url(file), 0).is_some());
+        }
+        sitemaps.put_off(&url("https://a.example/1.xml"));
+        assert!(!sitemaps.answered(&host(), false));
+        assert!(!sitemaps.answered(&host(), false));
+    }
+
+    #[test]
+    fn files_of_other_domains_known_files_and_endless_indexes_are_not_asked_for() {
+        let mut sitemaps = Sitemaps::default();
+        assert!(sitemaps.ask(&host(), url("https://b.example/1.xml"), 0).is_none());
+        assert!(sitemaps.ask(&host(), url("https://a.example/1.xml"), NESTING).is_some());
+        assert!(sitemaps.ask(&host(), url("https://a.example/1.xml"), 0).is_none());
+        assert!(sitemaps.ask(&host(), url("https://a.example/2.xml"), NESTING + 1).is_none());
+        let asked = (0..200).filter(|file| {
+            sitemaps.ask(&host(), url(&format!("https://a.example/more/{file}.xml")), 1).is_some()
+        });
+        assert_eq!(asked.count(), FILES_PER_HOST as usize - 1);
     }
 }
