@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map by keys that are hashes, of 32, 64 or 128 bits.
-pub type ByHash<K, V> = HashMap<K, V, BuildHasherDefault<AsIs>>;
+pub(crate) type ByHash<K, V> = HashMap<K, V, BuildHasherDefault<AsIs>>;
 
 /// Takes a key for its own hash.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct AsIs(u64);
+pub(crate) struct AsIs(u64);
 
 impl Hasher for AsIs {
     fn finish(&self) -> u64 {

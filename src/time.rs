@@ -58,7 +58,7 @@ impl Timestamp {
 
 impl Age {
     /// Two visits can't be nearer, as far as rates go: a change seen in no time at all would make a rate infinite.
-    pub const SHORTEST_DAYS: f64 = 1e-12;
+    pub(crate) const SHORTEST_DAYS: f64 = 1e-12;
 
     /// Nothing negative and not-a-number: both become zero.
     pub fn from_days(days: f64) -> Self {

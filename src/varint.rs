@@ -10,7 +10,7 @@ pub fn push(bytes: &mut Vec<u8>, mut value: u64) {
 }
 
 /// [`push`] of a number that may be negative: those near 0 are short.
-pub fn push_signed(bytes: &mut Vec<u8>, value: i64) {
+pub(crate) fn push_signed(bytes: &mut Vec<u8>, value: i64) {
     push(bytes, (value.wrapping_shl(1) ^ (value >> 63)).cast_unsigned());
 }
 
@@ -29,23 +29,23 @@ pub fn take(rest: &mut &[u8]) -> Option<u64> {
 }
 
 /// Undoes [`push_signed`].
-pub fn take_signed(rest: &mut &[u8]) -> Option<i64> {
+pub(crate) fn take_signed(rest: &mut &[u8]) -> Option<i64> {
     let value = take(rest)?;
     Some((value >> 1).cast_signed() ^ -((value & 1).cast_signed()))
 }
 
 /// [`take`] of a number that fits 32 bits.
-pub fn take_small(rest: &mut &[u8]) -> Option<u32> {
+pub(crate) fn take_small(rest: &mut &[u8]) -> Option<u32> {
     u32::try_from(take(rest)?).ok()
 }
 
 /// Eight bytes, whatever the number.
-pub fn push_float(bytes: &mut Vec<u8>, value: f64) {
+pub(crate) fn push_float(bytes: &mut Vec<u8>, value: f64) {
     bytes.extend_from_slice(&value.to_le_bytes());
 }
 
 /// Undoes [`push_float`]; `None` for what is no number.
-pub fn take_float(rest: &mut &[u8]) -> Option<f64> {
+pub(crate) fn take_float(rest: &mut &[u8]) -> Option<f64> {
     let (eight, more) = rest.split_first_chunk::<8>()?;
     *rest = more;
     Some(f64::from_le_bytes(*eight)).filter(|value| !value.is_nan())

@@ -9,7 +9,7 @@ use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A block of a page.
-pub struct TextLine<'a> {
+pub(crate) struct TextLine<'a> {
     pub text: &'a str,
     pub exact: u64,
     /// Without digits, so that `1. Title` and `5 minutes ago` are known again when their numbers changed.
@@ -18,7 +18,7 @@ pub struct TextLine<'a> {
 }
 
 /// The blocks of a text, blank ones left out.
-pub fn lines(text: &str) -> Vec<TextLine<'_>> {
+pub(super) fn lines(text: &str) -> Vec<TextLine<'_>> {
     let mut letters = Vec::new();
     let mut lines = Vec::new();
     for text in text.split('\n').map(str::trim).filter(|text| !text.is_empty()) {
@@ -66,7 +66,7 @@ fn read_ascii(text: &[u8], letters: &mut Vec<u8>) -> (bool, usize) {
 
 /// Pairs of lines that stayed, in order on both sides: first those that are the same, then between them those
 /// that are but for their digits.
-pub fn align(old: &[TextLine<'_>], new: &[TextLine<'_>]) -> Vec<(usize, usize)> {
+pub(super) fn align(old: &[TextLine<'_>], new: &[TextLine<'_>]) -> Vec<(usize, usize)> {
     let exact = |lines: &[TextLine<'_>]| lines.iter().map(|line| line.exact).collect::<Vec<_>>();
     let (old_exact, new_exact) = (exact(old), exact(new));
     let whole = [(0..old.len(), 0..new.len())];
@@ -182,7 +182,7 @@ fn in_order(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
 }
 
 /// What lies between the pairs that stayed, on either side; both may be empty.
-pub fn gaps(
+pub(super) fn gaps(
     kept: &[(usize, usize)],
     old: usize,
     new: usize,

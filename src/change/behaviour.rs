@@ -54,7 +54,7 @@ impl std::fmt::Display for Behaviour {
 
 /// How the fragments of a page behave; the three sum to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct BehaviourShares {
+pub(crate) struct BehaviourShares {
     pub static_share: f64,
     pub churn: f64,
     pub scroll: f64,
@@ -62,9 +62,9 @@ pub struct BehaviourShares {
 
 /// With so large a share of lasting fragments a page is called static: the rest is a date or a counter. A
 /// changed word is four fragments, so 2 % are two words of a page of 400.
-pub const STATIC_SHARE: f64 = 0.98;
+pub(crate) const STATIC_SHARE: f64 = 0.98;
 /// The larger kind of change names the page if it has so large a share of the changing fragments.
-pub const CLEAR_SHARE: f64 = 0.75;
+pub(crate) const CLEAR_SHARE: f64 = 0.75;
 /// A region is a list if it was seen to scroll in so many of its moves. Text that is replaced as a whole does
 /// not look like scroll by chance, so little is enough; above 0 because pages repeat lines, and the same
 /// lines may mislead.
@@ -75,7 +75,7 @@ const MOST_REGIONS: usize = 6;
 /// What moved between versions of a page, added up: words, and where. At most [`MOST_REGIONS`] places are
 /// kept.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Moves {
+pub(crate) struct Moves {
     /// Pairs of versions that differ.
     updates: u32,
     /// Words of the newer versions, summed.
@@ -106,7 +106,7 @@ struct MovedRegion {
 /// A page is static if at least [`STATIC_SHARE`] of it is; otherwise it is what at least [`CLEAR_SHARE`] of
 /// its changing words are, or else mixed. Each region counts with the words it shows, however often it moves.
 /// Where fragments changed but no move was seen, which of the two it was is open, and the page is mixed.
-pub fn classify(static_share: f64, moves: &Moves) -> (Behaviour, BehaviourShares) {
+pub(crate) fn classify(static_share: f64, moves: &Moves) -> (Behaviour, BehaviourShares) {
     let static_share = if static_share.is_nan() { 1.0 } else { static_share.clamp(0.0, 1.0) };
     let changing = 1.0 - static_share;
     let (churn, scroll) = moves.extents();
@@ -127,7 +127,7 @@ pub fn classify(static_share: f64, moves: &Moves) -> (Behaviour, BehaviourShares
 
 impl Moves {
     /// What moved from one version to the next.
-    pub fn between(old: &str, new: &str) -> Self {
+    pub(crate) fn between(old: &str, new: &str) -> Self {
         if old == new {
             return Self::default();
         }
@@ -143,7 +143,8 @@ impl Moves {
     }
 
     /// What moved in a whole history, its texts in order.
-    pub fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+    #[cfg(test)]
+    pub(crate) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut moves = Self::default();
         let mut before: Option<&str> = None;
         for text in texts {
@@ -156,7 +157,7 @@ impl Moves {
     }
 
     /// Adds later moves.
-    pub fn add(&mut self, later: &Moves) {
+    pub(crate) fn add(&mut self, later: &Moves) {
         self.updates = self.updates.saturating_add(later.updates);
         self.words += later.words;
         self.elsewhere.absorb(&later.elsewhere);
@@ -166,23 +167,25 @@ impl Moves {
     }
 
     /// Pairs of versions that differ in more than the order of their lines.
-    pub fn updates(&self) -> u32 {
+    #[cfg(test)]
+    pub(crate) fn updates(&self) -> u32 {
         self.updates
     }
 
     /// Words that went and came at the same place.
-    pub fn churned(&self) -> f64 {
+    pub(crate) fn churned(&self) -> f64 {
         self.all().map(|region| region.churned).sum()
     }
 
     /// Words that pushed others away, or were.
-    pub fn scrolled(&self) -> f64 {
+    pub(crate) fn scrolled(&self) -> f64 {
         self.all().map(|region| region.scrolled).sum()
     }
 
     /// The share of a page that no region that moved reaches, in [0, 1]: an estimate for pages of which no
     /// history is kept.
-    pub fn static_share(&self) -> f64 {
+    #[cfg(test)]
+    pub(crate) fn static_share(&self) -> f64 {
         let (churn, scroll) = self.extents();
         if self.words > 0.0 {
             (1.0 - (churn + scroll) / self.page_words()).clamp(0.0, 1.0)

@@ -9,9 +9,9 @@ pub struct Divergence(f64);
 
 impl Divergence {
     /// The same fragments.
-    pub const NONE: Self = Self(0.0);
+    pub(crate) const NONE: Self = Self(0.0);
     /// No fragment in common.
-    pub const WHOLE: Self = Self(1.0);
+    pub(crate) const WHOLE: Self = Self(1.0);
 
     /// `None` outside of [0, 1].
     pub fn new(value: f64) -> Option<Self> {
@@ -45,13 +45,13 @@ pub fn exact(a: &Fragments, b: &Fragments) -> Divergence {
 }
 
 /// The same of fragments as ascending hashes.
-pub fn of_sorted(a: &[u64], b: &[u64]) -> Divergence {
+pub(crate) fn of_sorted(a: &[u64], b: &[u64]) -> Divergence {
     let (shared, all) = overlap(a, b, usize::MAX);
     Divergence::of(shared, all)
 }
 
 /// The same as sketches of the `most` smallest would have it: what [`divergence`] says of [`Sketch`]es of that size.
-pub fn of_smallest(a: &[u64], b: &[u64], most: usize) -> Divergence {
+pub(crate) fn of_smallest(a: &[u64], b: &[u64], most: usize) -> Divergence {
     let is_cut = a.len() > most || b.len() > most;
     let (shared, all) = overlap(a, b, if is_cut { most } else { usize::MAX });
     Divergence::of(shared, all)

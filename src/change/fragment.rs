@@ -13,7 +13,7 @@ use super::hash_sort::HashSorter;
 
 /// Which way of making fragments this is. It is kept with what was measured, and goes up whenever any text would get
 /// other fragments than before: those of two schemes can't be compared.
-pub const SCHEME: u32 = 1;
+pub(crate) const SCHEME: u32 = 1;
 
 /// A fragment has 1 to this many words.
 pub const MOST_WORDS: usize = 64;

@@ -14,7 +14,7 @@ const CROWD: u32 = 16;
 
 /// Sorts the hashes of one text after the other, in the same memory.
 #[derive(Clone, Debug, Default)]
-pub struct HashSorter {
+pub(crate) struct HashSorter {
     /// The hashes, bucket by bucket.
     spread: Vec<u64>,
     /// Where the next hash of each bucket goes.
@@ -23,7 +23,7 @@ pub struct HashSorter {
 
 impl HashSorter {
     /// Each hash once, in ascending order.
-    pub fn sort(&mut self, hashes: &[u64]) -> Vec<u64> {
+    pub(super) fn sort(&mut self, hashes: &[u64]) -> Vec<u64> {
         match u32::try_from(hashes.len()) {
             Ok(count) if hashes.len() > FEW => self.sort_many(hashes, count),
             _ => {

@@ -7,7 +7,7 @@ use super::fragment::Fragments;
 /// A word that is new is in `words` fragments, and a cut leaves `words − 1` new ones across its edges: at least so many
 /// of the new fragments must be found again, or all if there are fewer. That keeps out a clock whose hour still stands
 /// while its minutes moved on. Where nothing new came, what went must have stayed away.
-pub fn lasted(before: &Fragments, after: &Fragments, later: &Fragments, words: usize) -> bool {
+pub(crate) fn lasted(before: &Fragments, after: &Fragments, later: &Fragments, words: usize) -> bool {
     let found_again = |wanted: &dyn Fn(u64) -> bool, among: &Fragments, not_in: &Fragments| {
         let new: Vec<u64> = among.iter().filter(|hash| !not_in.contains(*hash)).collect();
         let kept = new.iter().filter(|hash| wanted(**hash)).count();

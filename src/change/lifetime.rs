@@ -13,14 +13,6 @@ use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// What a page showed at a moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Snapshot {
-    pub at: Timestamp,
-    /// Sorted, each once.
-    pub fragments: Vec<u64>,
-}
-
 /// A group of fragments that came together and went together. Snapshots are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct FragmentLife {
@@ -33,7 +25,7 @@ pub struct FragmentLife {
 
 /// A life that was seen from its beginning to its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WholeLife {
+pub(crate) struct WholeLife {
     pub life: FragmentLife,
     /// The fragments went at the Kth update after they came: 1 is the very next.
     pub updates: usize,
@@ -45,7 +37,7 @@ pub struct WholeLife {
 ///
 /// Memory follows the fragments of the latest snapshot and the number of lives, not the size of the history.
 #[derive(Clone, Debug, Default)]
-pub struct Lifetimes {
+pub(crate) struct Lifetimes {
     times: Vec<Timestamp>,
     /// Fragments of each snapshot.
     sizes: Vec<usize>,
@@ -58,30 +50,16 @@ pub struct Lifetimes {
 }
 
 impl FragmentLife {
-    /// Whether it was seen from its beginning to its end.
-    pub fn is_whole(&self) -> bool {
-        self.born.is_some() && self.died.is_some()
-    }
-
     /// Whether it was there at every snapshot.
-    pub fn is_static(&self) -> bool {
+    pub(crate) fn is_static(&self) -> bool {
         self.born.is_none() && self.died.is_none()
     }
 }
 
 impl Lifetimes {
-    /// The lives in a whole history. The snapshots stand in order of time.
-    pub fn of(snapshots: &[Snapshot]) -> Self {
-        let mut lives = Self::default();
-        for snapshot in snapshots {
-            lives.see(snapshot.at, &snapshot.fragments);
-        }
-        lives
-    }
-
     /// Adds the next snapshot, in time linear in its size and that of the one before. Fragments that are not
     /// sorted are sorted first; a time before that of the last snapshot is taken to be the same.
-    pub fn see(&mut self, at: Timestamp, fragments: &[u64]) {
+    pub(crate) fn see(&mut self, at: Timestamp, fragments: &[u64]) {
         let fragments = sorted(fragments);
         let here = self.times.len();
         let at = self.times.last().map_or(at, |last| at.max(*last));
@@ -127,7 +105,7 @@ impl Lifetimes {
     }
 
     /// All lives: by birth, the oldest first, then by death, those that still last behind.
-    pub fn lives(&self) -> Vec<FragmentLife> {
+    pub(crate) fn lives(&self) -> Vec<FragmentLife> {
         let mut lasting: BTreeMap<Option<usize>, usize> = BTreeMap::new();
         for (_, born) in &self.living {
             *lasting.entry(*born).or_default() += 1;
@@ -140,12 +118,12 @@ impl Lifetimes {
     }
 
     /// When the snapshots were taken.
-    pub fn times(&self) -> &[Timestamp] {
+    pub(crate) fn times(&self) -> &[Timestamp] {
         &self.times
     }
 
     /// How many snapshots differ from the one before.
-    pub fn updates(&self) -> usize {
+    pub(crate) fn updates(&self) -> usize {
         self.updates.last().copied().unwrap_or(0)
     }
 
@@ -156,7 +134,7 @@ impl Lifetimes {
     /// life as long as the time from the first sight to the first sight without. Two biases remain. Lives
     /// shorter than a gap are mostly never seen, which makes the mean too long; lives about as long as the
     /// history are mostly cut off, which makes it too short.
-    pub fn longevity(&self) -> Option<Duration> {
+    pub(crate) fn longevity(&self) -> Option<Duration> {
         let (mut lived, mut fragments) = (0.0, 0.0);
         for life in self.whole() {
             let weight = life.life.fragments as f64;
@@ -167,7 +145,7 @@ impl Lifetimes {
     }
 
     /// The lives that were seen from their beginning to their end, in the order in which they ended.
-    pub fn whole(&self) -> impl Iterator<Item = WholeLife> + '_ {
+    pub(crate) fn whole(&self) -> impl Iterator<Item = WholeLife> + '_ {
         let updates = |index: usize| self.updates.get(index).copied().unwrap_or(0);
         self.ended.iter().filter_map(move |life| {
             let (born, died) = (life.born?, life.died?);
@@ -190,7 +168,7 @@ impl Lifetimes {
 
     /// How often the page changes: updates a day, from the first snapshot to the last; `None` where no time
     /// passed. Several changes between two snapshots are one update, so this is a lower bound.
-    pub fn change_frequency(&self) -> Option<f64> {
+    pub(crate) fn change_frequency(&self) -> Option<f64> {
         let (first, last) = (self.times.first()?, self.times.last()?);
         let days = last.since(*first).seconds() / SECONDS_PER_DAY;
         (days > 0.0).then(|| self.updates() as f64 / days)
@@ -199,7 +177,7 @@ impl Lifetimes {
     /// How many fragments were replaced at the Kth update after they came, for each K: 1 is the very next.
     /// Only lives that were seen whole count (Olston & Pandey 2008, §3.3: churn has K = 1, scroll a larger
     /// one).
-    pub fn survived(&self) -> BTreeMap<usize, usize> {
+    pub(crate) fn survived(&self) -> BTreeMap<usize, usize> {
         let mut survived = BTreeMap::new();
         for life in self.whole() {
             *survived.entry(life.updates).or_default() += life.life.fragments;
@@ -208,7 +186,7 @@ impl Lifetimes {
     }
 
     /// The K of most fragments, the smaller one of two; `None` if no life was seen whole.
-    pub fn dominant_k(&self) -> Option<usize> {
+    pub(crate) fn dominant_k(&self) -> Option<usize> {
         let survived = self.survived();
         let most = survived.values().copied().max()?;
         survived.into_iter().find(|(_, fragments)| *fragments == most).map(|(k, _)| k)
@@ -216,7 +194,7 @@ impl Lifetimes {
 
     /// The share of a page's fragments that were there at every snapshot, in [0, 1]: of the mean version, a
     /// visit that found nothing new being no version. A page without fragments, or never seen, is all static.
-    pub fn static_share(&self) -> f64 {
+    pub(crate) fn static_share(&self) -> f64 {
         let fixed = self.living.iter().filter(|(_, born)| born.is_none()).count();
         let (mut versions, mut fragments) = (0, 0);
         for (index, size) in self.sizes.iter().enumerate() {
@@ -230,7 +208,7 @@ impl Lifetimes {
     }
 
     /// All fragments' lives, by how much of them was seen.
-    pub fn counts(&self) -> LifeCounts {
+    pub(crate) fn counts(&self) -> LifeCounts {
         let mut counts = LifeCounts::default();
         for life in self.lives() {
             *match (life.born, life.died) {
@@ -274,6 +252,22 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    /// What a page showed at a moment.
+    #[derive(Clone, Debug)]
+    struct Shown {
+        at: Timestamp,
+        fragments: Vec<u64>,
+    }
+
+    /// The lives in a whole history.
+    fn lives_of(snapshots: &[Shown]) -> Lifetimes {
+        let mut lives = Lifetimes::default();
+        for snapshot in snapshots {
+            lives.see(snapshot.at, &snapshot.fragments);
+        }
+        lives
+    }
 
     /// Snapshots a day apart.
     fn history(pages: &[&[u64]]) -> Lifetimes {
@@ -366,7 +360,7 @@ mod tests {
         assert_eq!(lives.times(), [Timestamp::from_seconds(0); 2]);
     }
 
-    fn histories() -> impl Strategy<Value = Vec<Snapshot>> {
+    fn histories() -> impl Strategy<Value = Vec<Shown>> {
         let page = proptest::collection::btree_set(0u64..12, 0..8);
         proptest::collection::vec((page, 0i64..5), 0..12).prop_map(|pages| {
             let mut now = 0;
@@ -374,7 +368,7 @@ mod tests {
             for (page, gap) in pages {
                 now += gap;
                 let fragments = page.into_iter().collect();
-                snapshots.push(Snapshot { at: Timestamp::from_seconds(now), fragments });
+                snapshots.push(Shown { at: Timestamp::from_seconds(now), fragments });
             }
             snapshots
         })
@@ -383,7 +377,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_fragment_of_every_snapshot_has_exactly_one_life(history in histories()) {
-            let lives = Lifetimes::of(&history).lives();
+            let lives = lives_of(&history).lives();
             for index in 0..history.len() {
                 let present = |life: &&FragmentLife| {
                     life.born.unwrap_or(0) <= index && life.died.is_none_or(|died| index < died)
@@ -410,7 +404,7 @@ mod tests {
             prop_assume!(again < history.len());
             let mut repeated = history.clone();
             repeated.insert(again, history[again].clone());
-            let (once, twice) = (Lifetimes::of(&history), Lifetimes::of(&repeated));
+            let (once, twice) = (lives_of(&history), lives_of(&repeated));
             prop_assert_eq!(once.survived(), twice.survived());
             prop_assert_eq!(once.counts(), twice.counts());
             prop_assert_eq!(once.static_share(), twice.static_share());
@@ -426,7 +420,7 @@ mod tests {
 
         #[test]
         fn shares_and_means_stay_within_their_bounds(history in histories()) {
-            let lives = Lifetimes::of(&history);
+            let lives = lives_of(&history);
             prop_assert!((0.0..=1.0).contains(&lives.static_share()));
             prop_assert!(lives.survived().keys().all(|k| (1..=lives.updates()).contains(k)));
             let last = history.last().map_or(0, |last| last.at.millis());

@@ -120,7 +120,7 @@ impl Profiles {
     }
 
     /// Undoes [`Profiles::to_bytes`]; `None` if that is not what wrote it.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut rest = bytes;
         let mut profiles = Vec::new();
         let mut last: i64 = 0;
@@ -155,7 +155,7 @@ impl Measured {
     }
 
     /// Undoes [`Measured::to_bytes`]; `None` if that is not what wrote it.
-    pub fn from_bytes(bytes: &[u8], at: Timestamp) -> Option<Vec<Measured>> {
+    pub(crate) fn from_bytes(bytes: &[u8], at: Timestamp) -> Option<Vec<Measured>> {
         let mut rest = bytes;
         let mut measured = Vec::new();
         while !rest.is_empty() {

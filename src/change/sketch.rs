@@ -32,7 +32,7 @@ impl Sketch {
     }
 
     /// Whether every fragment of the text is here.
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.whole
     }
 
@@ -56,7 +56,7 @@ impl Sketch {
     }
 
     /// What [`Sketch::to_bytes`] wrote; `None` for anything it can't have written.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (first, rest) = bytes.split_first()?;
         let whole = match *first {
             WHOLE => true,

@@ -18,7 +18,7 @@ const BYTES_AT_HAND: usize = 4 << 20;
 
 /// What a page went through since its texts can be compared.
 #[derive(Clone, Debug)]
-pub struct Snapshots {
+pub(crate) struct Snapshots {
     fragment_words: usize,
     text_rules: Option<u64>,
     lifetimes: Lifetimes,
@@ -37,7 +37,7 @@ struct KeptVersion {
 
 impl Snapshots {
     /// Nothing seen yet; fragments have so many words.
-    pub fn new(fragment_words: usize) -> Self {
+    pub(crate) fn new(fragment_words: usize) -> Self {
         Self {
             fragment_words,
             text_rules: None,
@@ -50,7 +50,7 @@ impl Snapshots {
 
     /// Adds the next snapshot. `text_of` gives a version's text, and is asked only for one that is not at hand.
     /// Other rules than before: what was seen until now is forgotten.
-    pub fn see<E>(
+    pub(crate) fn see<E>(
         &mut self,
         at: Timestamp,
         version: VersionId,
@@ -92,17 +92,17 @@ impl Snapshots {
     }
 
     /// The lives of its fragments.
-    pub fn lifetimes(&self) -> &Lifetimes {
+    pub(crate) fn lifetimes(&self) -> &Lifetimes {
         &self.lifetimes
     }
 
     /// How often it began anew.
-    pub fn times_anew(&self) -> usize {
+    pub(crate) fn times_anew(&self) -> usize {
         self.anew
     }
 
     /// How the page behaves; `None` until it was seen twice with words to follow.
-    pub fn behaviour(&self) -> Option<(Behaviour, BehaviourShares)> {
+    pub(crate) fn behaviour(&self) -> Option<(Behaviour, BehaviourShares)> {
         let seen = self.lifetimes.times().len() > 1 && !self.lifetimes.lives().is_empty();
         seen.then(|| classify(self.lifetimes.static_share(), &self.moves))
     }

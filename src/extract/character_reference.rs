@@ -11,7 +11,7 @@ use html5ever::data::NAMED_ENTITIES;
 
 /// Where a reference stands; the rules differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ReferencePlace {
+pub(crate) enum ReferencePlace {
     /// Between tags: `&notit` is `¬it`.
     Text,
     /// In an attribute: `?a=1&not=2` stays as it is, since it is an old link and not a reference.
@@ -20,7 +20,7 @@ pub enum ReferencePlace {
 
 /// The characters that a reference stands for: one, or two for some names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Meaning {
+pub(crate) struct Meaning {
     /// The first character.
     pub first: char,
     /// The second, if there is one.
@@ -40,7 +40,7 @@ const BARE_NAME_BYTES: RangeInclusive<usize> = 2..=6;
 
 /// The reference at the start of `rest`, and its length in bytes; `None` if there is none there, even if there is
 /// an ampersand.
-pub fn read(rest: &[u8], place: ReferencePlace) -> Option<(Meaning, usize)> {
+pub(crate) fn read(rest: &[u8], place: ReferencePlace) -> Option<(Meaning, usize)> {
     match rest.strip_prefix(b"&")?.first()? {
         b'#' => numeric(rest).map(|(character, length)| (Meaning::one(character), length)),
         byte if byte.is_ascii_alphanumeric() => named(rest.get(1..)?, place),
@@ -49,7 +49,7 @@ pub fn read(rest: &[u8], place: ReferencePlace) -> Option<(Meaning, usize)> {
 }
 
 /// `raw` with its references read, and NUL replaced, as in an attribute value.
-pub fn decode_attribute(raw: &str) -> Cow<'_, str> {
+pub(crate) fn decode_attribute(raw: &str) -> Cow<'_, str> {
     if memchr::memchr2(b'&', 0, raw.as_bytes()).is_none() {
         return Cow::Borrowed(raw);
     }
@@ -57,7 +57,7 @@ pub fn decode_attribute(raw: &str) -> Cow<'_, str> {
 }
 
 /// `raw` with its references read, and NUL replaced by U+FFFD.
-pub fn decode(raw: &str, place: ReferencePlace) -> String {
+pub(crate) fn decode(raw: &str, place: ReferencePlace) -> String {
     let mut decoded = String::with_capacity(raw.len());
     let mut rest = raw;
     while let Some(found) = memchr::memchr2(b'&', 0, rest.as_bytes()) {

@@ -20,7 +20,7 @@ const PRESCAN_BYTES: usize = 1024;
 const GUESS_BYTES: usize = 64 * 1024;
 
 /// The text of `body`, and the name of the charset it was read with.
-pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> (Cow<'a, str>, &'static str) {
+pub(super) fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> (Cow<'a, str>, &'static str) {
     let encoding = choose(body, content_type);
     // A byte order mark chose the encoding already, so this only takes it off.
     let (text, encoding, _) = encoding.decode(body);
@@ -28,7 +28,7 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> (Cow<'a, str>, 
 }
 
 /// The charset that the Content-Type header names, if it is one.
-pub fn from_header(content_type: Option<&str>) -> Option<&'static Encoding> {
+pub(crate) fn from_header(content_type: Option<&str>) -> Option<&'static Encoding> {
     content_type?.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
         let value = value.trim().trim_matches(['"', '\'']);
@@ -113,12 +113,12 @@ fn guess(body: &[u8]) -> &'static Encoding {
 }
 
 /// Whether the page begins with the byte order mark of UTF-16.
-pub fn has_utf16_mark(body: &[u8]) -> bool {
+pub(crate) fn has_utf16_mark(body: &[u8]) -> bool {
     body.starts_with(b"\xff\xfe") || body.starts_with(b"\xfe\xff")
 }
 
 /// Whether `needle`, in lower case, stands in the first `PRESCAN_BYTES` of `body` in any case.
-pub fn starts_with_mention(body: &[u8], needle: &[u8]) -> bool {
+pub(crate) fn starts_with_mention(body: &[u8], needle: &[u8]) -> bool {
     let start = body.get(..PRESCAN_BYTES).unwrap_or(body).to_ascii_lowercase();
     memmem::find(&start, needle).is_some()
 }

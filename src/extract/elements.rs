@@ -32,14 +32,14 @@ macro_rules! names {
 
         impl $kind {
             /// How many kinds there are, [`Other`](Self::Other) included.
-            pub const COUNT: usize = [$($name),*].len() + 1;
+            pub(crate) const COUNT: usize = [$($name),*].len() + 1;
 
             /// The kind called `name`, in upper or lower case, of which the scanner made `key`.
             #[inline]
             pub(super) fn of(key: u64, name: &[u8]) -> Self {
                 #[allow(non_upper_case_globals)]
                 mod keys {
-                    $(pub const $variant: u64 = super::key($name);)*
+                    $(pub(crate) const $variant: u64 = super::key($name);)*
                 }
                 let (kind, spelling) = match key {
                     $(keys::$variant => (Self::$variant, $name),)*
@@ -120,7 +120,7 @@ impl Element {
 
     /// Whether it has neither content nor end tag.
     #[inline]
-    pub fn is_void(self) -> bool {
+    pub(crate) fn is_void(self) -> bool {
         use Element::*;
         matches!(
             self,
@@ -145,7 +145,7 @@ impl Element {
 
     /// Whether a browser starts a new line before and after it.
     #[inline]
-    pub fn breaks_line(self) -> bool {
+    pub(crate) fn breaks_line(self) -> bool {
         use Element::*;
         self.ends_paragraph()
             || matches!(self, Body | Br | Caption | Frameset | Head | Html | Legend | Optgroup | Option)
@@ -154,13 +154,13 @@ impl Element {
 
     /// Whether words on its two sides stand apart, though on one line.
     #[inline]
-    pub fn parts_words(self) -> bool {
+    pub(crate) fn parts_words(self) -> bool {
         matches!(self, Self::Td | Self::Th | Self::Button | Self::Select | Self::Textarea)
     }
 
     /// Whether its start tag closes an open `p` (HTML Standard, 13.2.6.4.7).
     #[inline]
-    pub fn ends_paragraph(self) -> bool {
+    pub(crate) fn ends_paragraph(self) -> bool {
         use Element::*;
         self.is_container()
             || matches!(
@@ -175,7 +175,7 @@ impl Element {
 
     /// Whether its end tag is hardly ever forgotten and closes whatever is still open inside.
     #[inline]
-    pub fn is_container(self) -> bool {
+    pub(crate) fn is_container(self) -> bool {
         use Element::*;
         matches!(
             self,

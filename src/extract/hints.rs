@@ -76,7 +76,7 @@ impl Hints {
     }
 
     /// What the page asks of the crawler called `product_token`.
-    pub fn robots_for(&self, product_token: &str) -> RobotsTag {
+    pub(crate) fn robots_for(&self, product_token: &str) -> RobotsTag {
         let mut tag = self.robots;
         let ours = self.robots_by_name.iter().filter(|(name, _)| name.eq_ignore_ascii_case(product_token));
         ours.for_each(|(_, asked)| tag.join(*asked));

@@ -21,7 +21,7 @@ use super::raw_text::{comment_length, is_space, raw_length, script_length};
 
 /// What the scanner found next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum HtmlToken<'a> {
+pub(crate) enum HtmlToken<'a> {
     /// Characters. A text may come in several runs, one after the other.
     Text(TextRun<'a>),
     /// A start tag; [`Scanner::value`] has its attributes until the next token is asked for.
@@ -93,7 +93,7 @@ impl<'a> Scanner<'a> {
 
     /// The next tag or run of text; `None` at the end of the page, and ever after.
     #[inline]
-    pub fn advance(&mut self) -> Option<HtmlToken<'a>> {
+    pub(crate) fn advance(&mut self) -> Option<HtmlToken<'a>> {
         if self.inside != Element::Other
             && let Some(text) = self.opaque_text()
         {
@@ -130,13 +130,13 @@ impl<'a> Scanner<'a> {
 
     /// Whether the walk is inside `svg` or `math`.
     #[inline]
-    pub fn in_foreign(&self) -> bool {
+    pub(crate) fn in_foreign(&self) -> bool {
         self.foreign > 0
     }
 
     /// Whether the last tag has any of `attributes`.
     #[inline]
-    pub fn has_any(&self, attributes: &[Attribute]) -> bool {
+    pub(crate) fn has_any(&self, attributes: &[Attribute]) -> bool {
         attributes.iter().any(|attribute| self.present & bit(*attribute) != 0)
     }
 

@@ -79,7 +79,7 @@ impl Links {
 
 /// The address that `written` is, if it may be one of a page on the web: not empty, not only a fragment, without
 /// a scheme other than `http` or `https`. Trimmed and without tabs and newlines, as the URL Standard asks.
-pub fn web_address(written: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn web_address(written: &str) -> Option<Cow<'_, str>> {
     let trimmed = written.trim_matches(|character| character <= ' ');
     let broken = |character| matches!(character, '\t' | '\n' | '\r');
     let address = if trimmed.contains(broken) {

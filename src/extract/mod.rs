@@ -7,7 +7,7 @@
 //! little otherwise, but nesting costs nothing (see `html` for what the walk takes for a tag, `visibility` for what
 //! it takes for hidden).
 
-pub mod character_reference;
+pub(crate) mod character_reference;
 mod charset;
 pub mod elements;
 pub mod feed;
@@ -21,7 +21,7 @@ pub mod sitemap;
 pub mod soft_error;
 pub mod text;
 pub mod text_rules;
-pub mod visibility;
+pub(crate) mod visibility;
 
 pub use hints::{Hints, Refresh, RobotsTag, robots_tag};
 pub use links::Link;

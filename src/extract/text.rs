@@ -36,13 +36,13 @@ impl Words {
 
     /// Starts a new line before the next word.
     #[inline]
-    pub fn break_line(&mut self) {
+    pub(crate) fn break_line(&mut self) {
         self.gap = Gap::Line;
     }
 
     /// Sets the next word apart from the last one.
     #[inline]
-    pub fn part_words(&mut self) {
+    pub(crate) fn part_words(&mut self) {
         self.gap = self.gap.max(Gap::Space);
     }
 
@@ -53,7 +53,7 @@ impl Words {
     }
 
     /// Adds text in which a newline is a newline to the reader.
-    pub fn push_lines(&mut self, text: &str) {
+    pub(crate) fn push_lines(&mut self, text: &str) {
         for line in text.split(['\n', '\r']) {
             self.push_bytes(line.as_bytes(), false);
             self.break_line();

@@ -69,7 +69,7 @@ impl TextRules {
     }
 
     /// Leaves of a document what the rules do; `body` and `content_type` are what it was read from.
-    pub fn apply(&self, document: &mut Document, body: &[u8], content_type: Option<&str>) {
+    pub(crate) fn apply(&self, document: &mut Document, body: &[u8], content_type: Option<&str>) {
         if !self.is_empty() {
             document.text = match media_kind(content_type, body) {
                 MediaKind::Html => self.html(body, content_type),

@@ -26,7 +26,7 @@ struct Hidden<'a> {
 
 /// Where in the page a reader is.
 #[derive(Clone, Debug)]
-pub struct Visibility<'a> {
+pub(crate) struct Visibility<'a> {
     hidden: Option<Hidden<'a>>,
     /// How many `template` are open.
     templates: usize,
@@ -44,19 +44,19 @@ impl Default for Visibility<'_> {
 impl<'a> Visibility<'a> {
     /// Whether text here is shown.
     #[inline]
-    pub fn is_shown(&self) -> bool {
+    pub(crate) fn is_shown(&self) -> bool {
         self.hidden.is_none() && self.templates == 0
     }
 
     /// Whether the markup here is part of the page at all, shown or not; in a `template` it is not.
     #[inline]
-    pub fn is_live(&self) -> bool {
+    pub(crate) fn is_live(&self) -> bool {
         self.templates == 0
     }
 
     /// Goes past the start tag that `scanner` is at.
     #[inline]
-    pub fn start(&mut self, tag: Tag<'a>, scanner: &Scanner<'_>) {
+    pub(crate) fn start(&mut self, tag: Tag<'a>, scanner: &Scanner<'_>) {
         if tag.is_empty {
             return;
         }
@@ -83,7 +83,7 @@ impl<'a> Visibility<'a> {
 
     /// Goes past an end tag.
     #[inline]
-    pub fn end(&mut self, tag: Tag<'a>) {
+    pub(crate) fn end(&mut self, tag: Tag<'a>) {
         let element = tag.element;
         if matches!(element, Element::Body | Element::Html) {
             self.hidden = None;

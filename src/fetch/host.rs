@@ -52,7 +52,7 @@ pub(super) enum RobotsState {
 }
 
 impl HostQueue {
-    pub fn new(host: Host, pace: Pace, left: Option<u64>) -> Self {
+    pub(super) fn new(host: Host, pace: Pace, left: Option<u64>) -> Self {
         Self {
             host,
             pace,
@@ -71,7 +71,7 @@ impl HostQueue {
     }
 
     /// When it can next be asked for something: its pace, and the earliest task it has.
-    pub fn next_turn(&self) -> Option<Instant> {
+    pub(crate) fn next_turn(&self) -> Option<Instant> {
         let waits_for_robots = matches!(self.robots, RobotsState::Asked);
         let able = |task: &&Task| !waits_for_robots || matches!(task.kind, TaskKind::Robots { .. });
         let earliest = self.queue.iter().filter(able).map(|task| task.not_before).min()?;
@@ -79,19 +79,19 @@ impl HostQueue {
     }
 
     /// A robots.txt that another host's redirect sent here: it needs no leave of ours.
-    pub fn take_robots_task(&mut self) -> Option<Task> {
+    pub(crate) fn take_robots_task(&mut self) -> Option<Task> {
         let at = self.queue.iter().position(|task| matches!(task.kind, TaskKind::Robots { .. }))?;
         self.queue.remove(at)
     }
 
     /// The first task whose time has come.
-    pub fn take_runnable(&mut self, now: Instant) -> Option<Task> {
+    pub(crate) fn take_runnable(&mut self, now: Instant) -> Option<Task> {
         let at = self.queue.iter().position(|task| task.not_before <= now)?;
         self.queue.remove(at)
     }
 
     /// Does robots.txt let us ask for this? What is not known is forbidden.
-    pub fn allows(&self, url: &Url) -> bool {
+    pub(super) fn allows(&self, url: &Url) -> bool {
         matches!(&self.robots, RobotsState::Known { robots, .. } if robots.allows(url))
     }
 }

@@ -52,7 +52,7 @@ impl AddressRules {
         Self { allow_all: false, allowed: ranges }
     }
 
-    pub fn permits(&self, address: IpAddr) -> bool {
+    pub(crate) fn permits(&self, address: IpAddr) -> bool {
         let address = unmapped(address);
         self.allow_all || is_public(address) || self.allowed.iter().any(|range| range.contains(address))
     }

@@ -67,7 +67,7 @@ pub struct FetchSettings {
 
 impl FetchSettings {
     /// The name that this host's robots.txt is read for.
-    pub fn product_token(&self, host: &Host) -> &str {
+    pub(crate) fn product_token(&self, host: &Host) -> &str {
         self.product_tokens.of(host)
     }
 }
@@ -82,7 +82,7 @@ pub struct SitePace {
 
 /// What comes back.
 #[derive(Debug)]
-pub enum FetchEvent<T> {
+pub(crate) enum FetchEvent<T> {
     /// A visit ended, and this is what the digest made of it.
     Visited(T),
     /// Not asked for in this cycle, and not to blame for it.
@@ -95,7 +95,7 @@ pub enum FetchEvent<T> {
 
 /// Where a [`Fetcher`] keeps a host. Holds for that fetcher only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HostPlace(usize);
+pub(crate) struct HostPlace(usize);
 
 /// Counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,7 +108,7 @@ pub struct Traffic {
 type Digest<T> = Arc<dyn Fn(Visit) -> T + Send + Sync>;
 
 /// Asks the web, politely. `digest` turns each visit into what the caller wants, on the task that fetched it.
-pub struct Fetcher<W, T> {
+pub(crate) struct Fetcher<W, T> {
     web: Arc<W>,
     digest: Digest<T>,
     settings: FetchSettings,
@@ -135,7 +135,7 @@ pub struct Fetcher<W, T> {
 
 impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     /// `budget`: the most requests that may be sent, of whatever kind.
-    pub fn new(
+    pub(crate) fn new(
         web: Arc<W>,
         digest: impl Fn(Visit) -> T + Send + Sync + 'static,
         settings: FetchSettings,
@@ -168,7 +168,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     /// asked for time gets it.
     ///
     /// `asked`: it may have been asked a moment ago, whatever the report says.
-    pub fn remember(&mut self, report: &HostReport, asked: bool) {
+    pub(crate) fn remember(&mut self, report: &HostReport, asked: bool) {
         let now = Timestamp::now();
         let age = self.settings.robots_age;
         let at = self.host_index(&report.host);
@@ -202,7 +202,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     }
 
     /// Puts a request into its host's queue. It comes back as [`FetchEvent::Visited`] or [`FetchEvent::Deferred`], always.
-    pub fn submit(&mut self, request: Request) {
+    pub(crate) fn submit(&mut self, request: Request) {
         let Some(host) = Host::of(&request.url).filter(|_| !has_user_info(&request.url)) else {
             // Nobody to ask, or not without credentials: refused as an address nobody may reach.
             let visit = unasked(request, Outcome::Refused(Refused::Address));
@@ -218,7 +218,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     }
 
     /// The next event; `None` when nothing is queued or under way. Safe to drop and call again.
-    pub async fn next(&mut self) -> Option<FetchEvent<T>> {
+    pub(crate) async fn next(&mut self) -> Option<FetchEvent<T>> {
         loop {
             if let Some(event) = self.events.pop_front() {
                 return Some(event);
@@ -241,7 +241,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     }
 
     /// Sends nothing more: what is queued is deferred, what is in flight still comes.
-    pub fn stop(&mut self, why: Waiting) {
+    pub(crate) fn stop(&mut self, why: Waiting) {
         self.stopped = true;
         for at in 0..self.hosts.len() {
             self.defer_all(at, why);
@@ -249,55 +249,55 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     }
 
     /// Requests waiting for their host's turn.
-    pub fn queued(&self) -> usize {
+    pub(crate) fn queued(&self) -> usize {
         self.queued
     }
 
     /// A host's place here: what is asked of it often is asked by this.
-    pub fn place(&mut self, host: &Host) -> HostPlace {
+    pub(crate) fn place(&mut self, host: &Host) -> HostPlace {
         HostPlace(self.host_index(host))
     }
 
     /// Requests waiting on this host.
-    pub fn queued_on(&self, host: HostPlace) -> usize {
+    pub(crate) fn queued_on(&self, host: HostPlace) -> usize {
         self.hosts[host.0].queue.len()
     }
 
     /// The pause now kept with this host.
-    pub fn delay_of(&self, host: HostPlace) -> Duration {
+    pub(crate) fn delay_of(&self, host: HostPlace) -> Duration {
         self.hosts[host.0].pace.delay()
     }
 
     /// Was the host given up for this cycle?
-    pub fn is_resting(&self, host: HostPlace) -> bool {
+    pub(crate) fn is_resting(&self, host: HostPlace) -> bool {
         self.hosts[host.0].resting.is_some()
     }
 
-    pub fn in_flight(&self) -> usize {
+    pub(crate) fn in_flight(&self) -> usize {
         self.tasks.len()
     }
 
     /// Hosts with something to do that are not being asked at this moment.
-    pub fn hosts_waiting(&self) -> usize {
+    pub(crate) fn hosts_waiting(&self) -> usize {
         self.hosts.iter().filter(|host| !host.queue.is_empty() && host.in_flight == 0).count()
     }
 
-    pub fn traffic(&self) -> Traffic {
+    pub(crate) fn traffic(&self) -> Traffic {
         self.traffic
     }
 
     /// Requests that the budget still allows.
-    pub fn left(&self) -> Option<u64> {
+    pub(crate) fn left(&self) -> Option<u64> {
         self.left
     }
 
     /// Requests that the budget of this host's site still allows.
-    pub fn left_on(&self, host: HostPlace) -> Option<u64> {
+    pub(crate) fn left_on(&self, host: HostPlace) -> Option<u64> {
         self.hosts[host.0].left
     }
 
     /// Requests that an earlier run of this cycle has sent to this host.
-    pub fn charge(&mut self, host: HostPlace, requests: u64) {
+    pub(crate) fn charge(&mut self, host: HostPlace, requests: u64) {
         if let Some(left) = &mut self.hosts[host.0].left {
             *left = left.saturating_sub(requests);
         }
@@ -328,7 +328,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
 }
 
 /// What an answer to robots.txt means, one that says something (RFC 9309 §2.3.1.1 to §2.3.1.3).
-pub fn read_robots(status: u16, body: &[u8], token: &str) -> Robots {
+pub(crate) fn read_robots(status: u16, body: &[u8], token: &str) -> Robots {
     if (200..300).contains(&status) { Robots::parse(body, token) } else { Robots::allow_all() }
 }
 

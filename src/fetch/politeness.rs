@@ -91,13 +91,13 @@ pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
 }
 
 /// Is the wish one that a server can mean?
-pub fn is_plausible(retry_after: Duration) -> bool {
+pub(crate) fn is_plausible(retry_after: Duration) -> bool {
     retry_after <= IMPLAUSIBLE_RETRY_AFTER
 }
 
 /// The pace kept with one host.
 #[derive(Clone, Debug)]
-pub struct Pace {
+pub(crate) struct Pace {
     delay: Duration,
     next_allowed: Instant,
     last_end: Option<Instant>,
@@ -109,7 +109,7 @@ pub struct Pace {
 
 /// What a host's failing asks of us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HostVerdict {
+pub(crate) enum HostVerdict {
     /// Go on at its pace.
     GoOn,
     /// Wait within the cycle.
@@ -119,42 +119,42 @@ pub enum HostVerdict {
 }
 
 impl Pace {
-    pub fn new(delay: Duration, now: Instant) -> Self {
+    pub(crate) fn new(delay: Duration, now: Instant) -> Self {
         Self { delay, next_allowed: now, last_end: None, waits_until: None, failures: 0, rests: 0 }
     }
 
     /// The pause kept between the end of one request and the start of the next.
-    pub fn delay(&self) -> Duration {
+    pub(crate) fn delay(&self) -> Duration {
         self.delay
     }
 
-    pub fn next_allowed(&self) -> Instant {
+    pub(crate) fn next_allowed(&self) -> Instant {
         self.next_allowed
     }
 
-    pub fn failures(&self) -> u32 {
+    pub(crate) fn failures(&self) -> u32 {
         self.failures
     }
 
     /// An earlier run asked this host; whatever it asked has ended by now.
-    pub fn asked_before(&mut self, now: Instant) {
+    pub(crate) fn asked_before(&mut self, now: Instant) {
         self.last_end = Some(now);
         self.next_allowed = self.next_allowed.max(now + self.delay);
     }
 
     /// Times in a row that it was given up for a cycle.
-    pub fn rests(&self) -> u32 {
+    pub(crate) fn rests(&self) -> u32 {
         self.rests
     }
 
     /// Takes over what an earlier run learnt.
-    pub fn resume(&mut self, rests: u32, not_before: Instant) {
+    pub(crate) fn resume(&mut self, rests: u32, not_before: Instant) {
         self.rests = rests;
         self.next_allowed = self.next_allowed.max(not_before);
     }
 
     /// Robots.txt asked for this pause: kept if it is longer than ours, from the request that brought it on.
-    pub fn ask_delay(&mut self, crawl_delay: Duration) {
+    pub(crate) fn ask_delay(&mut self, crawl_delay: Duration) {
         self.delay = self.delay.max(crawl_delay);
         if let Some(ended) = self.last_end {
             self.next_allowed = self.next_allowed.max(ended + self.delay);
@@ -162,13 +162,13 @@ impl Pace {
     }
 
     /// A request starts now and others may run beside it: the next may start a share of the delay later.
-    pub fn started(&mut self, now: Instant, per_host: u32) {
+    pub(crate) fn started(&mut self, now: Instant, per_host: u32) {
         self.next_allowed = self.next_allowed.max(now + self.delay / per_host.max(1));
     }
 
     /// A request ended at `now` after `took`. `first_try` is false when the page had failed before: that it fails
     /// again says nothing new about its host.
-    pub fn ended(
+    pub(crate) fn ended(
         &mut self,
         now: Instant,
         took: Duration,
@@ -231,12 +231,12 @@ impl Pace {
     }
 
     /// Nothing is sent before that moment, for a reason that is none of the host's.
-    pub fn hold(&mut self, until: Instant) {
+    pub(crate) fn hold(&mut self, until: Instant) {
         self.next_allowed = self.next_allowed.max(until);
     }
 
     /// Robots.txt could not be had: the host rests, everything on it is forbidden meanwhile.
-    pub fn rest(&mut self, why: Waiting) -> HostVerdict {
+    pub(crate) fn rest(&mut self, why: Waiting) -> HostVerdict {
         let span = FIRST_REST.saturating_mul(1 << self.rests.min(12)).min(LONGEST_REST);
         self.rests += 1;
         HostVerdict::Rest(span, why)

@@ -199,7 +199,7 @@ impl Outcome {
     }
 
     /// The outcome that has this name; `to` is where it led. What a name does not tell (how long to stay away) is lost.
-    pub fn from_code(code: &str, to: Option<&str>) -> Option<Outcome> {
+    pub(crate) fn from_code(code: &str, to: Option<&str>) -> Option<Outcome> {
         let moved = || Url::parse(to.unwrap_or_default()).ok();
         match code {
             "moved" => Some(Outcome::Redirected { to: moved()?, permanent: true }),
@@ -255,13 +255,13 @@ impl Outcome {
     }
 
     /// Did the visit bring the page, or the answer that it is unchanged?
-    pub fn is_success(&self) -> bool {
+    pub(crate) fn is_success(&self) -> bool {
         self.class() == OutcomeClass::Fetched
     }
 
     /// How many tries it is worth within one cycle, of `most`. A broken page will be as broken in a minute; a busy or
     /// unreachable host may not; one that says nothing costs a long wait each time.
-    pub fn tries(&self, most: u32) -> u32 {
+    pub(crate) fn tries(&self, most: u32) -> u32 {
         match self {
             Outcome::Throttled { .. } | Outcome::ServerError => most,
             Outcome::Failed(

@@ -96,7 +96,7 @@ impl Fingerprint {
     }
 
     /// Reads back [`Fingerprint::to_bytes`].
-    pub fn from_bytes(bytes: [u8; 16]) -> Fingerprint {
+    pub(crate) fn from_bytes(bytes: [u8; 16]) -> Fingerprint {
         Fingerprint(u128::from_be_bytes(bytes))
     }
 
@@ -142,7 +142,7 @@ impl PageUrl {
     }
 
     /// The name of the host, an IPv6 address without its brackets.
-    pub fn host_name(&self) -> &str {
+    pub(crate) fn host_name(&self) -> &str {
         host::without_brackets(self.url.host_str().unwrap_or_default())
     }
 
@@ -245,7 +245,7 @@ impl Normaliser {
 
     /// Gives a parsed URL its one spelling. For a URL with nothing to change and a canonical path, as most links are,
     /// that means a few scans and one hash over its text: nothing is allocated.
-    pub fn normalise(&self, mut url: Url) -> Result<PageUrl, UrlError> {
+    pub(crate) fn normalise(&self, mut url: Url) -> Result<PageUrl, UrlError> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(UrlError::Scheme(url.scheme().to_owned()));
         }

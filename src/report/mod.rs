@@ -7,9 +7,9 @@ pub mod diff;
 pub mod history;
 pub mod plan;
 pub mod plot;
-pub mod spark;
+pub(crate) mod spark;
 pub mod status;
-pub mod stripes;
+pub(crate) mod stripes;
 
 use std::fmt::Write as _;
 

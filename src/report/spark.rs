@@ -5,7 +5,7 @@ const DIGITS: [char; 10] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
 
 /// The row. Only 0 has the lowest bar, and only 1 and what is close below it the highest. In ASCII bars are the digits
 /// from 0 to 9. What is no number shows as a blank.
-pub fn spark(values: impl IntoIterator<Item = f64>, ascii: bool) -> String {
+pub(crate) fn spark(values: impl IntoIterator<Item = f64>, ascii: bool) -> String {
     let bars = if ascii { &DIGITS[..] } else { &BARS[..] };
     let highest = (bars.len() - 1) as f64;
     let bar = |value: f64| match value.is_nan() {

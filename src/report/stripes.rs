@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 
 /// How a chart is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stripes {
+pub(crate) struct Stripes {
     /// Columns of the terminal.
     pub width: usize,
     /// Most rows, the line of dates not counted; at least 2.
@@ -45,7 +45,7 @@ struct Bar {
 impl Stripes {
     /// The chart, a newline at the end of each line, no blanks before it; empty if there is nothing to show.
     /// Groups that are nearest in birth and death share a row, at their mean, where there are more than rows.
-    pub fn draw(&self, lives: &[FragmentLife], times: &[Timestamp]) -> String {
+    pub(crate) fn draw(&self, lives: &[FragmentLife], times: &[Timestamp]) -> String {
         let (Some(first), Some(last)) = (times.first(), times.last()) else { return String::new() };
         let all: usize = lives.iter().map(|life| life.fragments).sum();
         if all == 0 {

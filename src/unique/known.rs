@@ -49,7 +49,7 @@ const FIRST_SLOTS: usize = 1024;
 
 impl KnownSet {
     /// An empty set that will take `max_entries` pages. Memory is taken as pages come, not here.
-    pub fn with_limit(max_entries: usize) -> KnownSet {
+    pub(crate) fn with_limit(max_entries: usize) -> KnownSet {
         let multiplier = RandomState::new().hash_one(EMPTY) | 1;
         KnownSet { slots: Vec::new(), shift: 0, len: 0, max_entries, multiplier }
     }

@@ -38,7 +38,7 @@ pub struct Candidate {
 
 /// Where links come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkSource {
+pub(crate) struct LinkSource {
     /// The depth the new pages will have.
     pub depth: Depth,
     /// The seed through which the source itself came.
@@ -64,7 +64,7 @@ pub struct NewPage {
 
 /// What came of a batch of links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Admitted {
+pub(crate) struct Admitted {
     /// Pages nobody knew, in the order found; known from here on.
     pub new: Vec<NewPage>,
     /// Pages the full known set cannot tell, each once. Ask the store in one batch, and
@@ -76,7 +76,7 @@ pub struct Admitted {
 
 /// What became of one link.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Admission {
+pub(crate) enum Admission {
     /// A page that was not known; it is known from here on.
     New(NewPage),
     /// A page that the full known set can't tell: the store knows.
@@ -88,13 +88,13 @@ pub enum Admission {
 }
 
 /// The hash by which pages of one host are counted.
-pub fn host_hash(url: &PageUrl) -> u64 {
+pub(crate) fn host_hash(url: &PageUrl) -> u64 {
     xxh3_64(url.origin().as_bytes())
 }
 
 /// The hash by which queries of one path are counted; `None` for a page without a query. All spellings of a path
 /// count as one, or a trap could multiply its limit by them.
-pub fn query_path_hash(url: &PageUrl) -> Option<u64> {
+pub(crate) fn query_path_hash(url: &PageUrl) -> Option<u64> {
     url.as_url().query()?;
     let key = url.key();
     let (path, _) = key.split_once('?')?;
@@ -103,7 +103,7 @@ pub fn query_path_hash(url: &PageUrl) -> Option<u64> {
 
 /// The only door through which pages come to be known.
 #[derive(Clone, Debug)]
-pub struct UniquenessVerifier {
+pub(crate) struct UniquenessVerifier {
     scope: Scope,
     known: KnownSet,
     pages_of_host: PageCounts,
@@ -113,7 +113,7 @@ pub struct UniquenessVerifier {
 
 impl UniquenessVerifier {
     /// Knows nothing yet, and will hold at most `max_known` pages in memory.
-    pub fn new(scope: Scope, max_known: usize) -> UniquenessVerifier {
+    pub(crate) fn new(scope: Scope, max_known: usize) -> UniquenessVerifier {
         UniquenessVerifier {
             scope,
             known: KnownSet::with_limit(max_known),
@@ -124,13 +124,13 @@ impl UniquenessVerifier {
     }
 
     /// What is wanted, to add seeds and sites to.
-    pub fn scope_mut(&mut self) -> &mut Scope {
+    pub(crate) fn scope_mut(&mut self) -> &mut Scope {
         &mut self.scope
     }
 
     /// A page the store already has (called once a page when a store is opened, and for unsure pages it took): feeds
     /// the known set and the counts. `host` is its [`host_hash`], `path_with_query` its [`query_path_hash`].
-    pub fn remember(&mut self, page: Fingerprint, host: u64, path_with_query: Option<u64>) {
+    pub(crate) fn remember(&mut self, page: Fingerprint, host: u64, path_with_query: Option<u64>) {
         // A full set turns the page away, but its host and path have it all the same.
         if self.known.insert(page) || self.known.contains(page) == Membership::Unsure {
             self.count(host, path_with_query);
@@ -139,7 +139,11 @@ impl UniquenessVerifier {
 
     /// Which of these are pages nobody knew. Refused ones are counted by reason. New ones are known from here on. Links
     /// whose known-state is unsure are returned apart.
-    pub fn admit(&mut self, links: impl IntoIterator<Item = Candidate>, source: &LinkSource) -> Admitted {
+    pub(crate) fn admit(
+        &mut self,
+        links: impl IntoIterator<Item = Candidate>,
+        source: &LinkSource,
+    ) -> Admitted {
         let mut admitted = Admitted::default();
         let mut said_unsure = HashSet::new();
         let most = if source.page.is_some() { self.scope.limits().links_per_page } else { usize::MAX };
@@ -160,7 +164,7 @@ impl UniquenessVerifier {
     }
 
     /// Judges a single link, and counts no refusal. A verifier that is thrown away afterwards makes this a dry run.
-    pub fn admit_one(&mut self, link: Candidate, source: &LinkSource) -> Admission {
+    pub(crate) fn admit_one(&mut self, link: Candidate, source: &LinkSource) -> Admission {
         let page = link.url.fingerprint();
         let answer = self.known.contains(page);
         if answer == Membership::Known {
@@ -186,22 +190,23 @@ impl UniquenessVerifier {
     }
 
     /// Counts links that were refused before they came here: malformed ones, or a page that asks not to be followed.
-    pub fn refuse(&mut self, reason: Refusal, count: u64) {
+    pub(crate) fn refuse(&mut self, reason: Refusal, count: u64) {
         self.refusals.add(reason, count);
     }
 
     /// How many links were refused since the last call, by reason; reasons that did not occur are left out.
-    pub fn take_refusals(&mut self) -> Vec<(Refusal, u64)> {
+    pub(crate) fn take_refusals(&mut self) -> Vec<(Refusal, u64)> {
         self.refusals.take()
     }
 
     /// Is this page held as known?
-    pub fn knows(&self, page: Fingerprint) -> bool {
+    pub(crate) fn knows(&self, page: Fingerprint) -> bool {
         self.known.contains(page) == Membership::Known
     }
 
     /// How many pages are held as known.
-    pub fn known(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn known(&self) -> usize {
         self.known.len()
     }
 

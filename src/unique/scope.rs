@@ -171,7 +171,13 @@ impl Scope {
     }
 
     /// A seed, with what its line said. One with an `id` given before takes that one's place.
-    pub fn add_seed(&mut self, id: SeedId, url: &PageUrl, scope: Option<ScopeKind>, max_depth: Option<u32>) {
+    pub(crate) fn add_seed(
+        &mut self,
+        id: SeedId,
+        url: &PageUrl,
+        scope: Option<ScopeKind>,
+        max_depth: Option<u32>,
+    ) {
         let seed = SeedRule {
             id,
             url: url.clone(),
@@ -193,7 +199,7 @@ impl Scope {
     }
 
     /// A seed that moved: what it wants is wanted around `url` too.
-    pub fn extend_seed(&mut self, id: SeedId, url: &PageUrl) {
+    pub(crate) fn extend_seed(&mut self, id: SeedId, url: &PageUrl) {
         let held = self.index.by_id.get(&id).and_then(|place| self.seeds.get(*place));
         if let Some(moved) = held.map(|seed| SeedRule { url: url.clone(), ..seed.clone() }) {
             self.seeds.push(moved);
@@ -203,7 +209,7 @@ impl Scope {
 
     /// A seed redirects from host `from` to `to`: within its domain (`example.org` → `www.example.org`) it takes its scope
     /// along. Says whether that made the scope wider.
-    pub fn follow_seed(&mut self, id: SeedId, from: &Host, to: &PageUrl) -> bool {
+    pub(crate) fn follow_seed(&mut self, id: SeedId, from: &Host, to: &PageUrl) -> bool {
         let follows = from.domain() == to.host().domain() && self.judge(to, 0, None).is_err();
         if follows {
             self.extend_seed(id, to);

@@ -38,7 +38,7 @@ pub use token::ProductTokens;
 
 /// How much of a body is read. RFC 9309 §2.5 asks for at least this much; what follows the last whole line
 /// within it is ignored.
-pub const MAX_BYTES: usize = 500 * 1024;
+pub(crate) const MAX_BYTES: usize = 500 * 1024;
 
 /// The rules of one host's robots.txt, for one product token.
 ///
@@ -67,7 +67,7 @@ impl Robots {
     }
 
     /// No restrictions: for a host that answers 4xx, and so has no robots.txt (RFC 9309 §2.3.1.3).
-    pub fn allow_all() -> Robots {
+    pub(crate) fn allow_all() -> Robots {
         Robots { rules: RobotsRules::AllowAll, crawl_delay: None, sitemaps: None }
     }
 
@@ -104,7 +104,7 @@ impl Robots {
 /// if that can't be told. For people: it asks each rule alone, which is slow.
 ///
 /// The longest that matches decides, and of two as long the one that allows (RFC 9309 §2.2.2).
-pub fn deciding_rule(body: &[u8], product_token: &str, url: &Url) -> Option<String> {
+pub(crate) fn deciding_rule(body: &[u8], product_token: &str, url: &Url) -> Option<String> {
     let group = group::read(body, token_of(product_token));
     let matches = |value: &[u8]| {
         let alone = RobotsRules::build(&[(RuleVerdict::Disallow, value)]);

@@ -58,7 +58,7 @@ impl PagePast {
     }
 
     /// Has it been held at any time up to this moment?
-    pub fn was_held(&self, at: f64) -> bool {
+    pub(crate) fn was_held(&self, at: f64) -> bool {
         self.until(at).iter().any(|seen| seen.what != VisitEffect::Lost)
     }
 
@@ -82,7 +82,7 @@ pub fn moments(since: f64, now: f64, many: usize) -> impl Iterator<Item = f64> {
 
 /// One page at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Sight {
+pub(crate) enum Sight {
     Living {
         /// The store knows its URL.
         known: bool,
@@ -96,7 +96,7 @@ pub enum Sight {
 
 /// A copy, held against the page.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ComparedCopy {
+pub(crate) struct ComparedCopy {
     pub fresh: bool,
     /// From 0 to 1.
     pub divergence: f64,
@@ -106,7 +106,7 @@ pub struct ComparedCopy {
 
 /// Sights, added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SightTally {
+pub(crate) struct SightTally {
     living: u64,
     known: u64,
     held: u64,
@@ -143,7 +143,7 @@ pub struct ScoreFigures {
 }
 
 impl SightTally {
-    pub fn add(&mut self, sight: &Sight) {
+    pub(crate) fn add(&mut self, sight: &Sight) {
         match *sight {
             Sight::Living { known, delay, held } => {
                 self.living += 1;
@@ -183,7 +183,7 @@ impl SightTally {
     }
 
     /// What it amounts to, if it is of so many moments.
-    pub fn figures(&self, moments: usize) -> ScoreFigures {
+    pub(crate) fn figures(&self, moments: usize) -> ScoreFigures {
         let mean = |count: u64| count as f64 / moments.max(1) as f64;
         let ratio = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);
         ScoreFigures {
@@ -202,7 +202,7 @@ impl SightTally {
 
 /// Tallies of all groups at all moments, the last of which is now.
 #[derive(Clone, Debug)]
-pub struct Board {
+pub(crate) struct Board {
     times: Vec<f64>,
     all: Vec<SightTally>,
     sites: BTreeMap<String, Vec<SightTally>>,
@@ -210,22 +210,22 @@ pub struct Board {
 }
 
 impl Board {
-    pub fn new(since: f64, now: f64) -> Self {
+    pub(crate) fn new(since: f64, now: f64) -> Self {
         Self::at(moments(since, now, MOMENTS).chain([now]).collect())
     }
 
     /// Moments of one's own; the last of them is now.
-    pub fn at(times: Vec<f64>) -> Self {
+    pub(crate) fn at(times: Vec<f64>) -> Self {
         let all = vec![SightTally::default(); times.len()];
         Self { times, all, sites: BTreeMap::new(), behaviours: BTreeMap::new() }
     }
 
-    pub fn times(&self) -> &[f64] {
+    pub(crate) fn times(&self) -> &[f64] {
         &self.times
     }
 
     /// Takes in a page as it is seen at the moment of that place in [`Board::times`].
-    pub fn add(&mut self, moment: usize, site: &str, behaviour: &'static str, sight: &Sight) {
+    pub(crate) fn add(&mut self, moment: usize, site: &str, behaviour: &'static str, sight: &Sight) {
         let empty = || vec![SightTally::default(); self.times.len()];
         if !self.sites.contains_key(site) {
             self.sites.insert(site.to_owned(), empty());
@@ -237,7 +237,7 @@ impl Board {
         }
     }
 
-    pub fn scores(&self) -> WebScores {
+    pub(crate) fn scores(&self) -> WebScores {
         let point = |(at, tally): (&f64, &SightTally)| ScorePoint { at: *at, figures: tally.figures(1) };
         WebScores {
             all: group("all", &self.all),

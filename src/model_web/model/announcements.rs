@@ -11,7 +11,7 @@ use super::turnover::Tenant;
 
 /// A page and when it is said to have changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Announced {
+pub(crate) struct Announced {
     pub page: Tenant,
     /// In days.
     pub at: f64,
@@ -27,7 +27,7 @@ const FEED_ENTRIES: usize = 100;
 const FEED_DAYS: f64 = 2.0;
 
 /// The pages that the sitemap lists, with the last change that it tells. A false one is told to have changed today.
-pub fn sitemap(site: &Site<'_>, day: f64) -> Vec<Announced> {
+pub(crate) fn sitemap(site: &Site<'_>, day: f64) -> Vec<Announced> {
     let told = site.spec.sitemap;
     let listed = site.living(day).filter(|page| unit(sub_seed(page.seed, 10)) < told.recall);
     let listed = listed.map(|page| {
@@ -43,7 +43,7 @@ pub fn sitemap(site: &Site<'_>, day: f64) -> Vec<Announced> {
 }
 
 /// The changes that the feed tells of, newest first. A false entry names some page at the moment of another's change.
-pub fn feed(site: &Site<'_>, day: f64) -> Vec<Announced> {
+pub(crate) fn feed(site: &Site<'_>, day: f64) -> Vec<Announced> {
     let told = site.spec.feed;
     // For each true entry, so many false ones on average.
     let false_ones = (1.0 - told.precision) / told.precision;
@@ -75,7 +75,7 @@ fn keep_newest(entries: &mut Vec<Announced>) {
 }
 
 /// A sitemap as XML. `origin` is the host's, `date` writes a day as RFC 3339.
-pub fn sitemap_xml(site: &Site<'_>, day: f64, origin: &str, date: &dyn Fn(f64) -> String) -> String {
+pub(crate) fn sitemap_xml(site: &Site<'_>, day: f64, origin: &str, date: &dyn Fn(f64) -> String) -> String {
     let mut xml = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n",
     );
@@ -88,7 +88,7 @@ pub fn sitemap_xml(site: &Site<'_>, day: f64, origin: &str, date: &dyn Fn(f64) -
 }
 
 /// An Atom feed as XML.
-pub fn feed_xml(site: &Site<'_>, day: f64, origin: &str, date: &dyn Fn(f64) -> String) -> String {
+pub(crate) fn feed_xml(site: &Site<'_>, day: f64, origin: &str, date: &dyn Fn(f64) -> String) -> String {
     let entries = feed(site, day);
     let updated = date(entries.first().map_or(0.0, |entry| entry.at));
     let mut xml = format!(
@@ -107,7 +107,7 @@ pub fn feed_xml(site: &Site<'_>, day: f64, origin: &str, date: &dyn Fn(f64) -> S
 }
 
 /// Everything may be crawled, and the sitemap is here.
-pub fn robots_txt(origin: &str) -> String {
+pub(crate) fn robots_txt(origin: &str) -> String {
     format!("User-agent: *\nAllow: /\n\nSitemap: {origin}/sitemap.xml\n")
 }
 

@@ -13,12 +13,12 @@ pub struct Clock {
 
 impl Clock {
     /// The day at a moment.
-    pub fn day_at(&self, now: Timestamp) -> f64 {
+    pub(crate) fn day_at(&self, now: Timestamp) -> f64 {
         self.day_at_seconds(now.millis() as f64 / 1000.0)
     }
 
     /// The day at a moment in seconds since 1970.
-    pub fn day_at_seconds(&self, seconds: f64) -> f64 {
+    pub(crate) fn day_at_seconds(&self, seconds: f64) -> f64 {
         (seconds - self.start.millis() as f64 / 1000.0) / self.day.as_secs_f64()
     }
 
@@ -28,7 +28,7 @@ impl Clock {
     }
 
     /// The second in which a day falls; none is before 1970, where HTTP has no dates.
-    pub fn second_at(&self, day: f64) -> Timestamp {
+    pub(crate) fn second_at(&self, day: f64) -> Timestamp {
         Timestamp::from_seconds(self.seconds_at(day).floor().max(0.0) as i64)
     }
 }

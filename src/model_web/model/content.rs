@@ -168,7 +168,7 @@ impl PageContent {
     }
 
     /// When it last changed.
-    pub fn last_change(&self, day: f64) -> Option<f64> {
+    pub(crate) fn last_change(&self, day: f64) -> Option<f64> {
         let last = self.processes().filter_map(|process| process.latest(day));
         last.map(|event| event.at).max_by(f64::total_cmp)
     }

@@ -9,45 +9,45 @@ use rand_pcg::Pcg64Mcg;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The seed of a part of what `seed` is for.
-pub fn sub_seed(seed: u64, part: u64) -> u64 {
+pub(crate) fn sub_seed(seed: u64, part: u64) -> u64 {
     xxh3_64_with_seed(&part.to_le_bytes(), seed)
 }
 
 /// A number in [0, 1) that belongs to a seed.
-pub fn unit(seed: u64) -> f64 {
+pub(super) fn unit(seed: u64) -> f64 {
     // The 53 bits that an f64 holds exactly.
     (seed >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// A stream of draws.
-pub struct Draw(Pcg64Mcg);
+pub(super) struct Draw(Pcg64Mcg);
 
 impl Draw {
-    pub fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self(Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(sub_seed(seed, 0))))
     }
 
-    pub fn bits(&mut self) -> u64 {
+    pub(super) fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// A number in [0, 1).
-    pub fn unit(&mut self) -> f64 {
+    pub(super) fn unit(&mut self) -> f64 {
         unit(self.bits())
     }
 
     /// True with the probability `share`.
-    pub fn chance(&mut self, share: f64) -> bool {
+    pub(super) fn chance(&mut self, share: f64) -> bool {
         self.unit() < share
     }
 
     /// A number below `bound`; 0 if that is 0.
-    pub fn below(&mut self, bound: u64) -> u64 {
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
     /// One of them; the type's default if there are none.
-    pub fn pick<T: Copy + Default>(&mut self, of: &[T]) -> T {
+    pub(crate) fn pick<T: Copy + Default>(&mut self, of: &[T]) -> T {
         of.get(self.below(of.len() as u64) as usize).copied().unwrap_or_default()
     }
 }

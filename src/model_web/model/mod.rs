@@ -3,7 +3,7 @@
 //! Every version is a function of (seed, host, page, time). Nothing is stored, and any moment can be asked for, before
 //! day 0 too. A page is a mix of static, churn and scroll regions (Olston & Pandey 2008, §3.3).
 
-pub mod announcements;
+pub(crate) mod announcements;
 pub mod clock;
 pub mod content;
 mod draw;
@@ -11,7 +11,7 @@ pub mod poisson;
 pub mod rhythm;
 pub mod site;
 pub mod spec;
-pub mod text_history;
+pub(crate) mod text_history;
 pub mod truth;
 pub mod turnover;
 pub mod validators;

@@ -19,7 +19,7 @@ const IDS_PER_BLOCK: i64 = 32;
 
 /// Something happens at a steady rate, at random.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Process {
+pub(crate) struct Process {
     pub seed: u64,
     /// Events a day.
     pub rate: f64,
@@ -28,7 +28,7 @@ pub struct Process {
 
 /// One time it happens.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct PoissonEvent {
+pub(crate) struct PoissonEvent {
     /// Its own within its process, growing with time, never 0.
     pub id: i64,
     /// In days.
@@ -37,7 +37,7 @@ pub struct PoissonEvent {
 
 impl Process {
     /// The last `count` events up to and including `day`, newest first; none if nothing ever happens.
-    pub fn last(&self, count: usize, day: f64) -> Vec<PoissonEvent> {
+    pub(crate) fn last(&self, count: usize, day: f64) -> Vec<PoissonEvent> {
         let mut last = Vec::with_capacity(count);
         if self.rate > 0.0 && count > 0 {
             let mut block = self.block_at(day);
@@ -52,7 +52,7 @@ impl Process {
     }
 
     /// The last event up to and including `day`.
-    pub fn latest(&self, day: f64) -> Option<PoissonEvent> {
+    pub(crate) fn latest(&self, day: f64) -> Option<PoissonEvent> {
         if self.rate <= 0.0 {
             return None;
         }
@@ -67,7 +67,7 @@ impl Process {
     }
 
     /// The events after `from`, up to and including `to`, in order.
-    pub fn between(&self, from: f64, to: f64) -> Vec<PoissonEvent> {
+    pub(crate) fn between(&self, from: f64, to: f64) -> Vec<PoissonEvent> {
         if self.rate <= 0.0 || from >= to {
             return Vec::new();
         }
@@ -77,7 +77,7 @@ impl Process {
     }
 
     /// The events after `from`, one by one, without end: whoever asks stops. None if nothing ever happens.
-    pub fn after(&self, from: f64) -> impl Iterator<Item = PoissonEvent> + use<> {
+    pub(crate) fn after(&self, from: f64) -> impl Iterator<Item = PoissonEvent> + use<> {
         let (process, first) = (*self, self.block_at(from));
         let blocks = if self.rate > 0.0 { first..i64::MAX } else { 0..0 };
         let events = blocks.flat_map(move |block| process.block(block).as_slice().to_vec());
@@ -85,7 +85,7 @@ impl Process {
     }
 
     /// The event of that id, if there is one.
-    pub fn event(&self, id: i64) -> Option<PoissonEvent> {
+    pub(crate) fn event(&self, id: i64) -> Option<PoissonEvent> {
         if self.rate <= 0.0 {
             return None;
         }

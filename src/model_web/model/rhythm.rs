@@ -29,7 +29,7 @@ const WORKING_DAYS: f64 = 5.0;
 
 impl Rhythm {
     /// The operational time at `day`.
-    pub fn warp(self, day: f64) -> f64 {
+    pub(crate) fn warp(self, day: f64) -> f64 {
         if self == Rhythm::Even {
             return day;
         }
@@ -48,7 +48,7 @@ impl Rhythm {
     }
 
     /// The day at an operational time: the inverse of [`Rhythm::warp`].
-    pub fn unwarp(self, time: f64) -> f64 {
+    pub(crate) fn unwarp(self, time: f64) -> f64 {
         if self == Rhythm::Even {
             return time;
         }

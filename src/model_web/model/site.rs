@@ -51,7 +51,7 @@ impl<'a> Site<'a> {
     }
 
     /// The page that lives in a place at a moment.
-    pub fn tenant(&self, place: u32, day: f64) -> Tenant {
+    pub(crate) fn tenant(&self, place: u32, day: f64) -> Tenant {
         self.places.tenant(place, day)
     }
 
@@ -83,7 +83,7 @@ impl<'a> Site<'a> {
     }
 
     /// When a page last changed: its content, the list of pages that it leads to, or by coming to be.
-    pub fn last_change(&self, page: &Tenant, day: f64) -> f64 {
+    pub(crate) fn last_change(&self, page: &Tenant, day: f64) -> f64 {
         let below = self.places.below(page.place).filter_map(|place| self.places.last_turn(place, day));
         let listed = below.map(|turn| turn.at).max_by(f64::total_cmp);
         let changed = [self.content(page).last_change(day), listed];
@@ -120,7 +120,7 @@ impl<'a> Site<'a> {
     }
 
     /// The page without what a reader ignores: what the truth is about.
-    pub fn quiet_html(&self, page: &Tenant, day: f64) -> String {
+    pub(crate) fn quiet_html(&self, page: &Tenant, day: f64) -> String {
         self.render(page, day, false)
     }
 
@@ -213,7 +213,7 @@ fn noise_of(out: &mut String, page: &Tenant, day: f64) {
 }
 
 /// A page as it was served, without its noise; `None` if it has none.
-pub fn without_noise(html: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn without_noise(html: &[u8]) -> Option<Vec<u8>> {
     const LAST: &[u8] = b"</aside>\n";
     let start = memmem::find(html, b"<p class=\"noise clock\">")?;
     let (before, noise) = html.split_at_checked(start)?;

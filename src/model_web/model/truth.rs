@@ -5,7 +5,7 @@ use super::turnover::Tenant;
 use crate::extract;
 
 /// Words of a fragment, whatever a crawl was told to count in: the truth of a page does not hang on who asks.
-pub const FRAGMENT_WORDS: usize = 4;
+pub(crate) const FRAGMENT_WORDS: usize = 4;
 
 /// The words that a reader of the page sees, without noise, as `extract` reads them.
 pub fn text(site: &Site<'_>, page: &Tenant, day: f64) -> String {

@@ -12,14 +12,14 @@ use super::spec::WebSpec;
 use super::words::WORDS;
 
 /// Places that one place leads to.
-pub const FAN_OUT: u32 = 40;
+pub(crate) const FAN_OUT: u32 = 40;
 /// What the seeds of a host are for.
 const TURNOVER: u64 = 1 << 40;
 const PAGE: u64 = 2 << 40;
 
 /// The places of one host.
 #[derive(Clone, Debug)]
-pub struct HostPlaces<'a> {
+pub(crate) struct HostPlaces<'a> {
     spec: &'a WebSpec,
     seed: u64,
 }
@@ -51,19 +51,19 @@ pub enum Fate {
 }
 
 impl<'a> HostPlaces<'a> {
-    pub fn new(spec: &'a WebSpec, host: u32) -> Self {
+    pub(crate) fn new(spec: &'a WebSpec, host: u32) -> Self {
         Self { spec, seed: sub_seed(spec.seed, u64::from(host)) }
     }
 
     /// The places that a place leads to.
-    pub fn below(&self, place: u32) -> std::ops::Range<u32> {
+    pub(crate) fn below(&self, place: u32) -> std::ops::Range<u32> {
         let first = place.saturating_mul(FAN_OUT).saturating_add(1).min(self.spec.pages);
         let end = first.saturating_add(FAN_OUT).min(self.spec.pages);
         first..end
     }
 
     /// The page that lives in a place.
-    pub fn tenant(&self, place: u32, day: f64) -> Tenant {
+    pub(crate) fn tenant(&self, place: u32, day: f64) -> Tenant {
         let Some(process) = self.turnover(place) else { return self.first(place) };
         let Some(latest) = process.latest(day).filter(|event| event.at > 0.0) else {
             return self.first(place);
@@ -83,23 +83,23 @@ impl<'a> HostPlaces<'a> {
     }
 
     /// When the page of a place moved or was replaced, after `from` up to and including `to`.
-    pub fn turns(&self, place: u32, from: f64, to: f64) -> Vec<PoissonEvent> {
+    pub(crate) fn turns(&self, place: u32, from: f64, to: f64) -> Vec<PoissonEvent> {
         self.turnover(place).map_or(Vec::new(), |process| process.between(from.max(0.0), to))
     }
 
     /// The last time that the page of a place moved or was replaced.
-    pub fn last_turn(&self, place: u32, day: f64) -> Option<PoissonEvent> {
+    pub(crate) fn last_turn(&self, place: u32, day: f64) -> Option<PoissonEvent> {
         self.turnover(place)?.latest(day).filter(|event| event.at > 0.0)
     }
 
     /// The moves of a page after `from` up to and including `day`, in order.
-    pub fn moves(&self, tenant: &Tenant, from: f64, day: f64) -> Vec<f64> {
+    pub(crate) fn moves(&self, tenant: &Tenant, from: f64, day: f64) -> Vec<f64> {
         let turns = self.turns(tenant.place, tenant.born.unwrap_or(0.0).max(from), day);
         turns.iter().take_while(|turn| self.is_move(tenant.place, turn.id)).map(|turn| turn.at).collect()
     }
 
     /// What has become of a path by `day`.
-    pub fn fate(&self, path: &str, day: f64) -> Fate {
+    pub(crate) fn fate(&self, path: &str, day: f64) -> Fate {
         let Some((place, id)) = parse(path).filter(|(place, _)| *place < self.spec.pages) else {
             return Fate::Unknown;
         };
@@ -133,12 +133,12 @@ impl<'a> HostPlaces<'a> {
     }
 
     /// When a page came to its present path, by birth or by a move; `None` if it was there before day 0.
-    pub fn arrived(&self, tenant: &Tenant) -> Option<f64> {
+    pub(crate) fn arrived(&self, tenant: &Tenant) -> Option<f64> {
         Some(self.turnover(tenant.place)?.event(tenant.moved_by)?.at)
     }
 
     /// Where a page lives: a section, two words of its own, its place, and what brought it there.
-    pub fn path(&self, tenant: &Tenant) -> String {
+    pub(crate) fn path(&self, tenant: &Tenant) -> String {
         if tenant.place == 0 {
             return "/".to_owned();
         }

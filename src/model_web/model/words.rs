@@ -5,7 +5,7 @@ use super::draw::Draw;
 /// Common English words. 256 of them, so that a byte is a word: a run of four is one of 4 · 10⁹, and two runs drawn apart
 /// are practically never the same.
 #[rustfmt::skip]
-pub const WORDS: [&str; 256] = [
+pub(super) const WORDS: [&str; 256] = [
     "time", "year", "people", "way", "day", "man", "thing", "woman", "life", "child", "world", "school",
     "state", "family", "student", "group", "country", "problem", "hand", "part", "place", "case", "week",
     "company", "system", "program", "question", "work", "government", "number", "night", "point", "home",
@@ -37,7 +37,7 @@ pub const WORDS: [&str; 256] = [
 const PARAGRAPH_WORDS: usize = 70;
 
 /// Writes exactly `count` words in sentences, a mark after each sentence's last.
-pub fn sentences(out: &mut String, draw: &mut Draw, count: usize) {
+pub(super) fn sentences(out: &mut String, draw: &mut Draw, count: usize) {
     let mut left_in_sentence = 0;
     let mut bits = 0;
     for place in 0..count {
@@ -66,7 +66,7 @@ pub fn sentences(out: &mut String, draw: &mut Draw, count: usize) {
 }
 
 /// Writes `count` words in paragraphs.
-pub fn paragraphs(out: &mut String, draw: &mut Draw, count: usize) {
+pub(super) fn paragraphs(out: &mut String, draw: &mut Draw, count: usize) {
     let mut left = count;
     while left > 0 {
         let words = left.min(PARAGRAPH_WORDS);
@@ -78,7 +78,7 @@ pub fn paragraphs(out: &mut String, draw: &mut Draw, count: usize) {
 }
 
 /// Writes `count` words as a heading has them.
-pub fn heading(out: &mut String, draw: &mut Draw, count: usize) {
+pub(super) fn heading(out: &mut String, draw: &mut Draw, count: usize) {
     for place in 0..count {
         let word = draw.pick(&WORDS);
         if place == 0 {

@@ -9,7 +9,7 @@ const ENTRY_BYTES: usize = 256;
 
 /// Contents by name, within so many bytes.
 #[derive(Debug)]
-pub struct ContentCache {
+pub(crate) struct ContentCache {
     most_bytes: usize,
     bytes: usize,
     asked: u64,
@@ -19,11 +19,11 @@ pub struct ContentCache {
 }
 
 impl ContentCache {
-    pub fn new(most_bytes: usize) -> Self {
+    pub(super) fn new(most_bytes: usize) -> Self {
         Self { most_bytes, bytes: 0, asked: 0, contents: HashMap::new(), by_time: BTreeMap::new() }
     }
 
-    pub fn get(&mut self, name: &str) -> Option<Bytes> {
+    pub(super) fn get(&mut self, name: &str) -> Option<Bytes> {
         let (time, content) = self.contents.get_mut(name)?;
         self.asked += 1;
         let name = self.by_time.remove(time)?;
@@ -33,7 +33,7 @@ impl ContentCache {
     }
 
     /// Keeps a content, at the cost of others; one that is larger than all the room is not kept.
-    pub fn put(&mut self, name: &str, content: Bytes) {
+    pub(super) fn put(&mut self, name: &str, content: Bytes) {
         let bytes = content.len() + ENTRY_BYTES;
         if bytes > self.most_bytes || self.contents.contains_key(name) {
             return;

@@ -3,10 +3,10 @@
 //! Memory grows with the connections that are open and with nothing else.
 
 mod content_cache;
-pub mod model_answer;
+pub(crate) mod model_answer;
 pub mod recording;
-pub mod recording_answer;
-pub mod truth_json;
+pub(crate) mod recording_answer;
+pub(crate) mod truth_json;
 
 use std::convert::Infallible;
 use std::io;
@@ -34,7 +34,7 @@ use crate::model_web::model::spec::{SpecError, WebSpec};
 use crate::time::Timestamp;
 
 /// 127.0.1.1 to 127.0.254.250.
-pub const MOST_HOSTS: u32 = HOSTS_PER_RANGE * 254;
+pub(crate) const MOST_HOSTS: u32 = HOSTS_PER_RANGE * 254;
 const HOSTS_PER_RANGE: u32 = 250;
 /// A port that is free on the first host may be taken on another: then another is tried.
 const TRIES: u32 = 5;

@@ -19,7 +19,7 @@ use crate::model_web::model::validators::{self, Modified};
 use crate::time::Timestamp;
 
 /// What the host sends back.
-pub type HttpAnswer = Response<Full<Bytes>>;
+pub(crate) type HttpAnswer = Response<Full<Bytes>>;
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const XML: &str = "application/xml; charset=utf-8";
@@ -29,7 +29,7 @@ pub(super) const JSON: &str = "application/json";
 
 /// A host on its address, at its time.
 #[derive(Debug)]
-pub struct Desk<'a> {
+pub(crate) struct Desk<'a> {
     pub site: Site<'a>,
     pub clock: Clock,
     /// `http://127.0.1.1:8000`
@@ -39,7 +39,7 @@ pub struct Desk<'a> {
 
 impl Desk<'_> {
     /// Never fails: what can't be answered is answered with the status that says so.
-    pub fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> HttpAnswer {
+    pub(crate) fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> HttpAnswer {
         if method != Method::GET && method != Method::HEAD {
             return other_method();
         }

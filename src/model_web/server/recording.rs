@@ -174,7 +174,7 @@ impl Recording {
 
     /// Calls `each` with the place of a content in the list and its bytes, one content at a time, in the order of the
     /// packs: a pack is unpacked once. Memory: a packed pack and a content.
-    pub fn each_content(
+    pub(crate) fn each_content(
         &self,
         blobs: &[&str],
         each: &mut dyn FnMut(usize, &[u8]),

@@ -31,7 +31,7 @@ enum Telling {
 
 /// A recorded host on its address, at its time.
 #[derive(Debug)]
-pub struct RecordedDesk<'a> {
+pub(crate) struct RecordedDesk<'a> {
     pub recording: &'a Recording,
     pub group: &'a RecordedHost,
     /// The group's number.
@@ -43,7 +43,7 @@ pub struct RecordedDesk<'a> {
 
 impl RecordedDesk<'_> {
     /// Never fails: what can't be answered is answered with the status that says so.
-    pub fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> HttpAnswer {
+    pub(crate) fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> HttpAnswer {
         if method != Method::GET && method != Method::HEAD {
             return model_answer::other_method();
         }

@@ -16,7 +16,7 @@ use crate::model_web::model::truth;
 use crate::model_web::model::turnover::{Fate, Tenant};
 
 /// Where the truth is.
-pub const PREFIX: &str = "/.truth/";
+pub(crate) const PREFIX: &str = "/.truth/";
 
 /// A moment is at most so many days from the start: what is drawn for it stays exact, and lists stay finite.
 const MOST_DAYS: f64 = 100_000.0;
@@ -25,7 +25,7 @@ const MOST_DAYS: f64 = 100_000.0;
 const MOST_CHANGES: u32 = 100_000;
 
 /// `/.truth/site?at=` or `/.truth/page?path=&at=&from=`; an error says what is wrong with the question.
-pub fn answer(desk: &Desk<'_>, uri: &Uri) -> Result<String, String> {
+pub(crate) fn answer(desk: &Desk<'_>, uri: &Uri) -> Result<String, String> {
     let (mut path, mut at, mut from) = (None, None, None);
     for (name, value) in form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
         match name.as_ref() {
