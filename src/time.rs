@@ -23,14 +23,17 @@ impl Timestamp {
         Self(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
     }
 
+    /// Milliseconds since 1970.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
+    /// Seconds since 1970.
     pub const fn from_seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(1000))
     }
 
+    /// Milliseconds since 1970.
     pub const fn millis(self) -> i64 {
         self.0
     }
@@ -65,10 +68,12 @@ impl Age {
         Self(if days > 0.0 { days * SECONDS_A_DAY } else { 0.0 })
     }
 
+    /// In seconds.
     pub const fn seconds(self) -> f64 {
         self.0
     }
 
+    /// In days of 86 400 seconds.
     pub fn days(self) -> f64 {
         self.0 / SECONDS_A_DAY
     }

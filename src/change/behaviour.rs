@@ -36,6 +36,7 @@ pub enum Behaviour {
 }
 
 impl Behaviour {
+    /// The word that is printed and stored.
     pub const fn name(self) -> &'static str {
         match self {
             Behaviour::Static => "static",

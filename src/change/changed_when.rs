@@ -20,6 +20,7 @@ pub enum ChangedWhen {
 
 /// A way to tell changes that there is not.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
 pub enum ChangedWhenError {
     #[error("`{0}` is no way to tell a change; write `bytes`, `text` or `divergence > 0.02`")]
     Unknown(String),

@@ -21,6 +21,7 @@ pub struct Comparison {
     pub exact: Divergence,
     /// Distinct fragments of each text, and those in both.
     pub fragments: [usize; 2],
+    /// Fragments that both texts have.
     pub shared: usize,
     /// What stands in one text only, in its order: words in lower case, one blank between them. Fragments that overlap
     /// or touch are one stretch; one that comes again is not told again.

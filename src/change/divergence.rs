@@ -18,6 +18,7 @@ impl Divergence {
         (0.0..=1.0).contains(&value).then_some(Self(value))
     }
 
+    /// The number, from 0 (the same) to 1 (nothing in common).
     pub fn get(self) -> f64 {
         self.0
     }

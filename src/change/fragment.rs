@@ -54,18 +54,22 @@ impl Fragments {
         &self.hashes
     }
 
+    /// Distinct fragments.
     pub fn len(&self) -> usize {
         self.hashes.len()
     }
 
+    /// A text with no words has none.
     pub fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
+    /// Found by halving: the fragments are sorted.
     pub fn contains(&self, hash: u64) -> bool {
         self.hashes.binary_search(&hash).is_ok()
     }
 
+    /// The hashes, ascending.
     pub fn iter(&self) -> std::iter::Copied<std::slice::Iter<'_, u64>> {
         self.hashes.iter().copied()
     }

@@ -16,13 +16,16 @@ const POINTS_TO_SEE_A_CURVE: usize = 4;
 /// What divergences are measured from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BaseVersion {
+    /// When the version became the base.
     pub at: Timestamp,
+    /// The content itself.
     pub version: VersionId,
 }
 
 /// What a later visit found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProfilePoint {
+    /// When the visit was made.
     pub at: Timestamp,
     /// From the base version; kept to 1/65535.
     pub divergence: Divergence,
@@ -31,13 +34,16 @@ pub struct ProfilePoint {
 /// How far a visit found a page to be from a base version.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
+    /// The version that was compared.
     pub base: BaseVersion,
+    /// How far the page is from it now.
     pub divergence: Divergence,
 }
 
 /// How a page moved away from one of its versions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChangeProfile {
+    /// The version that all points are measured from.
     pub base: BaseVersion,
     /// In the order of the visits.
     pub points: Vec<ProfilePoint>,
@@ -48,14 +54,17 @@ pub struct ChangeProfile {
 pub struct Profiles(Vec<ChangeProfile>);
 
 impl Profiles {
+    /// The profiles, the oldest base first.
     pub fn iter(&self) -> impl Iterator<Item = &ChangeProfile> {
         self.0.iter()
     }
 
+    /// Base versions that are kept.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
+    /// A page that was never read has no base version.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

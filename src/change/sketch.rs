@@ -84,6 +84,7 @@ impl Sketcher {
         Self { fragmenter: Fragmenter::new(words), smallest: Smallest::new(most) }
     }
 
+    /// The sketch of a text.
     pub fn sketch(&mut self, text: &str) -> Sketch {
         let Self { fragmenter, smallest } = self;
         fragmenter.each_batch(text, |hashes| smallest.add(hashes));

@@ -34,6 +34,7 @@ struct CompiledRules {
 
 /// A rule that is none.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
 pub enum RuleError {
     /// Of `ignore` or `only`.
     #[error("`{rule}` is no CSS selector: {reason}")]

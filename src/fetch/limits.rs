@@ -66,6 +66,7 @@ pub struct AddressRange {
 }
 
 impl AddressRange {
+    /// Is this address in the block? An IPv4 address is in no IPv6 block, and the other way round.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.network, address) {
             (IpAddr::V4(network), IpAddr::V4(address)) => {

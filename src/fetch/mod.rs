@@ -45,6 +45,7 @@ use web::Web;
 /// How the fetcher works.
 #[derive(Clone, Debug)]
 pub struct FetchSettings {
+    /// Pauses, and when a host is left alone.
     pub politeness: Politeness,
     /// Requests in flight, over all hosts.
     pub concurrency: usize,
@@ -62,6 +63,7 @@ pub struct FetchSettings {
     pub robots_age: Duration,
     /// The name that a host's robots.txt is read for.
     pub product_tokens: ProductTokens,
+    /// Sites that are treated otherwise.
     pub sites: Sites<SitePace>,
 }
 
@@ -75,6 +77,7 @@ impl FetchSettings {
 /// What is different for one site.
 #[derive(Clone, Debug, Default)]
 pub struct SitePace {
+    /// The pause between two requests.
     pub delay: Option<Duration>,
     /// Requests that may be sent to one of its hosts.
     pub budget: Option<u64>,
@@ -100,7 +103,9 @@ pub(crate) struct HostPlace(usize);
 /// Counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
+    /// Requests sent, robots.txt and second tries included.
     pub requests: u64,
+    /// Body bytes, decoded.
     pub bytes: u64,
 }
 

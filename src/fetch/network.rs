@@ -24,12 +24,16 @@ use crate::page::{Host, Sites};
 /// What the network needs to know before the first request.
 #[derive(Clone, Debug)]
 pub struct NetworkSettings {
+    /// Sent with every request, except to sites that have their own.
     pub user_agent: String,
+    /// The limits on time.
     pub limits: Limits,
     /// How long a connection that is not used is kept: longer than the pause between two requests to a host, and not
     /// so long that the connections of many hosts use up the file descriptors.
     pub keep_alive: Duration,
+    /// The addresses that may be reached.
     pub addresses: AddressRules,
+    /// Sites that are sent other headers.
     pub sites: Sites<SiteHeaders>,
 }
 
@@ -38,6 +42,7 @@ pub struct NetworkSettings {
 pub struct SiteHeaders(HeaderMap);
 
 impl SiteHeaders {
+    /// The user agent and headers of a site. An error names the value that HTTP does not allow.
     pub fn new(
         user_agent: Option<&str>,
         headers: impl Iterator<Item = (String, String)>,
@@ -57,6 +62,7 @@ impl SiteHeaders {
 
 /// Why the network could not be set up.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
 pub enum NetworkError {
     #[error("`{0}` can't be sent as a user agent: it holds characters that no header may")]
     UserAgent(String),
@@ -77,6 +83,7 @@ pub struct Network {
 }
 
 impl Network {
+    /// Makes the client, with its own resolver. No connection is opened yet.
     pub fn new(settings: NetworkSettings) -> Result<Self, NetworkError> {
         // A second installation is refused, which is as good: a provider is there.
         let _ = rustls::crypto::ring::default_provider().install_default();

@@ -63,7 +63,10 @@ pub enum Sign {
     /// It answers.
     Well,
     /// It asks for time, or is in trouble.
-    Busy { retry_after: Option<Duration> },
+    Busy {
+        /// How long it asks us to stay away, if it says so.
+        retry_after: Option<Duration>,
+    },
     /// It can't be reached at all.
     Unreachable,
 }

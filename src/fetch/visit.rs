@@ -16,9 +16,11 @@ use crate::time::Timestamp;
 /// What a request is for. Robots.txt is not in this list: the fetcher asks for it by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subject {
+    /// A page of the store.
     Page(PageId),
     /// A sitemap, so many indexes deep (0: named by robots.txt, or at the well-known place).
     Sitemap {
+        /// Indexes between it and robots.txt.
         nesting: u8,
     },
 }
@@ -26,15 +28,20 @@ pub enum Subject {
 /// A wish to visit a URL, with what we hold of it already.
 #[derive(Clone, Debug)]
 pub struct Request {
+    /// What is asked for.
     pub subject: Subject,
+    /// Where it is asked for.
     pub url: Url,
+    /// The version that we hold.
     pub validators: Validators,
 }
 
 /// Marks of the version we hold: the server can answer "not modified", and we can see that a body is the one we have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Validators {
+    /// The `ETag` of the version held, as it was sent.
     pub etag: Option<String>,
+    /// Its `Last-Modified`, as it was sent.
     pub last_modified: Option<String>,
     /// xxh3-128 of the body held.
     pub body: Option<u128>,
@@ -43,9 +50,13 @@ pub struct Validators {
 /// One attempt on one URL, ended.
 #[derive(Debug)]
 pub struct Visit {
+    /// The request that ended.
     pub request: Request,
+    /// When it was sent.
     pub at: Timestamp,
+    /// From the sending to the last byte.
     pub took: Duration,
+    /// How it ended.
     pub outcome: Outcome,
     /// The answer, where there was one (a refusal by robots.txt has none).
     pub answer: Option<Answer>,
@@ -55,12 +66,15 @@ pub struct Visit {
 /// says so.
 #[derive(Clone, Debug)]
 pub struct Answer {
+    /// The HTTP status.
     pub status: u16,
+    /// The headers, as they came.
     pub headers: HeaderMap,
     /// Decoded (gzip and its like undone), within the limit.
     pub body: Bytes,
     /// The body went on; this is how it began.
     pub cut: bool,
+    /// The address that answered, if the connection tells it.
     pub address: Option<IpAddr>,
 }
 
@@ -79,7 +93,12 @@ pub enum Outcome {
     /// 304: what we hold is what there is.
     NotModified,
     /// Sent elsewhere; where to is the `Location`, resolved.
-    Redirected { to: Url, permanent: bool },
+    Redirected {
+        /// The page it leads to.
+        to: Url,
+        /// 301 or 308.
+        permanent: bool,
+    },
     /// A redirect that leads nowhere.
     BadRedirect(RedirectFault),
     /// 404 or 410.
@@ -93,7 +112,10 @@ pub enum Outcome {
     /// Another status that brings no page.
     HttpError,
     /// 429 or 503: the host asks us to stay away for a while.
-    Throttled { retry_after: Option<Duration> },
+    Throttled {
+        /// How long, if it says so.
+        retry_after: Option<Duration>,
+    },
     /// No complete answer came.
     Failed(Failure),
     /// We did not ask.
@@ -129,10 +151,13 @@ pub enum RedirectFault {
 /// Why no complete answer came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
+    /// The name has no address.
     Dns,
+    /// No connection to the address.
     Connect,
     /// We have no file descriptor left: our want, not the host's fault.
     OutOfFiles,
+    /// The certificate or the handshake failed.
     Tls,
     /// Connected, but no complete head in time.
     NoAnswer,
@@ -146,6 +171,7 @@ pub enum Failure {
     Malformed,
     /// A content encoding that does not decode, or more than one.
     Encoding,
+    /// The body is longer than we take.
     TooLarge,
 }
 
@@ -322,10 +348,12 @@ impl Waiting {
         (Waiting::Stopped, "stopped"),
     ];
 
+    /// The name that is stored and printed.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(reason, _)| *reason == self).map_or("unknown", |(_, name)| name)
     }
 
+    /// The reason of that name.
     pub fn from_name(name: &str) -> Option<Waiting> {
         Self::NAMES.iter().find(|(_, known)| *known == name).map(|(reason, _)| *reason)
     }
@@ -334,6 +362,7 @@ impl Waiting {
 /// What is worth remembering of a host between runs.
 #[derive(Clone, Debug)]
 pub struct HostReport {
+    /// The host that this is about.
     pub host: Host,
     /// The pause now kept between the end of one request and the start of the next.
     pub delay: Duration,
@@ -350,9 +379,11 @@ pub struct HostReport {
 /// A robots.txt as it was answered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RobotsRecord {
+    /// When it was read.
     pub at: Timestamp,
     /// HTTP status, or 0 when there was no answer.
     pub status: u16,
+    /// The file, as long as it counts.
     pub body: Bytes,
 }
 

@@ -10,7 +10,9 @@ use super::visit::{Answer, Failure, Refused, Validators};
 /// One GET, not followed anywhere.
 #[derive(Clone, Debug)]
 pub struct Ask {
+    /// Where to ask.
     pub url: Url,
+    /// The version held: makes the request conditional.
     pub validators: Validators,
     /// The most bytes of body to take, decoded; where it is longer, its beginning is answered.
     pub max_bytes: usize,
@@ -21,12 +23,15 @@ pub struct Ask {
 /// Why an ask brought no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoAnswer {
+    /// The request was sent, or tried, and no complete answer came.
     Failed(Failure),
+    /// The request was not sent.
     Refused(Refused),
 }
 
 /// What answers. Implementations hold every limit on time, bytes and addresses themselves.
 pub trait Web: Send + Sync + 'static {
+    /// The answer to one GET.
     fn answer(&self, ask: Ask) -> impl Future<Output = Result<Answer, NoAnswer>> + Send;
 
     /// The address that answers for a URL's host: what the limit per address goes by.

@@ -24,13 +24,17 @@ pub struct Table {
     rows: Vec<Vec<String>>,
 }
 
+/// The side on which the cells of a column stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
+    /// For words.
     Left,
+    /// For numbers.
     Right,
 }
 
 impl Table {
+    /// A table with these columns and no rows yet.
     pub fn new(heads: &[(&str, Align)]) -> Self {
         Self {
             heads: heads.iter().map(|(head, align)| (head.to_string(), *align)).collect(),
@@ -38,6 +42,7 @@ impl Table {
         }
     }
 
+    /// Adds a row; cells beyond the columns are left out.
     pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }

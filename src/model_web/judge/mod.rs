@@ -24,9 +24,13 @@ use crate::store::VersionId;
 /// One host of a web, and its time.
 #[derive(Clone, Debug)]
 pub struct Witness {
+    /// Scheme, address and port: `http://127.0.1.1:8000`.
     pub origin: String,
+    /// Its number in the web, from 0.
     pub host: u32,
+    /// Its days in real time.
     pub clock: Clock,
+    /// What its truth comes from.
     pub source: TruthSource,
 }
 

@@ -16,6 +16,7 @@ pub const MOMENTS: usize = 60;
 /// What a store knows of one page. Times are seconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PagePast {
+    /// When the store learnt of the page.
     pub found_at: f64,
     /// In order of time.
     pub visits: Vec<PastVisit>,
@@ -24,10 +25,13 @@ pub struct PagePast {
 /// What a visit did to what is held.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PastVisit {
+    /// When the visit was made.
     pub at: f64,
+    /// What it did.
     pub what: VisitEffect,
 }
 
+/// What a visit does to the copy that is held.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum VisitEffect {
     /// The page was read.
@@ -41,7 +45,9 @@ pub enum VisitEffect {
 /// A version that is held, and since when nobody has looked at what became of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeldCopy {
+    /// The copy.
     pub version: VersionId,
+    /// When it was last read in full.
     pub read_at: f64,
 }
 
@@ -261,23 +267,33 @@ fn group(name: &str, tallies: &[SightTally]) -> ScoreGroup {
 /// How well a store stands against the truth.
 #[derive(Clone, Debug, Serialize)]
 pub struct WebScores {
+    /// Over all pages.
     pub all: ScoreGroup,
+    /// By host.
     pub sites: Vec<ScoreGroup>,
+    /// By how pages change.
     pub behaviours: Vec<ScoreGroup>,
     /// Over everything, moment by moment.
     pub curve: Vec<ScorePoint>,
 }
 
+/// The figures of one group of pages.
 #[derive(Clone, Debug, Serialize)]
 pub struct ScoreGroup {
+    /// The host, or the behaviour.
     pub name: String,
+    /// At the last moment.
     pub now: ScoreFigures,
+    /// Over all moments.
     pub past: ScoreFigures,
 }
 
+/// The figures of one moment.
 #[derive(Clone, Debug, Serialize)]
 pub struct ScorePoint {
+    /// The moment.
     pub at: f64,
+    /// Over all pages.
     #[serde(flatten)]
     pub figures: ScoreFigures,
 }

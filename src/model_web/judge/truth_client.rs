@@ -32,6 +32,7 @@ const MOST_DAYS: f64 = 1e14;
 
 /// Why the truth is not known.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
 pub enum TruthError {
     #[error(
         "`{url}` is no address of a web: {why}; write it as `freshet web` prints it, http://127.0.1.1:8000/"
@@ -93,6 +94,7 @@ pub struct TruthClient {
 }
 
 impl TruthClient {
+    /// A client for loopback: no proxy, no redirects.
     pub fn new() -> Result<Self, TruthError> {
         // A second installation is refused, which is as good: a provider is there.
         let _ = rustls::crypto::ring::default_provider().install_default();

@@ -7,7 +7,9 @@ use crate::time::Timestamp;
 /// When day 0 began, and how long a day lasts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
+    /// When day 0 began.
     pub start: Timestamp,
+    /// How long a day of the web lasts.
     pub day: Duration,
 }
 

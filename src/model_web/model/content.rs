@@ -15,13 +15,16 @@ use super::words;
 /// What a page is made of.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mix {
+    /// Words that never change.
     pub static_words: usize,
+    /// The parts that change.
     pub regions: Vec<Region>,
 }
 
 /// A part of a page that changes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Region {
+    /// How it changes.
     pub kind: RegionKind,
     /// Words it shows at any moment.
     pub words: usize,
@@ -36,15 +39,21 @@ pub enum RegionKind {
     /// Each event rewrites all of it.
     Churn,
     /// Each event puts an item on top, and drops the last.
-    Scroll { items: usize },
+    Scroll {
+        /// Items that are shown.
+        items: usize,
+    },
 }
 
 /// How a page behaves, by the larger part of its changing words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelBehaviour {
+    /// Nothing changes.
     Static,
+    /// Most words that change are rewritten in place.
     Churn,
+    /// Most words that change are pushed out by newer ones.
     Scroll,
 }
 
@@ -97,6 +106,7 @@ impl Mix {
         Self { static_words: words - moving, regions }
     }
 
+    /// The kind of region that has more of the words that change.
     pub fn behaviour(&self) -> ModelBehaviour {
         let words = |scroll: bool| {
             let wanted = self
@@ -125,8 +135,11 @@ fn words_of(spec: &WebSpec, draw: &mut Draw) -> usize {
 /// A page's own content, at any moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageContent {
+    /// Everything about the text is drawn from it.
     pub seed: u64,
+    /// What the page is made of.
     pub mix: Mix,
+    /// When in a day and a week its events fall.
     pub rhythm: Rhythm,
 }
 

@@ -25,7 +25,9 @@ const MINUTES_PER_ADVERT: u64 = 30;
 /// One host, at any moment.
 #[derive(Clone, Debug)]
 pub struct Site<'a> {
+    /// What the web follows from.
     pub spec: &'a WebSpec,
+    /// The number of the host, from 0.
     pub host: u32,
     places: HostPlaces<'a>,
 }
@@ -41,6 +43,7 @@ impl<'a> Site<'a> {
         self.places.fate(path, day)
     }
 
+    /// The path that the page has now.
     pub fn path(&self, page: &Tenant) -> String {
         self.places.path(page)
     }
@@ -124,6 +127,7 @@ impl<'a> Site<'a> {
         self.render(page, day, false)
     }
 
+    /// The page's title, which never changes.
     pub fn title(&self, page: &Tenant) -> String {
         let mut title = String::new();
         words::heading(&mut title, &mut Draw::new(sub_seed(page.seed, 5)), 5);

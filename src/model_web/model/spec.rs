@@ -8,6 +8,7 @@ use super::rhythm::Rhythm;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WebSpec {
+    /// Everything is drawn from it.
     pub seed: u64,
     /// Places for pages on each host; a page that dies makes room for another.
     pub pages: u32,
@@ -25,17 +26,24 @@ pub struct WebSpec {
     pub median_bytes: u32,
     /// A clock, an advert and a session token on each page.
     pub noise: bool,
+    /// When in a day and a week changes fall.
     pub rhythm: Rhythm,
+    /// How many pages have an `ETag`, and how many a wrong one.
     pub etag: Validity,
+    /// The same of `Last-Modified`.
     pub last_modified: Validity,
+    /// What the sitemap tells.
     pub sitemap: Announcing,
+    /// What the feed tells.
     pub feed: Announcing,
 }
 
 /// How many pages have a right validator, how many a wrong one; the others have none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Validity {
+    /// The share of pages with a right one.
     pub right: f64,
+    /// The share of pages with a wrong one.
     pub wrong: f64,
 }
 
@@ -75,8 +83,11 @@ impl Default for WebSpec {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{what} is `{value}`; it must be {rule}")]
 pub struct SpecError {
+    /// The setting.
     pub what: &'static str,
+    /// The value that it has.
     pub value: String,
+    /// The values that it may have.
     pub rule: &'static str,
 }
 

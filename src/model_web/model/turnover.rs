@@ -27,7 +27,9 @@ pub(crate) struct HostPlaces<'a> {
 /// A page, wherever it lives: the place, and the event that brought it there first (0: it was always there).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tenant {
+    /// Its place on the host, from 0.
     pub place: u32,
+    /// The event that brought it there.
     pub birth: i64,
     /// In days; `None` if it was there before day 0.
     pub born: Option<f64>,
@@ -43,9 +45,19 @@ pub enum Fate {
     /// A page lives there.
     Lives(Tenant),
     /// Its page lives elsewhere now.
-    Moved { tenant: Tenant, at: f64 },
+    Moved {
+        /// The page, at its new path.
+        tenant: Tenant,
+        /// The day of the move.
+        at: f64,
+    },
     /// Its page died, and says so if `told`.
-    Died { at: f64, told: bool },
+    Died {
+        /// The day.
+        at: f64,
+        /// The host answers 410, not 404.
+        told: bool,
+    },
     /// No page ever lived there, as far as anyone can know at that moment.
     Unknown,
 }

@@ -13,7 +13,9 @@ use super::turnover::Tenant;
 /// What a page says of its version.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServedValidators {
+    /// The `ETag`, if the page has one.
     pub etag: Option<String>,
+    /// The date in `Last-Modified`, if the page has one.
     pub last_modified: Option<Modified>,
 }
 

@@ -47,6 +47,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Why a web can't be put up.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
 pub enum ServerError {
     #[error(transparent)]
     Spec(#[from] SpecError),

@@ -23,6 +23,7 @@ const KEPT_BYTES: usize = 64 << 20;
 
 /// Why a recording can't be played.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
 pub enum RecordingError {
     #[error("`{path}` can't be read: {source}")]
     Read { path: String, source: io::Error },
@@ -37,6 +38,7 @@ pub enum RecordingError {
 /// A recording that is open.
 #[derive(Debug)]
 pub struct Recording {
+    /// The recorded hosts.
     pub groups: Vec<RecordedHost>,
     blobs: Blobs,
     kept: Mutex<ContentCache>,
@@ -46,6 +48,7 @@ pub struct Recording {
 /// The pages of one host.
 #[derive(Debug)]
 pub struct RecordedHost {
+    /// The group's name in the manifest.
     pub name: String,
     /// The opening of its window, in seconds since 1970.
     pub opens: f64,
@@ -56,6 +59,7 @@ pub struct RecordedHost {
 /// A page's history.
 #[derive(Debug)]
 pub struct RecordedPage {
+    /// The media type.
     pub media: String,
     /// Oldest first; the time in seconds since 1970, and the content, none where the page was removed.
     pub versions: Vec<(f64, Option<String>)>,
@@ -64,13 +68,18 @@ pub struct RecordedPage {
 /// What a page is at a moment.
 #[derive(Debug, PartialEq)]
 pub enum RecordedState<'a> {
+    /// Its first version is still to come.
     NotYet,
     /// It has had this content since then.
     Shows {
+        /// The name of the content.
         blob: &'a str,
+        /// When it appeared, in seconds since 1970.
         since: f64,
     },
+    /// It was taken away.
     Removed {
+        /// When, in seconds since 1970.
         since: f64,
     },
 }

@@ -15,6 +15,7 @@ pub struct Axis {
 }
 
 impl Axis {
+    /// In equal steps.
     pub fn linear(label: impl Into<String>) -> Self {
         Self { label: label.into(), log: false, from: None, to: None }
     }
@@ -29,11 +30,13 @@ impl Axis {
         self.from(from).to(to)
     }
 
+    /// The lower bound, whatever the numbers are.
     pub fn from(mut self, from: f64) -> Self {
         self.from = self.can_show(from).then_some(from);
         self
     }
 
+    /// The upper bound, whatever the numbers are.
     pub fn to(mut self, to: f64) -> Self {
         self.to = self.can_show(to).then_some(to);
         self

@@ -41,6 +41,7 @@ impl Series {
         Self::new(SeriesShape::Line, name, points)
     }
 
+    /// A dot each.
     pub fn points(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         Self::new(SeriesShape::Points, name, points)
     }
@@ -82,11 +83,13 @@ impl Series {
         self
     }
 
+    /// Drawn with dashes.
     pub fn dashed(mut self) -> Self {
         self.stroke = Stroke::Dashed;
         self
     }
 
+    /// Drawn with dots.
     pub fn dotted(mut self) -> Self {
         self.stroke = Stroke::Dotted;
         self
