@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use freshet::dataset::format::{FORMATS, Format};
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
@@ -22,8 +25,8 @@ Written beside each file: FILE.README.md and FILE.meta.json: columns, units, per
 #[command(after_help = EXPORT_EXAMPLES)]
 pub struct ExportArgs {
     /// Format of the file
-    #[arg(long, value_enum)]
-    pub format: ExportFormat,
+    #[arg(long, value_parser = formats(Format::is_written))]
+    pub format: &'static Format,
     /// The file; files that belong to it have its name and an ending of their own
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
@@ -36,26 +39,6 @@ pub struct ExportArgs {
     /// Name of the dataset [default: that of the store's file or of the dataset]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum ExportFormat {
-    /// BRDC'12: a line a page, `0` or `1` a cycle
-    Brdc,
-    /// PoliteCrawling: gaps and change bits, and importance
-    Lambdacrawl,
-    /// Every visit; CSV, JSON lines or Parquet by the ending of the file (.csv, .jsonl, .parquet)
-    Observations,
-    #[value(alias = "csv")]
-    ObservationsCsv,
-    #[value(alias = "jsonl")]
-    ObservationsJsonl,
-    #[value(alias = "parquet")]
-    ObservationsParquet,
-    /// What pages said from when on, as sorted fragment hashes, in Parquet
-    Fragments,
-    /// How often pages change, as CSV
-    Rates,
 }
 
 const IMPORT_EXAMPLES: &str = "\
@@ -75,8 +58,8 @@ pub struct ImportArgs {
     /// The file, or the folder of a recording
     pub source: PathBuf,
     /// Format of the file
-    #[arg(long, value_enum)]
-    pub format: ImportFormatArg,
+    #[arg(long, value_parser = formats(|_| true))]
+    pub format: &'static Format,
     /// The dataset: a folder that does not exist yet
     #[arg(long, value_name = "DATASET")]
     pub out: PathBuf,
@@ -91,24 +74,12 @@ pub struct ImportArgs {
     pub step: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum ImportFormatArg {
-    /// BRDC'12: bits alone, or the older `site page bits`
-    Brdc,
-    /// PoliteCrawling: a file, or the folder as it was published
-    Lambdacrawl,
-    /// Every visit; CSV, JSON lines or Parquet, whichever it is
-    Observations,
-    #[value(alias = "csv")]
-    ObservationsCsv,
-    #[value(alias = "jsonl")]
-    ObservationsJsonl,
-    #[value(alias = "parquet")]
-    ObservationsParquet,
-    /// What pages said from when on, as sorted fragment hashes
-    Fragments,
-    /// How often pages change; the moments of the changes are made up, evenly spread
-    Rates,
-    /// A recording: a folder with manifest.jsonl and blobs.sqlite
-    Replay,
+/// Reads `--format`, and lists the formats in the help.
+fn formats(listed: impl Fn(&Format) -> bool) -> impl TypedValueParser<Value = &'static Format> {
+    let values = FORMATS.iter().filter(|format| listed(format)).map(|format| {
+        let value = PossibleValue::new(format.name).help(format.about);
+        format.alias.into_iter().fold(value, PossibleValue::alias)
+    });
+    PossibleValuesParser::new(values)
+        .try_map(|name| Format::named(&name).ok_or_else(|| format!("there is no format `{name}`")))
 }

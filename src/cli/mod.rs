@@ -18,7 +18,7 @@ use clap_complete::Shell;
 
 use crate::settings::{self, Given};
 
-pub use datasets::{ExportArgs, ExportFormat, ImportArgs, ImportFormatArg};
+pub use datasets::{ExportArgs, ImportArgs};
 pub use gather::{CrawlArgs, MonitorArgs};
 pub use keep::{RebuildArgs, StoreCommand};
 pub use look::{

@@ -8,17 +8,18 @@ use serde_json::json;
 
 use freshet::dataset::counts::DatasetCounts;
 use freshet::dataset::disk::DatasetReader;
-use freshet::dataset::observations::Encoding;
+use freshet::dataset::export::{ExportOptions, Source, export};
 use freshet::dataset::stored::Stored;
-use freshet::dataset::transfer::{self, ExportOptions, Format, Source};
 use freshet::report::number;
 
-use crate::cli::{ExportArgs, ExportFormat, Global};
+use crate::cli::{ExportArgs, Global};
 use crate::settings::{Given, Settings, Usage};
 use crate::terminal::Talk;
 
 pub fn run(global: &Global, arguments: &ExportArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
-    let format = format(arguments.format, &arguments.out)?;
+    let out = &arguments.out;
+    let wrong = |said| Usage(format!("--out is `{}`; {said}", out.display()));
+    let format = arguments.format.for_file(out).map_err(wrong)?;
     let mut source = match &arguments.from {
         Some(path) => Source::Dataset(Box::new(DatasetReader::open(path)?)),
         None => {
@@ -32,9 +33,7 @@ pub fn run(global: &Global, arguments: &ExportArgs, talk: &Talk) -> anyhow::Resu
     };
     let options = ExportOptions { group: arguments.group.clone(), name: arguments.name.clone() };
     let mut bar = talk.count("pages");
-    let meta = transfer::export(&mut source, format, &arguments.out, &options, &mut |done, all| {
-        bar.show(done, all)
-    })?;
+    let meta = export(&mut source, format, &arguments.out, &options, &mut |done, all| bar.show(done, all))?;
     bar.finish();
     let text = if global.json {
         json!({ "out": arguments.out, "format": meta.format, "name": meta.name, "groups": meta.groups,
@@ -62,29 +61,4 @@ pub fn said(out: &Path, counts: &DatasetCounts) -> String {
         number(counts.visits),
         number(counts.changes),
     )
-}
-
-fn format(argument: ExportFormat, out: &Path) -> Result<Format, Usage> {
-    let ending = || out.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-    Ok(match argument {
-        ExportFormat::Brdc => Format::Brdc,
-        ExportFormat::Lambdacrawl => Format::Lambdacrawl,
-        ExportFormat::Observations => Format::Observations(match ending().as_deref() {
-            Some("csv") => Encoding::Csv,
-            Some("jsonl" | "ndjson" | "json") => Encoding::JsonLines,
-            Some("parquet") => Encoding::Parquet,
-            _ => {
-                let out = out.display();
-                return Err(Usage(format!(
-                    "--out is `{out}`; observations need a file that ends in .csv, .jsonl or .parquet, or a --format \
-                     observations-csv, observations-jsonl or observations-parquet"
-                )));
-            }
-        }),
-        ExportFormat::ObservationsCsv => Format::Observations(Encoding::Csv),
-        ExportFormat::ObservationsJsonl => Format::Observations(Encoding::JsonLines),
-        ExportFormat::ObservationsParquet => Format::Observations(Encoding::Parquet),
-        ExportFormat::Fragments => Format::Fragments,
-        ExportFormat::Rates => Format::Rates,
-    })
 }

@@ -5,12 +5,11 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use freshet::dataset::observations::Encoding;
+use freshet::dataset::import::{ImportOptions, import};
 use freshet::dataset::parse_time;
-use freshet::dataset::transfer::{self, Format, ImportFormat, ImportOptions};
 
 use super::export;
-use crate::cli::{Global, ImportArgs, ImportFormatArg};
+use crate::cli::{Global, ImportArgs};
 use crate::settings::Usage;
 use crate::settings::when;
 use crate::terminal::Talk;
@@ -34,7 +33,7 @@ pub fn run(global: &Global, arguments: &ImportArgs, talk: &Talk) -> anyhow::Resu
     };
     let (source, out) = (&arguments.source, &arguments.out);
     let mut bar = talk.count("pages");
-    let manifest = transfer::import(source, format(arguments.format), out, &options, &mut |done, all| {
+    let manifest = import(source, arguments.format, out, &options, &mut |done, all| {
         bar.show(done, all.max(done));
     })?;
     bar.finish();
@@ -48,18 +47,4 @@ pub fn run(global: &Global, arguments: &ImportArgs, talk: &Talk) -> anyhow::Resu
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn format(argument: ImportFormatArg) -> ImportFormat {
-    ImportFormat::Exported(match argument {
-        ImportFormatArg::Brdc => Format::Brdc,
-        ImportFormatArg::Lambdacrawl => Format::Lambdacrawl,
-        ImportFormatArg::Observations => return ImportFormat::Observations,
-        ImportFormatArg::ObservationsCsv => Format::Observations(Encoding::Csv),
-        ImportFormatArg::ObservationsJsonl => Format::Observations(Encoding::JsonLines),
-        ImportFormatArg::ObservationsParquet => Format::Observations(Encoding::Parquet),
-        ImportFormatArg::Fragments => Format::Fragments,
-        ImportFormatArg::Rates => Format::Rates,
-        ImportFormatArg::Replay => return ImportFormat::Replay,
-    })
 }

@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 
 use super::DatasetError;
 use super::fields::{check_name, parse_time, show_time};
+use super::format::EachPage;
 use super::group::{DAY_MS, GroupInfo};
+use super::import::ImportedFile;
 use super::metadata::{FileNote, beside};
 use super::page_record::{PageRecord, VisitLine};
 use super::rows_to_pages::{PageNames, TakePage};
 use super::text_lines::TextLines;
-use super::transfer::Incoming;
 
 const PAGES_SUFFIX: &str = ".pages.tsv";
 
@@ -42,7 +43,14 @@ fn visits(group: &GroupInfo, born: u32, bits: impl Iterator<Item = bool>) -> Vec
     std::iter::once(first).chain(later).collect()
 }
 
-pub struct BrdcWriter {
+/// Writes all pages as a file of this format.
+pub fn write(path: &Path, each: EachPage<'_>) -> Result<(), DatasetError> {
+    let mut writer = BrdcWriter::create(path)?;
+    each(&mut |page, group| writer.page(page, group))?;
+    writer.finish()
+}
+
+struct BrdcWriter {
     path: PathBuf,
     bits: BufWriter<File>,
     pages: BufWriter<File>,
@@ -50,14 +58,14 @@ pub struct BrdcWriter {
 }
 
 impl BrdcWriter {
-    pub fn create(path: &Path) -> Result<Self, DatasetError> {
+    fn create(path: &Path) -> Result<Self, DatasetError> {
         let create = |path: &Path| File::create(path).map(BufWriter::new).map_err(DatasetError::write(path));
         let pages = create(&beside(path, PAGES_SUFFIX))?;
         Ok(Self { path: path.to_owned(), bits: create(path)?, pages, line: Vec::new() })
     }
 
     /// A page as [`kept`] made it.
-    pub fn page(&mut self, page: &PageRecord, group: &GroupInfo) -> Result<(), DatasetError> {
+    fn page(&mut self, page: &PageRecord, group: &GroupInfo) -> Result<(), DatasetError> {
         let Some(first) = page.visits.first() else { return Ok(()) };
         let born = group.cycle_of(first.cycle, first.time_ms) as usize;
         self.line.clear();
@@ -71,9 +79,25 @@ impl BrdcWriter {
             .map_err(DatasetError::write(&self.path))
     }
 
-    pub fn finish(mut self) -> Result<(), DatasetError> {
+    fn finish(mut self) -> Result<(), DatasetError> {
         self.bits.flush().and_then(|()| self.pages.flush()).map_err(DatasetError::write(&self.path))
     }
+}
+
+/// All lines have one length, so a file holds one group; and there must be something to compare.
+pub fn fits(groups: &[GroupInfo]) -> Result<(), String> {
+    if groups.len() > 1 {
+        let names: Vec<String> = groups.iter().map(|group| format!("`{}`", group.name)).collect();
+        let names = names.join(", ");
+        return Err(format!(
+            "`brdc` holds one group, as all lines are of one length; choose with --group: {names}"
+        ));
+    }
+    if groups.iter().any(|group| group.cycles < 2) {
+        let said = "`brdc` has a character for each cycle after the first, and there is one cycle only";
+        return Err(said.to_owned());
+    }
+    Ok(())
 }
 
 pub fn files() -> Vec<FileNote> {
@@ -104,7 +128,7 @@ struct LineOwner {
     first_ms: Option<i64>,
 }
 
-pub fn read(from: &Incoming<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
+pub fn read(from: &ImportedFile<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
     let pages_path = beside(from.path, PAGES_SUFFIX);
     let mut side = if pages_path.exists() { Some(TextLines::open(&pages_path)?) } else { None };
     let start_ms = match (from.start_ms, &side) {
@@ -179,7 +203,12 @@ pub fn read(from: &Incoming<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupI
     Ok(group.map(|group| vec![group]))
 }
 
-fn group_of(from: &Incoming<'_>, start_ms: i64, cycles: u32, line: u64) -> Result<GroupInfo, DatasetError> {
+fn group_of(
+    from: &ImportedFile<'_>,
+    start_ms: i64,
+    cycles: u32,
+    line: u64,
+) -> Result<GroupInfo, DatasetError> {
     match from.meta.as_ref().and_then(|meta| meta.groups.first()) {
         Some(group) if group.cycles == cycles => Ok(group.clone()),
         Some(group) => {

@@ -1,4 +1,6 @@
-//! Single fields of text files: names, weights and times, parsed and checked.
+//! Single fields of text files: names, weights, times and sites, parsed and checked.
+
+use url::{Position, Url};
 
 use super::group::{DAY_MS, FARTHEST_MS};
 
@@ -41,6 +43,13 @@ pub fn show_time(time_ms: i64) -> String {
         Ok(time) => time.to_string(),
         Err(_) => time_ms.to_string(),
     }
+}
+
+/// The host of a URL, with the port if it has one of its own; `None` if it is no URL.
+pub fn site_of(url: &str) -> Option<String> {
+    let url = Url::parse(url).ok()?;
+    let site = url.has_host().then(|| &url[Position::BeforeHost..Position::AfterPort])?;
+    (!site.is_empty()).then(|| site.to_owned())
 }
 
 #[cfg(test)]

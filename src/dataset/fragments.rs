@@ -5,13 +5,14 @@ use std::path::Path;
 
 use super::DatasetError;
 use super::disk::{FRAGMENTS, state_row, state_values, wrong_row};
+use super::format::EachPage;
 use super::group::GroupInfo;
+use super::import::ImportedFile;
 use super::metadata::FileNote;
 use super::observations::{WHOSE, whose_values};
 use super::page_record::{PageRecord, StateRecord, VisitLine};
 use super::parquet::{Column, TableReader, TableWriter};
 use super::rows_to_pages::{RowOwner, RowsToPages, TakePage, check_order};
-use super::transfer::Incoming;
 use crate::change::divergence::exact;
 use crate::change::fragment::Fragments;
 
@@ -46,17 +47,24 @@ pub(super) fn visits(states: &[StateRecord]) -> Vec<VisitLine> {
     visits
 }
 
-pub struct FragmentsWriter {
+/// Writes all pages as a file of this format.
+pub fn write(path: &Path, each: EachPage<'_>) -> Result<(), DatasetError> {
+    let mut writer = FragmentsWriter::create(path)?;
+    each(&mut |page, _| writer.page(page))?;
+    writer.finish()
+}
+
+struct FragmentsWriter {
     table: TableWriter,
 }
 
 impl FragmentsWriter {
-    pub fn create(path: &Path) -> Result<Self, DatasetError> {
+    fn create(path: &Path) -> Result<Self, DatasetError> {
         Ok(Self { table: TableWriter::create(path, &columns())? })
     }
 
     /// A page as [`kept`] made it.
-    pub fn page(&mut self, page: &PageRecord) -> Result<(), DatasetError> {
+    fn page(&mut self, page: &PageRecord) -> Result<(), DatasetError> {
         for state in &page.states {
             let mut row = whose_values(page).to_vec();
             row.extend(state_values(state));
@@ -65,7 +73,7 @@ impl FragmentsWriter {
         Ok(())
     }
 
-    pub fn finish(self) -> Result<(), DatasetError> {
+    fn finish(self) -> Result<(), DatasetError> {
         self.table.finish()
     }
 }
@@ -74,7 +82,7 @@ pub fn files() -> Vec<FileNote> {
     vec![FileNote::of_table("Parquet, a row each time that a page says something else.", &columns())]
 }
 
-pub fn read(from: &Incoming<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
+pub fn read(from: &ImportedFile<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
     let mut with_visits = |page: PageRecord| {
         let visits = visits(&page.states);
         take(PageRecord { visits, ..page })

@@ -11,13 +11,15 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::DatasetError;
+use super::fields::site_of;
 use super::fields::{check_name, check_weight};
+use super::format::EachPage;
 use super::group::{DAY_MS, FARTHEST_MS, GroupInfo};
+use super::import::ImportedFile;
 use super::metadata::{FileNote, beside};
 use super::page_record::{PageRecord, VisitLine};
 use super::rows_to_pages::{PageNames, TakePage};
 use super::text_lines::TextLines;
-use super::transfer::{Incoming, site_of};
 
 const IMPORTANCE_SUFFIX: &str = ".imp.tsv";
 const URLS_SUFFIX: &str = ".urls.tsv";
@@ -33,7 +35,14 @@ pub fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
     Some(kept)
 }
 
-pub struct LambdacrawlWriter {
+/// Writes all pages as a file of this format.
+pub fn write(path: &Path, each: EachPage<'_>) -> Result<(), DatasetError> {
+    let mut writer = LambdacrawlWriter::create(path)?;
+    each(&mut |page, group| writer.page(page, group))?;
+    writer.finish()
+}
+
+struct LambdacrawlWriter {
     path: PathBuf,
     histories: BufWriter<File>,
     importance: BufWriter<File>,
@@ -42,7 +51,7 @@ pub struct LambdacrawlWriter {
 }
 
 impl LambdacrawlWriter {
-    pub fn create(path: &Path) -> Result<Self, DatasetError> {
+    fn create(path: &Path) -> Result<Self, DatasetError> {
         let create = |path: &Path| File::create(path).map(BufWriter::new).map_err(DatasetError::write(path));
         let importance = create(&beside(path, IMPORTANCE_SUFFIX))?;
         let urls = create(&beside(path, URLS_SUFFIX))?;
@@ -50,7 +59,7 @@ impl LambdacrawlWriter {
     }
 
     /// A page as [`kept`] made it.
-    pub fn page(&mut self, page: &PageRecord, group: &GroupInfo) -> Result<(), DatasetError> {
+    fn page(&mut self, page: &PageRecord, group: &GroupInfo) -> Result<(), DatasetError> {
         self.write(page, group).map_err(DatasetError::write(&self.path))
     }
 
@@ -70,7 +79,7 @@ impl LambdacrawlWriter {
         writeln!(self.urls, "{}\t{id}\t{}\t{}", page.url, page.site, page.group)
     }
 
-    pub fn finish(mut self) -> Result<(), DatasetError> {
+    fn finish(mut self) -> Result<(), DatasetError> {
         let flushed = self.histories.flush().and_then(|()| self.importance.flush());
         flushed.and_then(|()| self.urls.flush()).map_err(DatasetError::write(&self.path))
     }
@@ -106,26 +115,66 @@ pub fn files() -> Vec<FileNote> {
     ]
 }
 
-/// What the side files say of a page.
+/// Facts about a page from the side files.
 #[derive(Default)]
 struct SideFacts {
     weight: Option<f64>,
     url: Option<(String, String, Option<String>)>,
-    /// Where, and whether its history was met.
+    /// The line that names the page first.
     line: u64,
+    /// Whether its history was read.
     met: bool,
 }
 
-pub fn read(from: &Incoming<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
-    let published = from.path.is_dir();
-    let [histories, importance, urls] = if published {
-        PUBLISHED.map(|name| from.path.join(name))
-    } else {
-        [from.path.to_owned(), beside(from.path, IMPORTANCE_SUFFIX), beside(from.path, URLS_SUFFIX)]
-    };
-    let mut known: HashMap<String, SideFacts> = HashMap::new();
-    read_importance(&importance, &mut known)?;
-    read_urls(&urls, &mut known)?;
+/// The three files, and all facts of the two side files by the id of the page.
+struct PoliteCrawlingFiles {
+    histories: PathBuf,
+    importance: PathBuf,
+    urls: PathBuf,
+    facts: HashMap<String, SideFacts>,
+}
+
+impl PoliteCrawlingFiles {
+    fn open(path: &Path) -> Result<Self, DatasetError> {
+        let [histories, importance, urls] = if path.is_dir() {
+            PUBLISHED.map(|name| path.join(name))
+        } else {
+            [path.to_owned(), beside(path, IMPORTANCE_SUFFIX), beside(path, URLS_SUFFIX)]
+        };
+        let mut facts = HashMap::new();
+        read_importance(&importance, &mut facts)?;
+        read_urls(&urls, &mut facts)?;
+        Ok(Self { histories, importance, urls, facts })
+    }
+
+    /// The facts about the page of a history; side files must name every page.
+    fn meet(&mut self, id: &str) -> Result<Option<&SideFacts>, String> {
+        match self.facts.get_mut(id) {
+            Some(facts) => {
+                facts.met = true;
+                Ok(Some(facts))
+            }
+            None if self.importance.exists() || self.urls.exists() => {
+                Err(format!("the page `{id}` is unknown: it is not in `{}`", self.importance.display()))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// An error if a side file names a page without a history.
+    fn check_all_met(&self) -> Result<(), DatasetError> {
+        let unmet = self.facts.iter().filter(|(_, facts)| !facts.met);
+        let Some((id, unmet)) = unmet.min_by_key(|(_, facts)| facts.line) else { return Ok(()) };
+        let file = if unmet.weight.is_some() { &self.importance } else { &self.urls };
+        let said = format!("the page `{id}` is unknown: `{}` has no history of it", self.histories.display());
+        Err(DatasetError::at(file, unmet.line, 1, said))
+    }
+}
+
+/// Reads the pages of an export, or of the published folder.
+pub fn read(from: &ImportedFile<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
+    let mut files = PoliteCrawlingFiles::open(from.path)?;
+    let histories = files.histories.clone();
     let (mut lines, mut names) = (TextLines::open(&histories)?, PageNames::default());
     let start_of = |group: &str| match &from.meta {
         Some(meta) => meta.groups.iter().find(|info| info.name == group).map(|info| info.start_ms),
@@ -135,28 +184,13 @@ pub fn read(from: &Incoming<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupI
     let default_group = only_group.map_or(from.name, |group| group.name.as_str());
     while let Some((number, line)) = lines.next_line()? {
         let wrong = |column: usize, said: String| DatasetError::at(&histories, number, column, said);
-        let fields: Vec<&str> = line.splitn(3, '\t').collect();
-        let [id, offset, history] = fields[..] else {
-            let said = format!(
-                "there are {} columns; there must be id, offset and history, with tabs between",
-                fields.len()
-            );
-            return Err(wrong(line.chars().count() + 1, said));
-        };
+        let HistoryLine { id, offset, history } =
+            HistoryLine::split(line).map_err(|said| wrong(line.chars().count() + 1, said))?;
         check_name("id", id).map_err(|said| wrong(1, said))?;
         let at_offset = id.chars().count() + 2;
         let at_history = at_offset + offset.chars().count() + 1;
-        let mut facts = known.get_mut(id);
-        if !known_or_alone(&facts, &importance, &urls) {
-            return Err(wrong(
-                1,
-                format!("the page `{id}` is unknown: it is not in `{}`", importance.display()),
-            ));
-        }
-        if let Some(facts) = &mut facts {
-            facts.met = true;
-        }
-        let (url, site, group) = match facts.as_ref().and_then(|facts| facts.url.as_ref()) {
+        let facts = files.meet(id).map_err(|said| wrong(1, said))?;
+        let (url, site, group) = match facts.and_then(|facts| facts.url.as_ref()) {
             Some((url, site, group)) => {
                 (url.as_str(), site.clone(), group.as_deref().unwrap_or(default_group))
             }
@@ -167,54 +201,66 @@ pub fn read(from: &Incoming<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupI
         }
         let start_ms = start_of(group)
             .ok_or_else(|| wrong(1, format!("the group `{group}` of page `{id}` is not in the metadata")))?;
-        let offset_ms = offset
-            .parse()
-            .ok()
-            .and_then(millis)
-            .ok_or_else(|| wrong(at_offset, format!("`{offset}` is not a number of days")))?;
+        let offset_ms = offset.parse().ok().and_then(millis);
+        let offset_ms =
+            offset_ms.ok_or_else(|| wrong(at_offset, format!("`{offset}` is not a number of days")))?;
         let mut page =
-            PageRecord::new(group, &site, url, facts.as_ref().and_then(|facts| facts.weight).unwrap_or(1.0));
-        let mut time_ms = start_ms.saturating_add(offset_ms);
-        page.visits.push(VisitLine::at(time_ms, None));
-        let pairs: Vec<(f64, u8)> = serde_json::from_str(history).map_err(|error| {
-            let said = error.to_string();
-            let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said).to_owned();
-            wrong(
-                at_history + error.column().max(1) - 1,
-                format!("{said}; there must be a list of [days, 0 or 1]"),
-            )
-        })?;
-        for (at, (gap, changed)) in pairs.into_iter().enumerate() {
-            let pair = at + 1;
-            let gap_ms = millis(gap).filter(|gap| *gap >= 0).ok_or_else(|| {
-                wrong(at_history, format!("gap {pair} is `{gap}`; times must not run backwards"))
-            })?;
-            if changed > 1 {
-                return Err(wrong(at_history, format!("bit {pair} is `{changed}`; it must be 0 or 1")));
-            }
-            time_ms = time_ms.saturating_add(gap_ms);
-            if time_ms > FARTHEST_MS {
-                return Err(wrong(at_history, format!("gap {pair} leads to no time")));
-            }
-            page.visits.push(VisitLine::at(time_ms, Some(changed == 1)));
-        }
+            PageRecord::new(group, &site, url, facts.and_then(|facts| facts.weight).unwrap_or(1.0));
+        page.visits = read_visits(start_ms.saturating_add(offset_ms), history)
+            .map_err(|(column, said)| wrong(at_history + column, said))?;
         take(page)?;
     }
-    // The published files tell of more pages than they have histories of.
-    if !published
-        && let Some((id, unmet)) =
-            known.iter().filter(|(_, facts)| !facts.met).min_by_key(|(_, facts)| facts.line)
-    {
-        let file = if unmet.weight.is_some() { &importance } else { &urls };
-        let said = format!("the page `{id}` is unknown: `{}` has no history of it", histories.display());
-        return Err(DatasetError::at(file, unmet.line, 1, said));
+    // The published side files name more pages than there are histories.
+    if !from.path.is_dir() {
+        files.check_all_met()?;
     }
     Ok(None)
 }
 
-/// Where there are side files, they name all pages.
-fn known_or_alone(facts: &Option<&mut SideFacts>, importance: &Path, urls: &Path) -> bool {
-    facts.is_some() || !(importance.exists() || urls.exists())
+/// A line of the main file.
+struct HistoryLine<'a> {
+    id: &'a str,
+    offset: &'a str,
+    history: &'a str,
+}
+
+impl<'a> HistoryLine<'a> {
+    fn split(line: &'a str) -> Result<Self, String> {
+        let fields: Vec<&str> = line.splitn(3, '\t').collect();
+        let [id, offset, history] = fields[..] else {
+            return Err(format!(
+                "there are {} columns; there must be id, offset and history, with tabs between",
+                fields.len()
+            ));
+        };
+        Ok(Self { id, offset, history })
+    }
+}
+
+/// The visits of a page from its first on; an error has the characters before its place.
+fn read_visits(first_ms: i64, history: &str) -> Result<Vec<VisitLine>, (usize, String)> {
+    let pairs: Vec<(f64, u8)> = serde_json::from_str(history).map_err(|error| {
+        let said = error.to_string();
+        let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said);
+        (error.column().max(1) - 1, format!("{said}; there must be a list of [days, 0 or 1]"))
+    })?;
+    let mut time_ms = first_ms;
+    let mut visits = vec![VisitLine::at(time_ms, None)];
+    for (at, (gap, changed)) in pairs.into_iter().enumerate() {
+        let pair = at + 1;
+        let gap_ms = millis(gap).filter(|gap| *gap >= 0);
+        let gap_ms =
+            gap_ms.ok_or_else(|| (0, format!("gap {pair} is `{gap}`; times must not run backwards")))?;
+        if changed > 1 {
+            return Err((0, format!("bit {pair} is `{changed}`; it must be 0 or 1")));
+        }
+        time_ms = time_ms.saturating_add(gap_ms);
+        if time_ms > FARTHEST_MS {
+            return Err((0, format!("gap {pair} leads to no time")));
+        }
+        visits.push(VisitLine::at(time_ms, Some(changed == 1)));
+    }
+    Ok(visits)
 }
 
 fn millis(days: f64) -> Option<i64> {

@@ -12,26 +12,28 @@
 //! [`Dataset::load`] is what a simulator works on: cycles, and bits or texts.
 
 pub mod blobs;
-pub mod brdc;
+mod brdc;
 pub mod counts;
 mod csv_table;
 pub mod disk;
 pub mod error;
+pub mod export;
 mod fields;
-pub mod fragments;
+pub mod format;
+mod fragments;
 pub mod group;
-pub mod lambdacrawl;
+pub mod import;
+mod lambdacrawl;
 pub mod metadata;
-pub mod observations;
+mod observations;
 pub mod page_record;
 mod parquet;
-pub mod rates;
-pub mod recording;
+mod rates;
+mod recording;
 mod recording_text;
-pub mod rows_to_pages;
+mod rows_to_pages;
 pub mod stored;
 mod text_lines;
-pub mod transfer;
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -12,14 +12,16 @@ use serde::{Deserialize, Serialize};
 use super::DatasetError;
 use super::csv_table::CsvTable;
 use super::disk::{VISITS, visit_row, visit_values, wrong_row};
+use super::fields::site_of;
 use super::fields::{check_weight, parse_time};
+use super::format::EachPage;
 use super::group::GroupInfo;
+use super::import::ImportedFile;
 use super::metadata::FileNote;
 use super::page_record::{PageRecord, VisitLine};
 use super::parquet::{Column, ColumnKind, TableReader, TableWriter, Value};
 use super::rows_to_pages::{RowOwner, RowsToPages, TakePage, check_divergence, check_order};
 use super::text_lines::TextLines;
-use super::transfer::{Incoming, site_of};
 
 /// How observations are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +115,14 @@ impl ObservationRow {
     }
 }
 
-pub struct ObservationsWriter {
+/// Writes all pages in this encoding.
+pub fn write(path: &Path, encoding: Encoding, each: EachPage<'_>) -> Result<(), DatasetError> {
+    let mut writer = ObservationsWriter::create(path, encoding)?;
+    each(&mut |page, _| writer.page(page))?;
+    writer.finish()
+}
+
+struct ObservationsWriter {
     path: PathBuf,
     out: ObservationsOut,
 }
@@ -125,7 +134,7 @@ enum ObservationsOut {
 }
 
 impl ObservationsWriter {
-    pub fn create(path: &Path, encoding: Encoding) -> Result<Self, DatasetError> {
+    fn create(path: &Path, encoding: Encoding) -> Result<Self, DatasetError> {
         let file = || File::create(path).map(BufWriter::new).map_err(DatasetError::write(path));
         let out = match encoding {
             Encoding::Csv => {
@@ -141,7 +150,7 @@ impl ObservationsWriter {
     }
 
     /// A page as [`kept`] made it.
-    pub fn page(&mut self, page: &PageRecord) -> Result<(), DatasetError> {
+    fn page(&mut self, page: &PageRecord) -> Result<(), DatasetError> {
         let failed = DatasetError::write(&self.path);
         match &mut self.out {
             ObservationsOut::Csv(rows) => {
@@ -168,7 +177,7 @@ impl ObservationsWriter {
         Ok(())
     }
 
-    pub fn finish(self) -> Result<(), DatasetError> {
+    fn finish(self) -> Result<(), DatasetError> {
         match self.out {
             ObservationsOut::Csv(mut rows) => rows.flush().map_err(DatasetError::write(&self.path)),
             ObservationsOut::Json(mut lines) => lines.flush().map_err(DatasetError::write(&self.path)),
@@ -194,20 +203,20 @@ pub fn files(encoding: Encoding) -> Vec<FileNote> {
     vec![FileNote::of_table(about, &columns())]
 }
 
-/// Of whatever encoding the file is, by its first bytes.
-pub fn sniff(path: &Path) -> Result<Encoding, DatasetError> {
+/// The format of a file of observations, by its first bytes.
+pub fn sniff(path: &Path) -> Result<&'static str, DatasetError> {
     let mut first = [0; 4];
     let mut file = File::open(path).map_err(DatasetError::read(path))?;
     let read = file.read(&mut first).map_err(DatasetError::read(path))?;
     Ok(match first.get(..read).unwrap_or_default() {
-        b"PAR1" => Encoding::Parquet,
-        [b'{', ..] => Encoding::JsonLines,
-        _ => Encoding::Csv,
+        b"PAR1" => "observations-parquet",
+        [b'{', ..] => "observations-jsonl",
+        _ => "observations-csv",
     })
 }
 
 pub fn read(
-    from: &Incoming<'_>,
+    from: &ImportedFile<'_>,
     encoding: Encoding,
     take: TakePage<'_>,
 ) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
@@ -234,7 +243,7 @@ fn add(
     Ok(())
 }
 
-fn read_csv(from: &Incoming<'_>, pages: &mut RowsToPages<'_>) -> Result<(), DatasetError> {
+fn read_csv(from: &ImportedFile<'_>, pages: &mut RowsToPages<'_>) -> Result<(), DatasetError> {
     let mut table = CsvTable::open(from.path, &["url", "time_ms", "changed"])?;
     while table.next_row()? {
         let wrong = |column: &str, said: String| table.wrong(column, said);
@@ -273,7 +282,7 @@ fn number<T: std::str::FromStr>(table: &CsvTable, column: &str) -> Result<Option
     table.text(column).map(|text| text.parse().map_err(|_| wrong(text))).transpose()
 }
 
-fn read_json(from: &Incoming<'_>, pages: &mut RowsToPages<'_>) -> Result<(), DatasetError> {
+fn read_json(from: &ImportedFile<'_>, pages: &mut RowsToPages<'_>) -> Result<(), DatasetError> {
     let mut lines = TextLines::open(from.path)?;
     while let Some((number, line)) = lines.next_line()? {
         let wrong = |_: &str, said: String| DatasetError::at(from.path, number, 1, said);
@@ -298,7 +307,7 @@ fn read_json(from: &Incoming<'_>, pages: &mut RowsToPages<'_>) -> Result<(), Dat
     Ok(())
 }
 
-fn read_parquet(from: &Incoming<'_>, pages: &mut RowsToPages<'_>) -> Result<(), DatasetError> {
+fn read_parquet(from: &ImportedFile<'_>, pages: &mut RowsToPages<'_>) -> Result<(), DatasetError> {
     let mut table = TableReader::open(from.path, &columns(), &[])?;
     while let Some(batch) = table.next_batch()? {
         for row in 0..batch.rows() {

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use super::DatasetError;
 use super::csv_table::CsvTable;
 use super::fields::{check_name, check_weight, parse_time, show_time};
+use super::format::EachPage;
 use super::group::{DAY_MS, FARTHEST_MS, GroupInfo, GroupsSeen};
+use super::import::ImportedFile;
 use super::metadata::FileNote;
 use super::page_record::{PageRecord, VisitLine};
 use super::rows_to_pages::{PageNames, TakePage};
-use super::transfer::Incoming;
 use crate::estimate::bias_reduced;
 use crate::time::Age;
 
@@ -63,13 +64,20 @@ fn visits(first_ms: i64, span_ms: i64, steps: u64, changes: u64) -> Vec<VisitLin
     std::iter::once(VisitLine::at(first_ms, None)).chain(later).collect()
 }
 
-pub struct RatesWriter {
+/// Writes all pages as a file of this format.
+pub fn write(path: &Path, each: EachPage<'_>) -> Result<(), DatasetError> {
+    let mut writer = RatesWriter::create(path)?;
+    each(&mut |page, group| writer.page(page, group))?;
+    writer.finish()
+}
+
+struct RatesWriter {
     path: PathBuf,
     rows: csv::Writer<BufWriter<File>>,
 }
 
 impl RatesWriter {
-    pub fn create(path: &Path) -> Result<Self, DatasetError> {
+    fn create(path: &Path) -> Result<Self, DatasetError> {
         let file = File::create(path).map_err(DatasetError::write(path))?;
         let mut rows = csv::Writer::from_writer(BufWriter::new(file));
         rows.write_record(COLUMNS.map(|(name, _, _)| name)).map_err(|error| unwritten(path, error))?;
@@ -77,7 +85,7 @@ impl RatesWriter {
     }
 
     /// A page as [`kept`] made it.
-    pub fn page(&mut self, page: &PageRecord, group: &GroupInfo) -> Result<(), DatasetError> {
+    fn page(&mut self, page: &PageRecord, group: &GroupInfo) -> Result<(), DatasetError> {
         let (Some(first), Some(last)) = (page.visits.first(), page.visits.last()) else { return Ok(()) };
         let (steps, changes) = page
             .comparisons()
@@ -102,7 +110,7 @@ impl RatesWriter {
         self.rows.write_record(record).map_err(|error| unwritten(&self.path, error))
     }
 
-    pub fn finish(mut self) -> Result<(), DatasetError> {
+    fn finish(mut self) -> Result<(), DatasetError> {
         self.rows.flush().map_err(DatasetError::write(&self.path))
     }
 }
@@ -115,7 +123,7 @@ pub fn files() -> Vec<FileNote> {
     vec![FileNote::new("", "CSV with a header, a row a page.", &COLUMNS)]
 }
 
-pub fn read(from: &Incoming<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
+pub fn read(from: &ImportedFile<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
     let mut table = CsvTable::open(from.path, &["page", "step_days", "steps", "changes"])?;
     let mut names = PageNames::default();
     // Groups have the distance of visits that their first page has.

@@ -13,12 +13,12 @@ use super::DatasetError;
 use super::blobs::Blobs;
 use super::disk::{DatasetWriter, Manifest};
 use super::fields::check_name;
+use super::fields::site_of;
 use super::group::{GroupInfo, MOST_CYCLES};
 use super::page_record::{PageRecord, StateRecord, VisitLine};
 use super::recording_text::{RecordedText, RecordedTextReader};
 use super::rows_to_pages::PageNames;
 use super::text_lines::TextLines;
-use super::transfer::site_of;
 use crate::change::divergence::exact;
 use crate::change::fragment::Fragments;
 

@@ -8,9 +8,9 @@ use std::path::Path;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::DatasetError;
+use super::fields::site_of;
 use super::group::{DAY_MS, GroupInfo};
 use super::page_record::{PageRecord, StateRecord, VisitLine};
-use super::transfer::site_of;
 use crate::change::fragment::{Fragmenter, Fragments};
 use crate::page::PageId;
 use crate::store::{self, CycleId, PageFilter, Store, VersionId, VisitRow};

@@ -1,8 +1,9 @@
 use super::disk::{DatasetReader, DatasetWriter};
+use super::export::{ExportOptions, Source, export};
+use super::format::{FORMATS, Format, Write};
 use super::group::DAY_MS;
-use super::observations::Encoding;
+use super::import::{ImportOptions, import};
 use super::page_record::{PageRecord, StateRecord, VisitLine};
-use super::transfer::{ExportOptions, Format, ImportFormat, ImportOptions, Source, export, import};
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -47,7 +48,16 @@ fn two_pages() -> Vec<PageRecord> {
     vec![one, other]
 }
 
-fn written(format: Format) -> (TempDir, BTreeMap<String, Vec<u8>>) {
+fn named(name: &str) -> &'static Format {
+    Format::named(name).expect("a row")
+}
+
+/// The formats that are written page by page.
+fn page_formats() -> Vec<&'static Format> {
+    FORMATS.iter().filter(|format| matches!(format.write, Write::Pages(_))).collect()
+}
+
+fn written(format: &'static Format) -> (TempDir, BTreeMap<String, Vec<u8>>) {
     let folder = TempDir::new().expect("a folder");
     dataset(&folder.path().join("d"), &[group("g", 4)], &two_pages());
     let files = exported(&folder.path().join("d"), format, &folder.path().join("out")).expect("an export");
@@ -55,7 +65,11 @@ fn written(format: Format) -> (TempDir, BTreeMap<String, Vec<u8>>) {
 }
 
 /// The files of an export, by what is behind the name of the main one.
-fn exported(from: &Path, format: Format, to: &Path) -> Result<BTreeMap<String, Vec<u8>>, DatasetError> {
+fn exported(
+    from: &Path,
+    format: &'static Format,
+    to: &Path,
+) -> Result<BTreeMap<String, Vec<u8>>, DatasetError> {
     fs::create_dir_all(to).expect("a folder");
     let mut source = Source::Dataset(Box::new(DatasetReader::open(from)?));
     export(&mut source, format, &to.join("f"), &ExportOptions::default(), &mut |_, _| ())?;
@@ -73,7 +87,7 @@ fn text(files: &BTreeMap<String, Vec<u8>>, suffix: &str) -> String {
 
 #[test]
 fn brdc_is_a_line_of_bits_a_page() {
-    let (_folder, files) = written(Format::Brdc);
+    let (_folder, files) = written(named("brdc"));
     assert_eq!(text(&files, ""), "101\n000\n");
     let pages = "a.example\thttp://a.example/\t1970-04-11\nb.example\thttp://b.example/x\t1970-04-12\n";
     assert_eq!(text(&files, ".pages.tsv"), pages);
@@ -85,7 +99,7 @@ fn brdc_is_a_line_of_bits_a_page() {
 
 #[test]
 fn lambdacrawl_is_gaps_and_bits() {
-    let (_folder, files) = written(Format::Lambdacrawl);
+    let (_folder, files) = written(named("lambdacrawl"));
     let gaps = format!("[[{}, 1], [{}, 1]]", (DAY_MS + 5) as f64 / 864e5, (2 * DAY_MS - 6) as f64 / 864e5);
     assert_eq!(text(&files, ""), format!("0\t0\t{gaps}\n1\t1\t[[2, 0]]\n"));
     assert_eq!(text(&files, ".imp.tsv"), "0\t2.5\n1\t1\n");
@@ -94,14 +108,14 @@ fn lambdacrawl_is_gaps_and_bits() {
 
 #[test]
 fn observations_are_rows() {
-    let (_folder, files) = written(Format::Observations(Encoding::Csv));
+    let (_folder, files) = written(named("observations-csv"));
     let csv = text(&files, "");
     let lines: Vec<&str> = csv.lines().collect();
     let heads = "group,site,url,weight,cycle,time_ms,changed,divergence,outcome,status,bytes,took_ms";
     assert_eq!(lines[0], heads);
     assert_eq!(lines[2], "g,a.example,http://a.example/,2.5,,8726400005,1,0.25,,,7,12");
     assert_eq!(lines.len(), 7);
-    let (_folder, files) = written(Format::Observations(Encoding::JsonLines));
+    let (_folder, files) = written(named("observations-jsonl"));
     let first: serde_json::Value =
         serde_json::from_str(text(&files, "").lines().next().expect("a line")).expect("JSON");
     assert_eq!(first["url"], "http://a.example/");
@@ -110,7 +124,7 @@ fn observations_are_rows() {
 
 #[test]
 fn rates_are_those_of_cho_and_garcia_molina() {
-    let (_folder, files) = written(Format::Rates);
+    let (_folder, files) = written(named("rates"));
     let csv = text(&files, "");
     let rows: Vec<Vec<&str>> = csv.lines().skip(1).map(|line| line.split(',').collect()).collect();
     let step = (3 * DAY_MS - 1) as f64 / (2.0 * 864e5);
@@ -158,7 +172,7 @@ fn a_dataset_is_loaded_as_bits_or_as_texts() {
 
 /// Imports this text and says what was wrong with it; nothing must be left behind.
 #[track_caller]
-fn refused(format: ImportFormat, files: &[(&str, &[u8])]) -> String {
+fn refused(format: &'static Format, files: &[(&str, &[u8])]) -> String {
     let folder = TempDir::new().expect("a folder");
     for (suffix, content) in files {
         fs::write(folder.path().join(format!("f{suffix}")), content).expect("a file");
@@ -173,7 +187,7 @@ fn refused(format: ImportFormat, files: &[(&str, &[u8])]) -> String {
 
 #[test]
 fn bits_that_are_wrong_are_told_with_their_place() {
-    let brdc = ImportFormat::Exported(Format::Brdc);
+    let brdc = named("brdc");
     let one = |bytes: &[u8]| refused(brdc, &[("", bytes)]);
     for (bytes, said) in [
         (&b""[..], "f:1:1: the file is empty"),
@@ -211,7 +225,7 @@ fn bits_that_are_wrong_are_told_with_their_place() {
 
 #[test]
 fn histories_that_are_wrong_are_told_with_their_place() {
-    let format = ImportFormat::Exported(Format::Lambdacrawl);
+    let format = named("lambdacrawl");
     for (history, importance, said) in [
         (&b"1\t0\n"[..], &b"1\t1\n"[..], "f:1:4: there are 2 columns"),
         (b"1\t0\t[]\n2\tx\t[]\n", b"1\t1\n2\t1\n", "f:2:3: `x` is not a number of days"),
@@ -231,7 +245,7 @@ fn histories_that_are_wrong_are_told_with_their_place() {
 
 #[test]
 fn rows_that_are_wrong_are_told_with_their_place() {
-    let said = |bytes: &[u8]| refused(ImportFormat::Observations, &[("", bytes)]);
+    let said = |bytes: &[u8]| refused(named("observations"), &[("", bytes)]);
     for (bytes, expected) in [
         (&b""[..], "f:1:1: the file is empty"),
         (b"url,time_ms\n", "f:1:2: there is no column `changed`"),
@@ -249,7 +263,7 @@ fn rows_that_are_wrong_are_told_with_their_place() {
     ] {
         assert!(said(bytes).starts_with(expected), "{}, not {expected}", said(bytes));
     }
-    let rates = |bytes: &[u8]| refused(ImportFormat::Exported(Format::Rates), &[("", bytes)]);
+    let rates = |bytes: &[u8]| refused(named("rates"), &[("", bytes)]);
     assert!(
         rates(b"page,step_days,steps,changes\np,1,3,4\n").starts_with("f:2:4: `4` is not a whole number")
     );
@@ -260,25 +274,24 @@ fn rows_that_are_wrong_are_told_with_their_place() {
 
 #[test]
 fn parquet_of_another_schema_or_order_is_told() {
-    let (_folder, visits) = written(Format::Observations(Encoding::Parquet));
-    let fragments = ImportFormat::Exported(Format::Fragments);
+    let (_folder, visits) = written(named("observations-parquet"));
+    let fragments = named("fragments");
     let said = refused(fragments, &[("", &visits[""])]);
     assert!(said.starts_with("`f` has another schema: column 7 is `changed`"), "{said}");
     let cut = &visits[""][..visits[""].len() - 9];
-    let said = refused(ImportFormat::Exported(Format::Observations(Encoding::Parquet)), &[("", cut)]);
+    let said = refused(named("observations-parquet"), &[("", cut)]);
     assert!(said.contains("is no whole Parquet file"), "{said}");
 }
 
 #[test]
 fn a_file_that_was_cut_off_at_a_line_is_told_by_its_metadata() {
-    let (_folder, files) = written(Format::Observations(Encoding::Csv));
+    let (_folder, files) = written(named("observations-csv"));
     let csv = text(&files, "");
     let cut: String = csv.lines().take(5).map(|line| format!("{line}\n")).collect();
-    let said =
-        refused(ImportFormat::Observations, &[("", cut.as_bytes()), (".meta.json", &files[".meta.json"])]);
+    let said = refused(named("observations"), &[("", cut.as_bytes()), (".meta.json", &files[".meta.json"])]);
     assert!(said.contains("has 1 pages, and by `f.meta.json` it should have 2"), "{said}");
     let said =
-        refused(ImportFormat::Observations, &[("", csv.as_bytes()), (".meta.json", b"{\n  \"format\": 3}")]);
+        refused(named("observations"), &[("", csv.as_bytes()), (".meta.json", b"{\n  \"format\": 3}")]);
     assert!(said.starts_with("f.meta.json:2:13: invalid type"), "{said}");
 }
 
@@ -290,14 +303,13 @@ fn the_older_layout_and_bare_bits_are_read() {
         fs::write(&path, content).expect("a file");
         let out = folder.path().join(format!("{name}.dataset"));
         let options = ImportOptions { start_ms: Some(5), step_ms: Some(10), ..ImportOptions::default() };
-        import(&path, ImportFormat::Exported(Format::Brdc), &out, &options, &mut |_, _| ())
-            .expect("a dataset");
+        import(&path, named("brdc"), &out, &options, &mut |_, _| ()).expect("a dataset");
         let loaded = Dataset::load(&out).expect("a dataset");
         let group = &loaded.groups[0];
         assert_eq!((group.name.as_str(), group.cycles, group.start.millis()), (name, 5, 5));
         assert_eq!(group.pages[0].history, History::Bits(vec![0b0110]));
         let files =
-            exported(&out, Format::Brdc, &folder.path().join(format!("{name}.again"))).expect("files");
+            exported(&out, named("brdc"), &folder.path().join(format!("{name}.again"))).expect("files");
         assert_eq!(text(&files, ""), "0110\n0000\n");
     }
 }
@@ -315,7 +327,7 @@ fn the_folder_of_polite_crawling_is_read_as_it_was_published() {
     write("urlid_imp.txt", "6\t2\n5\t0.75\n");
     write("url_urlid_hostid.txt", "http://a.example/p\t5\t77\n");
     let out = folder.path().join("dataset");
-    let format = ImportFormat::Exported(Format::Lambdacrawl);
+    let format = named("lambdacrawl");
     import(&source, format, &out, &ImportOptions::default(), &mut |_, _| ()).expect("a dataset");
     let loaded = Dataset::load(&out).expect("a dataset");
     let page = &loaded.groups[0].pages[0];
@@ -329,13 +341,7 @@ fn a_dataset_that_is_there_is_left_alone() {
     let folder = TempDir::new().expect("a folder");
     let path = folder.path().join("bits");
     fs::write(&path, "01\n").expect("a file");
-    let done = import(
-        &path,
-        ImportFormat::Exported(Format::Brdc),
-        folder.path(),
-        &ImportOptions::default(),
-        &mut |_, _| (),
-    );
+    let done = import(&path, named("brdc"), folder.path(), &ImportOptions::default(), &mut |_, _| ());
     assert!(matches!(done, Err(DatasetError::Exists(_))));
 }
 
@@ -347,8 +353,7 @@ fn rates_make_visits_at_the_distances_that_they_say() {
         "group,site,page,step_days,steps,changes,rate_per_day,inlinks\nw,s,p,7,10,2,0.03,\nd,s,p,1,3,3,1,5\n";
     fs::write(&path, table).expect("a file");
     let out = folder.path().join("dataset");
-    import(&path, ImportFormat::Exported(Format::Rates), &out, &ImportOptions::default(), &mut |_, _| ())
-        .expect("a dataset");
+    import(&path, named("rates"), &out, &ImportOptions::default(), &mut |_, _| ()).expect("a dataset");
     let loaded = Dataset::load(&out).expect("a dataset");
     let [weekly, daily] = &loaded.groups[..] else { panic!("{loaded:?}") };
     assert_eq!((weekly.step, weekly.cycles), (Duration::from_secs(7 * 86_400), 11));
@@ -359,7 +364,7 @@ fn rates_make_visits_at_the_distances_that_they_say() {
 
 #[test]
 fn times_that_make_no_sense_fill_neither_memory_nor_disk() {
-    let said = |bytes: &[u8]| refused(ImportFormat::Observations, &[("", bytes)]);
+    let said = |bytes: &[u8]| refused(named("observations"), &[("", bytes)]);
     let far = said(b"url,time_ms,changed\nu,0,\nu,9223372036854775807,1\n");
     assert!(far.starts_with("f:3:2: `9223372036854775807` is no time"), "{far}");
     let long = said(b"url,time_ms,changed\nu,0,\nu,4000000000000000,1\n");
@@ -438,7 +443,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn damaged_files_are_read_or_refused_and_nothing_else(
-        format in prop::sample::select(Format::ALL.to_vec()),
+        format in prop::sample::select(page_formats()),
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
         cut in prop::option::of(any::<prop::sample::Index>()),
     ) {
@@ -454,7 +459,7 @@ proptest! {
         let (path, out) = (folder.path().join("damaged"), folder.path().join("dataset"));
         fs::write(&path, &bytes).expect("a file");
         let before = fs::read_dir(folder.path()).expect("a folder").count();
-        let done = import(&path, ImportFormat::Exported(format), &out, &ImportOptions::default(), &mut |_, _| ());
+        let done = import(&path, format, &out, &ImportOptions::default(), &mut |_, _| ());
         match done {
             Ok(_) => { Dataset::load(&out).expect("what was read is a dataset"); }
             Err(_) => prop_assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), before),
@@ -469,10 +474,10 @@ proptest! {
         let folder = TempDir::new().expect("a folder");
         let first = folder.path().join("first");
         dataset(&first, &[group("g", 12), group("h, too", 9)], &pages);
-        for format in Format::ALL {
-            let place = |name: &str| folder.path().join(format!("{}-{name}", format.name()));
-            let options = match format {
-                Format::Brdc => ExportOptions { group: Some("h, too".to_owned()), ..ExportOptions::default() },
+        for format in page_formats() {
+            let place = |name: &str| folder.path().join(format!("{}-{name}", format.name));
+            let options = match format.name {
+                "brdc" => ExportOptions { group: Some("h, too".to_owned()), ..ExportOptions::default() },
                 _ => ExportOptions::default(),
             };
             let (one, other) = (place("one"), place("other"));
@@ -487,14 +492,14 @@ proptest! {
                 done => done.expect("an export"),
             };
             let dataset = place("dataset");
-            import(&one.join("f"), ImportFormat::Exported(format), &dataset, &ImportOptions::default(), &mut |_, _| ())
+            import(&one.join("f"), format, &dataset, &ImportOptions::default(), &mut |_, _| ())
                 .expect("an import");
             let again = exported(&dataset, format, &other).expect("an export");
             for entry in fs::read_dir(&one).expect("a folder") {
                 let path = entry.expect("a file").path();
                 let name = path.file_name().expect("a name").to_string_lossy().replacen('f', "", 1);
                 let (was, is) = (fs::read(&path).expect("a file"), &again[&name]);
-                prop_assert!(was == *is, "{} {}:\n{}\n{}", format.name(), name,
+                prop_assert!(was == *is, "{} {}:\n{}\n{}", format.name, name,
                     String::from_utf8_lossy(&was), String::from_utf8_lossy(is));
             }
             Dataset::load(&dataset).expect("a dataset");
