@@ -1,95 +1,99 @@
-//! When to refresh a page with no curve assumed: bounds on the utility, read off its change profiles.
+//! UtilityBounds on the utility of a refresh from change profiles, and the refresh period that follows; no curve is assumed.
 //!
-//! Between two observations divergence is taken to lie between them; so the observed points bound the curve, and with
-//! it the utility, from both sides (Olston & Pandey 2008, §4.3). After each refresh the period is doubled if a refresh
-//! can't have been worth the threshold yet, halved if it certainly was, and kept where the bounds don't tell.
+//! Between two observations, divergence is assumed to lie between the observed values. So the observations bound the curve, and
+//! with it the utility, from both sides (Olston & Pandey 2008, §4.3). After each refresh the period is doubled if the refresh
+//! can't have been worth the threshold, halved if it certainly was, and kept if the bounds leave it open.
 //!
-//! What the paper leaves open is fixed here. The time X that utility is taken over starts at the base of one profile,
-//! which is pinned until the period is halved. Profiles are averaged point by point, over those that are long enough.
-//! The period is capped after each step.
+//! The paper leaves some points open, which are decided here. The interval X over which utility is taken starts at the base of
+//! one profile, which is pinned until the period is halved. Profiles are averaged point by point, over those that are long
+//! enough. The period is capped after each step.
 
-/// A page that is at its height within the first gap has an upper bound above the threshold and a lower one near 0 for
-/// ever: the period stays what it is, and the pinned profile grows. After so many points it starts anew. It is no more
-/// than a limit on memory and time: to raise the period as well did not lower staleness at equal cost in simulations.
+/// The most points of the pinned profile; then it restarts from the present version.
+///
+/// If a page reaches its full divergence within the first gap, the upper bound stays above the threshold and the lower bound
+/// near 0: the period stays the same, and the pinned profile grows. This only limits memory and time; raising the period at the
+/// same time did not lower staleness at equal cost in simulations.
 pub const MOST_POINTS: usize = 12;
 
-/// Ages that differ by less than this share are equal: the same gap between different dates is not the same number.
+/// Ages that differ by less than this share count as equal: the same gap between different dates is rounded differently.
 const SAME_AGE: f64 = 1e-9;
 
-/// What was seen since a base version: days since it, rising, and divergence from it. The base itself is not in it.
+/// A change profile: (days since the base version, divergence from it), in order of days. The base itself is not in it.
 pub type Profile<'a> = &'a [(f64, f64)];
 
-/// Between what bounds divergence and utility lie.
+/// Lower and upper bounds of divergence and utility.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Bounds {
+pub struct UtilityBounds {
     /// Divergence at the end.
     pub divergence: (f64, f64),
     /// ∫ D from 0 to the end.
     pub area: (f64, f64),
-    /// X·D(X) − ∫ D, the least from the largest area and the other way round.
+    /// X·D(X) − ∫ D: the lower bound uses the upper bound of the area, and vice versa.
     pub utility: (f64, f64),
 }
 
-/// What a step does to the period.
+/// The effect of a refresh on the period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// A refresh was not worth the threshold: wait for twice the time since the base.
+pub enum PeriodChange {
+    /// The refresh was not worth the threshold: the period becomes twice the time since the base.
     Lengthen,
-    /// It was worth it, and maybe long ago: halve the period, and start anew from the present version.
+    /// The refresh was worth it, perhaps long ago: the period is halved, and the present version becomes the base.
     Shorten,
-    /// It may have been.
+    /// The bounds leave it open: the period stays.
     Keep,
 }
 
-/// What bounds are held against.
+/// The rule that sets the period.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rule {
+pub struct BoundRule {
     /// The utility a refresh should have, in divergence × days.
     pub threshold: f64,
     /// The longest period, in days: ρ·threshold / (largest divergence) is the paper's cap on risk (§4.5).
     pub most_days: f64,
-    /// The pinned profile starts anew after so many points.
+    /// The most points of the pinned profile.
     pub most_points: usize,
 }
 
-/// What follows from a refresh.
+/// The result of a refresh.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
-    pub action: Action,
+pub struct PeriodStep {
+    /// The effect on the period.
+    pub action: PeriodChange,
     /// Days to the next refresh.
     pub period: f64,
-    /// Whether the version just seen is the base of the pinned profile from now on.
-    pub starts_anew: bool,
-    pub bounds: Bounds,
+    /// Does the pinned profile restart, with the present version as its base?
+    pub restarts: bool,
+    /// The bounds that led to it.
+    pub bounds: UtilityBounds,
 }
 
-impl Rule {
-    /// The step after a refresh that the last point of each profile is of. X is the age of the `pinned` one; the `others`
-    /// are averaged with it.
-    pub fn step(&self, pinned: Profile<'_>, others: &[Profile<'_>], period: f64) -> Step {
+impl BoundRule {
+    /// The step after a refresh; the last point of each profile belongs to it. X is the age of the `pinned` profile, and the
+    /// `others` are averaged with it.
+    pub fn step(&self, pinned: Profile<'_>, others: &[Profile<'_>], period: f64) -> PeriodStep {
         let days = last(pinned);
         let bounds = bounds(pinned, others);
         let (least, most) = bounds.utility;
         let (action, period) = if most < self.threshold {
-            (Action::Lengthen, 2.0 * days)
+            (PeriodChange::Lengthen, 2.0 * days)
         } else if least >= self.threshold {
-            (Action::Shorten, 0.5 * period)
+            (PeriodChange::Shorten, 0.5 * period)
         } else {
-            (Action::Keep, period)
+            (PeriodChange::Keep, period)
         };
-        let starts_anew = action == Action::Shorten || pinned.len() >= self.most_points;
-        Step { action, period: period.min(self.most_days), starts_anew, bounds }
+        let restarts = action == PeriodChange::Shorten || pinned.len() >= self.most_points;
+        PeriodStep { action, period: period.min(self.most_days), restarts, bounds }
     }
 }
 
-/// What profiles say of divergence and utility from the base of the pinned one to its last point.
+/// UtilityBounds of divergence and utility from the base of the pinned profile to its last point.
 ///
-/// On a gap between two points of a profile its upper curve is at the next one, its lower curve at the one before; at a
-/// point both are exact.
-pub fn bounds(pinned: Profile<'_>, others: &[Profile<'_>]) -> Bounds {
+/// Between two points of a profile, its upper curve has the value of the next point and its lower curve the value of the point
+/// before; at a point both are exact.
+pub fn bounds(pinned: Profile<'_>, others: &[Profile<'_>]) -> UtilityBounds {
     let days = last(pinned);
     if !(days > 0.0 && days.is_finite()) {
-        return Bounds::default();
+        return UtilityBounds::default();
     }
     let profiles = || std::iter::once(pinned).chain(others.iter().copied());
     let mut cuts: Vec<f64> =
@@ -110,7 +114,7 @@ pub fn bounds(pinned: Profile<'_>, others: &[Profile<'_>]) -> Bounds {
     let here = |profile| (before(profile, days), next(profile, days));
     let divergence = mean(profiles().filter(|profile| reaches(profile, days)).map(here));
     let utility = (days * divergence.0 - area.1, days * divergence.1 - area.0);
-    Bounds { divergence, area, utility }
+    UtilityBounds { divergence, area, utility }
 }
 
 /// The age of a profile at its last point; 0 without any.
@@ -118,7 +122,7 @@ fn last(profile: Profile<'_>) -> f64 {
     profile.last().map_or(0.0, |point| point.0)
 }
 
-/// Whether a profile says anything of so long after its base.
+/// Is the profile at least this long?
 fn reaches(profile: Profile<'_>, days: f64) -> bool {
     last(profile) >= days * (1.0 - SAME_AGE)
 }
@@ -181,7 +185,7 @@ mod tests {
         for case in golden["cases"].as_array().expect("cases") {
             let (threshold, kept) = (number(&case["T"]), number(&case["h"]) as usize);
             let most_days = number(&case["rho"]) * threshold / number(&case["Dmax"]);
-            let rule = Rule { threshold, most_days, most_points: usize::MAX };
+            let rule = BoundRule { threshold, most_days, most_points: usize::MAX };
             let (mut now, mut reference) = (0.0, 0.0);
             let mut period = number(&case["phi0"]).min(most_days);
             let mut profiles: Vec<(f64, Vec<(f64, f64)>)> = vec![(0.0, Vec::new())];
@@ -198,14 +202,14 @@ mod tests {
                     .collect();
                 let step = rule.step(&pinned.1, &others, period);
                 let action = match row["action"].as_str().expect("a name") {
-                    "lengthen" => Action::Lengthen,
-                    "reset" => Action::Shorten,
-                    "keep" => Action::Keep,
+                    "lengthen" => PeriodChange::Lengthen,
+                    "reset" => PeriodChange::Shorten,
+                    "keep" => PeriodChange::Keep,
                     other => panic!("{other}"),
                 };
                 assert_eq!(step.action, action, "{row}");
                 period = step.period;
-                if step.starts_anew {
+                if step.restarts {
                     reference = now;
                 }
                 profiles.push((now, Vec::new()));
@@ -214,7 +218,7 @@ mod tests {
                     let oldest = profiles.iter().position(|(base, _)| *base != reference).expect("another");
                     profiles.remove(oldest);
                 }
-                let Bounds { divergence, area, utility } = step.bounds;
+                let UtilityBounds { divergence, area, utility } = step.bounds;
                 for (name, value) in [
                     ("t", now),
                     ("t_ref", reference),
@@ -237,12 +241,12 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_leaves_the_bounds_open_starts_anew_after_its_points() {
-        let rule = Rule { threshold: 0.2, most_days: 100.0, most_points: MOST_POINTS };
+    fn a_page_that_leaves_the_bounds_open_restarts_after_its_points() {
+        let rule = BoundRule { threshold: 0.2, most_days: 100.0, most_points: MOST_POINTS };
         let points: Vec<(f64, f64)> = (1..=12).map(|day| (f64::from(day), 0.3)).collect();
         let step = |count: usize| rule.step(&points[..count], &[], 1.0);
-        assert_eq!((step(11).action, step(11).starts_anew), (Action::Keep, false));
-        assert_eq!((step(12).action, step(12).starts_anew, step(12).period), (Action::Keep, true, 1.0));
+        assert_eq!((step(11).action, step(11).restarts), (PeriodChange::Keep, false));
+        assert_eq!((step(12).action, step(12).restarts, step(12).period), (PeriodChange::Keep, true, 1.0));
     }
 
     proptest! {
@@ -254,7 +258,7 @@ mod tests {
             let curve = Curve::scroll(height, rate, items);
             let mut days = 0.0;
             let points: Vec<(f64, f64)> = gaps.iter().map(|gap| { days += gap; (days, curve.divergence(days)) }).collect();
-            let Bounds { utility: (least, most), .. } = bounds(&points, &[]);
+            let UtilityBounds { utility: (least, most), .. } = bounds(&points, &[]);
             let truth = curve.utility(days);
             prop_assert!(least <= truth + 1e-12 && truth <= most + 1e-12, "{least} {truth} {most}");
         }
@@ -264,7 +268,7 @@ mod tests {
             pinned in proptest::collection::vec((any::<f64>(), 0.0..1.0_f64), 0..6),
             other in proptest::collection::vec((-1.0..9.0_f64, 0.0..1.0_f64), 0..6),
         ) {
-            let rule = Rule { threshold: 0.3, most_days: 30.0, most_points: MOST_POINTS };
+            let rule = BoundRule { threshold: 0.3, most_days: 30.0, most_points: MOST_POINTS };
             let step = rule.step(&pinned, &[&other], 2.0);
             prop_assert!(step.period <= 30.0 && !step.bounds.utility.0.is_nan() && !step.bounds.utility.1.is_nan(), "{step:?}");
         }

@@ -1,16 +1,14 @@
-//! A curve: how far a page is expected to be from the copy that was taken of it, at any age of the copy.
+//! A divergence curve: the expected divergence of a page from its copy, at any age of the copy.
 //!
-//! The parametric forms of the two behaviours of Olston & Pandey 2008, §3.3. Text that churns is replaced at
-//! random moments, so its divergence is A (1 − e^(−rt)). A list of K items that scrolls has new items push out
-//! the oldest: A·G_K(rt), where G_K(z) = E[min(N, K)] / K, N a Poisson number with mean z. The paper gives no
-//! formula to fit; these are the expectations for a small share of the page ([`super::expected`] has the exact
-//! ones, which rise faster by 0.04 A where a fifth of the page scrolls). K = 1 is churn; for many items the
-//! curve is a straight line up to A.
+//! The parametric forms of the two behaviours of Olston & Pandey 2008, §3.3. Text that churns is replaced at random moments, so
+//! its divergence is A (1 − e^(−rt)). In a list of K items that scrolls, new items push out the oldest: A·G_K(rt), where
+//! G_K(z) = E[min(N, K)] / K and N is Poisson with mean z. The paper gives no formula to fit. These are the expectations for
+//! a small share of the page; `exact_divergence.rs` has the exact ones, which rise faster by 0.04 A if a fifth of the page
+//! scrolls. K = 1 is churn; for many items the curve is a straight line up to A.
 //!
-//! What must stay true: divergence and utility are finite, never negative and never fall with age, but for the
-//! last digit.
+//! What must stay true: divergence and utility are finite, never negative and never fall with age, except in the last digit.
 
-use super::shape;
+use super::list_turnover;
 use crate::numeric::gamma_function::{churn, inverse_churn};
 use crate::numeric::root;
 
@@ -19,19 +17,19 @@ use crate::numeric::root;
 pub enum Curve {
     /// Nothing ever changes.
     Static,
-    /// A share of the page is replaced as a whole, `rate` times a day; `height` is what divergence tends to.
+    /// A share of the page is replaced as a whole, `rate` times a day; divergence tends to `height`.
     Churn { height: f64, rate: f64 },
     /// `rate` new items a day push out the oldest of `items`.
     Scroll { height: f64, rate: f64, items: u32 },
 }
 
 impl Curve {
-    /// A churn curve, or the static one where height or rate is 0, negative or not a number.
+    /// A churn curve; the static one if height or rate is 0, negative or not a number.
     pub fn churn(height: f64, rate: f64) -> Self {
         Self::scroll(height, rate, 1)
     }
 
-    /// A scroll curve, with `height` up to 1; a list of one item is churn. Static as [`Curve::churn`] says.
+    /// A scroll curve, with `height` up to 1. A list of one item is churn. The static curve as for [`Curve::churn`].
     pub fn scroll(height: f64, rate: f64, items: u32) -> Self {
         if !(height > 0.0 && rate > 0.0 && rate.is_finite()) {
             return Curve::Static;
@@ -40,37 +38,41 @@ impl Curve {
         if items <= 1 { Curve::Churn { height, rate } } else { Curve::Scroll { height, rate, items } }
     }
 
-    /// D(t), in [0, 1]: how far the page is expected to be from a copy that is so old.
+    /// D(t), in [0, 1]: the expected divergence of the page from a copy of this age.
     pub fn divergence(&self, days: f64) -> f64 {
         match *self {
             Curve::Static => 0.0,
             Curve::Churn { height, rate } => height * -(-turns(rate, days)).exp_m1(),
-            Curve::Scroll { height, rate, items } => height * shape::replaced(items, turns(rate, days)),
+            Curve::Scroll { height, rate, items } => {
+                height * list_turnover::replaced(items, turns(rate, days))
+            }
         }
     }
 
-    /// U(t) = t·D(t) − ∫₀ᵗ D = ∫₀ᵗ x dD(x): what a refresh is worth (Olston & Pandey 2008, §2.2, eq. 4), in
-    /// divergence × days. The second form loses no digits where t is small.
+    /// U(t) = t·D(t) − ∫₀ᵗ D = ∫₀ᵗ x dD(x): the utility of a refresh (Olston & Pandey 2008, §2.2, eq. 4), in divergence × days.
+    /// The second form loses no digits for small t.
     ///
     /// Churn: (A/r) P(2, rt). Scroll: A/(rK) · (z²/2 · Q(K, z) + K(K + 1)/2 · P(K + 2, z)), z = rt.
     pub fn utility(&self, days: f64) -> f64 {
         match *self {
             Curve::Static => 0.0,
             Curve::Churn { height, rate } => height / rate * churn(turns(rate, days)),
-            Curve::Scroll { height, rate, items } => height / rate * shape::utility(items, turns(rate, days)),
+            Curve::Scroll { height, rate, items } => {
+                height / rate * list_turnover::utility(items, turns(rate, days))
+            }
         }
     }
 
-    /// What utility tends to, and never exceeds: A/r, or A(K + 1)/(2r).
+    /// The limit of utility, which it never exceeds: A/r, or A(K + 1)/(2r).
     pub fn supremum(&self) -> f64 {
         match *self {
             Curve::Static => 0.0,
             Curve::Churn { height, rate } => height / rate,
-            Curve::Scroll { height, rate, items } => height / rate * shape::most_utility(items),
+            Curve::Scroll { height, rate, items } => height / rate * list_turnover::most_utility(items),
         }
     }
 
-    /// What divergence tends to, A.
+    /// The limit of divergence, A.
     pub fn height(&self) -> f64 {
         match *self {
             Curve::Static => 0.0,
@@ -78,10 +80,10 @@ impl Curve {
         }
     }
 
-    /// The least age, in days, at which utility is `threshold`; `None` if it never is.
+    /// The least age, in days, at which utility reaches `threshold`; `None` if it never does.
     ///
-    /// Refreshing each page at that age, with one threshold for all, is the best use of a number of refreshes
-    /// (Olston & Pandey 2008, §3.1).
+    /// To refresh each page at that age, with one threshold for all, is the best use of a number of refreshes (Olston & Pandey
+    /// 2008, §3.1).
     pub fn refresh_period(&self, threshold: f64) -> Option<f64> {
         if threshold <= 0.0 {
             return Some(0.0);
@@ -94,9 +96,9 @@ impl Curve {
             Curve::Churn { height, rate } => inverse_churn(threshold * rate / height) / rate,
             Curve::Scroll { height, rate, items } => {
                 let worth = threshold * rate / height;
-                // For small z the utility is z²/(2K), and it is never more: this start is below the root.
+                // Utility is at most z²/(2K), which it nears for small z. So this start is below the root.
                 let start = 0.5 * (2.0 * f64::from(items) * worth).ln() - 0.125;
-                let rest = |log_z: f64| shape::utility(items, log_z.exp()) - worth;
+                let rest = |log_z: f64| list_turnover::utility(items, log_z.exp()) - worth;
                 root::of_rising(start, 0.25, rest).exp() / rate
             }
         };
@@ -104,7 +106,7 @@ impl Curve {
     }
 }
 
-/// rate · age, finite; no age is negative or not a number.
+/// rate · age, finite. A negative age, or one that is not a number, counts as 0.
 fn turns(rate: f64, days: f64) -> f64 {
     (rate * days).clamp(0.0, f64::MAX).max(0.0)
 }

@@ -1,32 +1,32 @@
-//! Whether a page is still the page that its curve was fitted to: a small test for drift.
+//! A test for drift: does a page still move as it did when its curve was fitted?
 //!
-//! Comes in: at each visit, the divergence that was found and the one that was predicted. Goes out: an alarm when the
-//! difference has shifted up or down, upon which the caller forgets what is older. Two cumulative sums (CUSUM, Page 1954)
-//! of differences, each over the page's own usual deviation, cut so that no single visit decides. A page whose changes
-//! are rare and large is then no alarm each time that it changes, but one that begins to change at every visit is.
+//! Comes in: for each visit, the divergence that was found and the one that was predicted. Goes out: an alarm when the
+//! difference has shifted up or down; then the caller forgets older visits. The test keeps two cumulative sums (CUSUM, Page
+//! 1954) of differences in units of the page's own usual deviation, clipped so that no single visit decides. So a page with
+//! rare, large changes raises no alarm at each change, but a page that begins to change at every visit does.
 //!
 //! The state is four numbers; a visit costs a few operations.
 
-/// A shift of less than twice this, in deviations, is not looked for. Smaller values find a page that stops after
-/// changing at one visit in two sooner, and raise false alarms.
+/// Shifts of less than twice this, in deviations, are ignored. A smaller value notices sooner that a page which changed at every
+/// second visit has stopped, but raises more false alarms.
 const SLACK: f64 = 0.75;
-/// The sum at which there is an alarm, in deviations. With normal noise a false alarm comes once in 8e5 visits
-/// (Siegmund's approximation, e^(2kb)/2k² with b = h + 1.17, for both sides). Pages that change as a whole, at one visit
-/// in so many, are worse: with these constants one in 1e4 visits at the most, in simulations of 3e5 visits each.
+/// The sum that raises an alarm, in deviations. With normal noise a false alarm comes once in 8e5 visits (Siegmund's
+/// approximation, e^(2kb)/2k² with b = h + 1.17, for both sides). Pages that change as a whole, but not at every visit, raise more:
+/// at most one in 1e4 visits with these constants, in simulations of 3e5 visits each.
 const ALARM: f64 = 8.0;
-/// A difference counts for no more, in deviations: so it takes five visits in a row, at least, to raise an alarm.
+/// The most that one difference counts, in deviations: an alarm takes at least five visits in a row.
 const MOST: f64 = 2.5;
-/// The deviation is learnt over so many visits at the most: long beside the time to an alarm, or a shift would hide
-/// itself.
+/// The most visits over which the deviation is learnt. It is long compared with the time to an alarm, or else a shift would hide
+/// itself in the deviation.
 const VISITS_TO_LEARN: u8 = 64;
-/// What is believed at first counts as so many visits.
+/// The weight of the first deviation, in visits.
 const FIRST_VISITS: f64 = 2.0;
-/// Deviation of a page of which nothing is known: that of a fit to a handful of samples.
+/// The first deviation of any page: typical of a fit to a handful of samples.
 const FIRST_DEVIATION: f64 = 0.1;
-/// No page counts as steadier: a word or two that change are no drift.
+/// The least deviation of any page: a word or two that change are not drift.
 const LEAST_DEVIATION: f64 = 0.02;
 
-/// What is remembered of a page.
+/// The state of the test for one page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drift {
     up: f32,
@@ -36,7 +36,7 @@ pub struct Drift {
     visits: u8,
 }
 
-/// What an alarm says.
+/// The direction of a shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shift {
     /// The page diverges more than it did.
@@ -52,8 +52,7 @@ impl Default for Drift {
 }
 
 impl Drift {
-    /// Takes in a visit. After an alarm both sums start at 0 again; the deviation stays. What is not a number is passed
-    /// over.
+    /// Adds a visit. After an alarm both sums restart at 0; the deviation stays. A difference that is not a number is ignored.
     pub fn observe(&mut self, found: f64, predicted: f64) -> Option<Shift> {
         let difference = (found - predicted).clamp(-1.0, 1.0);
         if difference.is_nan() {

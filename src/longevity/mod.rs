@@ -1,23 +1,22 @@
-//! Change profiles → how far a page will have moved, and what a refresh is worth: the maths of longevity.
+//! Change profiles → the divergence of a page at any age, and the utility of a refresh: the maths of longevity.
 //!
-//! Comes in: how far a page was from one of its versions after so many days, as [`samples::Sample`]s. Goes out:
-//! the [`curve::Curve`] that fits them, which tells divergence and utility at any age, and when a refresh is
-//! due; or, with no curve assumed, bounds on the utility ([`bound`]). Two pages that change equally often are
-//! told apart here: one whose changes stay is worth a refresh, one whose new text is gone tomorrow is not
-//! (Olston & Pandey 2008).
+//! Comes in: [`samples::Sample`]s, each the divergence of a page from one of its versions after some days. Goes out: the
+//! [`curve::Curve`] that fits them, which gives divergence and utility at any age and the time of the next refresh; or, with no
+//! curve assumed, bounds on the utility ([`bound`]). This tells apart two pages that change equally often: a page whose changes
+//! last is worth a refresh, a page whose new text is gone tomorrow is not (Olston & Pandey 2008).
 //!
-//! Ages are in days, rates are per day, utility is divergence × days. Nothing here does I/O, looks at a clock
-//! or draws a random number. What must stay true: whatever comes in, nothing that goes out is not-a-number,
-//! and the same samples give the same curve, to the bit.
+//! Ages are in days, rates per day, utility in divergence × days. Nothing here does I/O, reads a clock or draws a random number.
+//! What must stay true: no result is not-a-number, whatever comes in; and the same samples give the same curve, to the bit.
 
 pub mod bound;
 pub mod curve;
+mod curve_table;
 pub mod drift;
-pub mod eagerness;
-pub mod expected;
+#[cfg(test)]
+mod exact_divergence;
 pub mod fit;
+pub mod interpolation;
+mod list_turnover;
 pub mod samples;
-mod shape;
-pub mod since;
-mod tabulated;
+pub mod since_refresh;
 pub mod threshold;

@@ -1,31 +1,33 @@
-//! Change profiles → samples: all that a page's profiles say of divergence by age, put together.
+//! Samples: a page's divergence by age, gathered from all its change profiles.
 //!
-//! Each profile is moved so that its base is at age 0, all are united, and what was seen at equal ages is
-//! averaged (Olston & Pandey 2008, §4.1; where they subtract the base version, the base time is meant). How many
-//! were averaged stays as a weight.
+//! Each profile is moved so that its base is at age 0, all profiles are united, and divergences at equal ages are averaged
+//! (Olston & Pandey 2008, §4.1; where the paper subtracts the base version, the base time is meant). The number of averaged
+//! measurements is kept as a weight.
 
-/// Gaps that differ by less than this share are one: visits of a cycle don't come to the second.
+/// Gaps that differ by less than this share count as equal: visits of a cycle are not punctual to the second.
 pub const SAME_GAP: f64 = 0.01;
 
-/// How far a page was from one of its versions, so many days later.
+/// The divergence of a page from one of its versions, `days` later.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
+    /// The age of the version, in days.
     pub days: f64,
+    /// The divergence from it.
     pub divergence: f64,
-    /// How many measurements this is the mean of.
+    /// The number of measurements that this is the mean of.
     pub weight: f64,
 }
 
 impl Sample {
+    /// One measurement.
     pub const fn new(days: f64, divergence: f64) -> Self {
         Self { days, divergence, weight: 1.0 }
     }
 }
 
-/// Samples by age, those of equal age averaged. Ages are equal if they differ by at most the share
-/// `same_gap` of the least of them ([`SAME_GAP`]; 0 for ages that count cycles). What can't be is left out: a
-/// negative or endless age, a divergence that is no number, a weight that is not positive. A divergence out of
-/// [0, 1] is moved there.
+/// Samples in order of age, those of equal age averaged. Ages are equal if they differ by at most the share `same_gap` of the
+/// least of them ([`SAME_GAP`]; 0 for ages that count cycles). Unusable samples are left out: a negative or infinite age, a
+/// divergence that is not a number, a weight that is not positive. Divergences are clamped to [0, 1].
 pub fn combined(samples: impl IntoIterator<Item = Sample>, same_gap: f64) -> Vec<Sample> {
     let mut samples: Vec<Sample> = samples
         .into_iter()
@@ -48,8 +50,8 @@ pub fn combined(samples: impl IntoIterator<Item = Sample>, same_gap: f64) -> Vec
     combined
 }
 
-/// Takes one more sample into those kept of a page, in order of age: with the one of the same age if there is one. Beyond
-/// `most`, the two nearest in age, as a ratio, become one; ages and divergences are kept to the precision of four bytes.
+/// Adds a sample to those kept of a page, which are in order of age. A sample of the same age is averaged with it. Beyond `most`
+/// samples, the two that are nearest in age, as a ratio, are merged. All numbers are rounded to four bytes.
 pub fn keep(samples: &mut Vec<Sample>, sample: Sample, most: usize) {
     let is_sound = sample.days > 0.0 && sample.days.is_finite() && !sample.divergence.is_nan();
     if !is_sound {
@@ -81,7 +83,7 @@ pub fn keep(samples: &mut Vec<Sample>, sample: Sample, most: usize) {
 }
 
 impl Sample {
-    /// As it will be read back.
+    /// Rounds the numbers as they will be read back.
     fn shorten(&mut self) {
         for number in [&mut self.days, &mut self.divergence, &mut self.weight] {
             *number = f64::from(*number as f32);
@@ -91,7 +93,7 @@ impl Sample {
     fn take_in(&mut self, other: Sample) {
         self.weight += other.weight;
         let share = other.weight / self.weight;
-        // Where the age is the same it must stay so to the last digit.
+        // Equal ages must stay equal to the last digit.
         if other.days != self.days {
             self.days += share * (other.days - self.days);
         }

@@ -1,11 +1,11 @@
-//! A threshold that follows a budget.
+//! A utility threshold that follows a budget. The policy `longevity-bound` and the monitor's daily budget both use this step.
 
-/// How fast it moves: a cycle that cost half as much again moves it by a tenth.
+/// η, the speed of the threshold: a cycle that cost half as much again as intended raises it by a tenth.
 const STEP: f64 = 0.2;
 
-/// The threshold after a cycle that cost so much and was meant to cost `meant`: T·e^(η·(cost − meant)/meant), a cycle
-/// counting for no more than twice what it was meant to. The lower a threshold the more refreshes it costs, so a step against
-/// the excess settles. (Olston & Pandey 2008, §4.4, leave the threshold to the operator; the rule is ours.)
+/// The threshold after a cycle that was meant to cost `meant` and did cost `cost`: T·e^(η·(cost − meant)/meant). The excess counts
+/// up to `meant` only. A lower threshold costs more refreshes, so steps against the excess settle. (Olston & Pandey 2008, §4.4,
+/// leave the threshold to the operator; this rule is ours.)
 pub fn after(threshold: f64, cost: f64, meant: f64) -> f64 {
     threshold * (STEP * ((cost - meant) / meant).clamp(-1.0, 1.0)).exp()
 }

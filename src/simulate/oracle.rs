@@ -6,7 +6,7 @@
 
 use super::truth::Truth;
 use super::{Terms, best_pages};
-use crate::longevity::since::Since;
+use crate::longevity::since_refresh::SinceRefresh;
 
 /// What is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl<'a> ByOracle<'a> {
             }
             Oracle::Now => apart(live),
             Oracle::Utility => {
-                let mut since = Since::default();
+                let mut since = SinceRefresh::default();
                 (last..cycle).for_each(|cycle| since.pass(1.0, apart(self.truth.text(page, cycle))));
                 since.utility(apart(live))
             }
@@ -155,7 +155,7 @@ fn curve(truth: &Truth, page: u32, holistic: bool) -> Vec<f32> {
         true => f64::from(u8::from(one != other)),
         false => truth.divergence(page, one, other),
     };
-    let (mut utility, mut since, mut last, mut best) = (vec![0.0_f32], Since::default(), 0.0, 0.0_f64);
+    let (mut utility, mut since, mut last, mut best) = (vec![0.0_f32], SinceRefresh::default(), 0.0, 0.0_f64);
     for age in 1..life.len() {
         let pairs = life.iter().zip(life.iter().skip(age));
         let mean = pairs.map(|(one, other)| apart(*one, *other)).sum::<f64>() / (life.len() - age) as f64;

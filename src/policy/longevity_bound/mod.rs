@@ -16,7 +16,7 @@ use super::registry::{LongevitySettings, Made, PolicyRequest};
 use super::unseen::{self, Unseen};
 use super::{Fact, Learnt, Lesson, LooksAt, PageState, Policy, Reason, Score, Survey};
 use crate::estimate::Seen;
-use crate::longevity::bound::{self, Profile, Rule};
+use crate::longevity::bound::{self, BoundRule, Profile};
 use crate::longevity::threshold;
 use crate::page::{Depth, HostId};
 use crate::time::Timestamp;
@@ -116,8 +116,11 @@ impl Policy for LongevityBound {
         let first = || Pinned { period: self.settings.cycle_days, profiles: Vec::new() };
         let mut pinned = learnt.memory.peek(Pinned::take_bytes).unwrap_or_else(first);
         pinned.extend(lesson, days);
-        let rule =
-            Rule { threshold: self.threshold, most_days: self.most_days, most_points: bound::MOST_POINTS };
+        let rule = BoundRule {
+            threshold: self.threshold,
+            most_days: self.most_days,
+            most_points: bound::MOST_POINTS,
+        };
         if let Some((first, others)) = pinned.profiles.split_first() {
             let points = |profile: &Vec<(f32, f32)>| -> Vec<(f64, f64)> {
                 profile.iter().map(|(days, apart)| (f64::from(*days), f64::from(*apart))).collect()
@@ -126,7 +129,7 @@ impl Policy for LongevityBound {
             let others: Vec<Profile<'_>> = others.iter().map(Vec::as_slice).collect();
             let step = rule.step(&first, &others, pinned.period);
             pinned.period = f64::from(step.period.max(self.settings.cycle_days) as f32);
-            if step.starts_anew {
+            if step.restarts {
                 pinned.profiles.clear();
             }
         }

@@ -2,7 +2,7 @@
 
 use super::Corpus;
 use crate::change::lifetime::{FragmentLife, Lifetimes, WholeLife};
-use crate::longevity::since::Since;
+use crate::longevity::since_refresh::SinceRefresh;
 use crate::numeric::gamma_function::lower;
 use crate::reproduce::{Curve, Experiment, Figure, Kind, Numbers, Point, Scale, geometric};
 use crate::time::Timestamp;
@@ -215,7 +215,7 @@ fn divergence(corpus: &Corpus<'_>, kind: &str, lived: &Lived) -> (Option<Curve>,
     let mut curve = page.mean_curve();
     curve.truncate((curve.len() / 8).max(FEWEST_AGES));
     let last = curve.last().copied().unwrap_or(0.0);
-    let mut since = Since::default();
+    let mut since = SinceRefresh::default();
     for pair in curve.windows(2) {
         if let [left, right] = pair {
             since.pass(page.step_days(), page.between(*left, *right));

@@ -7,7 +7,7 @@ use crate::change::profile::Profiles;
 use crate::estimate::Seen;
 use crate::estimate::bias_reduced::ratio;
 use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
-use crate::longevity::bound::{MOST_POINTS, Rule};
+use crate::longevity::bound::{BoundRule, MOST_POINTS};
 use crate::longevity::curve::Curve;
 use crate::policy::Lesson;
 use crate::policy::longevity_curve::{Fitted, POINTS_TO_SEE_A_CURVE};
@@ -189,14 +189,14 @@ impl BoundPeriod {
             let apart = page.measured(base, live, self.measuring.sketch).get();
             profile.points.push((page.days(moment) - page.days(profile.base), apart));
         }
-        let rule = Rule { threshold: self.threshold, most_days, most_points: MOST_POINTS };
+        let rule = BoundRule { threshold: self.threshold, most_days, most_points: MOST_POINTS };
         let (pinned, others): (Vec<&ProfileSinceBase>, Vec<&ProfileSinceBase>) =
             self.profiles.iter().partition(|profile| profile.base == self.pinned);
         let others: Vec<&[(f64, f64)]> = others.iter().map(|profile| profile.points.as_slice()).collect();
         match pinned.first().map(|pinned| rule.step(&pinned.points, &others, self.period)) {
             Some(step) => {
                 self.period = step.period;
-                self.pinned = if step.starts_anew { moment } else { self.pinned };
+                self.pinned = if step.restarts { moment } else { self.pinned };
             }
             None => (self.period, self.pinned) = (most_days, moment),
         }

@@ -4,14 +4,14 @@ use super::learning::{BoundPeriod, CgmBiasReducedPeriod, CgmPeriod, CurvePeriod,
 use super::watched_page::WatchedPage;
 use super::{CopyDivergence, Method, ThresholdJob, ThresholdSettings};
 use crate::longevity::curve::Curve;
-use crate::longevity::since::Since;
+use crate::longevity::since_refresh::SinceRefresh;
 
 /// Decides when one page is refreshed.
 pub(super) enum Refresher {
     /// At even distances.
     Periodic { period_days: f64, due_days: f64 },
     /// By what the page did since the last refresh, which only an onlooker knows.
-    Realised { threshold: f64, holistic: bool, since: Since },
+    Realised { threshold: f64, holistic: bool, since: SinceRefresh },
     /// After the period that was learnt from refreshes.
     Learning(LearntPeriod),
 }
@@ -33,7 +33,7 @@ impl Refresher {
             }
             Method::FragmentDynamic | Method::HolisticDynamic => {
                 let holistic = job.method == Method::HolisticDynamic;
-                Self::Realised { threshold, holistic, since: Since::default() }
+                Self::Realised { threshold, holistic, since: SinceRefresh::default() }
             }
             Method::Cgm => learning(PeriodRule::Cgm(CgmPeriod::new(threshold)), f64::INFINITY),
             Method::CgmBiasReduced => {
@@ -74,7 +74,7 @@ impl Refresher {
             Self::Periodic { period_days, due_days } => {
                 *due_days = (*due_days + *period_days).max(page.days(moment));
             }
-            Self::Realised { since, .. } => *since = Since::default(),
+            Self::Realised { since, .. } => *since = SinceRefresh::default(),
             Self::Learning(learnt) => learnt.refreshed(page, moment),
         }
     }

@@ -8,8 +8,8 @@ use crate::change::profile::BaseVersion;
 use crate::dataset::Group;
 use crate::estimate::Seen;
 use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
-use crate::longevity::eagerness::{between, eagerness};
-use crate::longevity::since::Since;
+use crate::longevity::interpolation::{eagerness, interpolated};
+use crate::longevity::since_refresh::SinceRefresh;
 use crate::simulate::truth::Truth;
 use crate::time::Timestamp;
 
@@ -94,7 +94,7 @@ impl WatchedPage {
 
     /// The mean divergence between two moments that have these (appendix B).
     pub fn between(&self, left: f64, right: f64) -> f64 {
-        between(self.eagerness, left, right)
+        interpolated(self.eagerness, left, right)
     }
 
     /// Whether it ever changes.
@@ -143,7 +143,7 @@ impl WatchedPage {
 
     fn utilities(&self) -> Vec<f64> {
         let curve = self.mean_curve();
-        let (mut since, mut best) = (Since::default(), 0.0_f64);
+        let (mut since, mut best) = (SinceRefresh::default(), 0.0_f64);
         let mut utilities = vec![0.0];
         for pair in curve.windows(2) {
             let [left, right] = pair else { continue };

@@ -1,47 +1,47 @@
-//! The curves that a fit tries, tabulated against the logarithm of time.
+//! The curves that a fit tries, as tables over the logarithm of time.
 //!
-//! Time counts in turns here: ν·t, where ν = r/K is how often a list is replaced as a whole. Against x = ln(ν t)
-//! a curve of any rate is the same curve moved sideways. So a scan over ln ν in steps as wide as the table's
-//! reads the table in a row for each sample, at the same place within each cell.
+//! Time is counted in turns here: ν·t, where ν = r/K is how often a list is replaced as a whole. As a function of x = ln(ν t),
+//! curves of different rates are the same curve moved sideways. So a scan over ln ν, in steps as wide as a cell, reads
+//! consecutive cells for each sample, at the same place within each cell.
 //!
-//! What must stay true: a tabulated value differs from G_K by less than 1e-6. That moves a sum of squares
-//! by less than the rule of choice can see; the curve that is chosen is evaluated exactly.
+//! What must stay true: a value from the table differs from G_K by less than 1e-6. The resulting error in a sum of squares is
+//! too small to change the choice of a curve. The chosen curve is evaluated exactly.
 
 use std::sync::LazyLock;
 
-use super::shape::{Shape, replaced, shape};
+use super::list_turnover::{CurvePoint, replaced, with_derivatives};
 
 /// The lists that are tried, churn (one item) first.
 pub(super) const ITEMS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// Width of a cell in ln(ν t), and of a step of the scan.
 pub(super) const STEP: f64 = 0.125;
-/// Where the curve is this near to the line through 0, or to 1, it is taken for that and the table ends.
+/// The table ends where the curve is this close to the line through 0, or to 1.
 const NEAR: f64 = 1e-7;
 
 /// Enough for every curve, from where it leaves the line to where it is at 1.
 const CELLS: usize = 128;
-/// A polynomial of the fifth degree a cell: it has the curve's value, slope and bend at both ends.
+/// Each cell has a polynomial of degree 5, with the curve's value, slope and curvature at both ends.
 const COEFFICIENTS: usize = 6;
 
 /// One curve.
 #[derive(Debug)]
-pub(super) struct Tabulated {
+pub(super) struct CurveTable {
     pub items: u32,
     /// The first cell begins at x = `first` · [`STEP`]; before it the curve is a straight line.
     pub first: f64,
     /// From the cell at x = `end` · [`STEP`] on it is 1.
     pub end: f64,
-    /// By power, then by cell; after the last cell they are 1.
+    /// Coefficients by power, then by cell; beyond the last cell the curve is 1.
     cells: [[f64; CELLS]; COEFFICIENTS],
 }
 
 /// The curves of [`ITEMS`].
-pub(super) fn curves() -> &'static [Tabulated; ITEMS.len()] {
-    static CURVES: LazyLock<[Tabulated; ITEMS.len()]> = LazyLock::new(|| ITEMS.map(Tabulated::new));
+pub(super) fn curves() -> &'static [CurveTable; ITEMS.len()] {
+    static CURVES: LazyLock<[CurveTable; ITEMS.len()]> = LazyLock::new(|| ITEMS.map(CurveTable::new));
     &CURVES
 }
 
-impl Tabulated {
+impl CurveTable {
     fn new(items: u32) -> Self {
         let turn = |cell: f64| (cell * STEP).exp();
         let at = |cell: f64| replaced(items, f64::from(items) * turn(cell));
@@ -55,7 +55,7 @@ impl Tabulated {
         let mut cells = [[0.0; CELLS]; COEFFICIENTS];
         for i in 0..CELLS {
             let cell = first + i as f64;
-            let ends = [cell, cell + 1.0].map(|cell| shape(items, f64::from(items) * turn(cell)));
+            let ends = [cell, cell + 1.0].map(|cell| with_derivatives(items, f64::from(items) * turn(cell)));
             let coefficients = if cell < end { polynomial(ends) } else { [1.0, 0.0, 0.0, 0.0, 0.0, 0.0] };
             for (row, coefficient) in cells.iter_mut().zip(coefficients) {
                 row[i] = coefficient;
@@ -77,10 +77,10 @@ impl Tabulated {
         a[cell] + u * (b[cell] + u * (c[cell] + u * (d[cell] + u * (e[cell] + u * f[cell]))))
     }
 
-    /// [`Tabulated::at`] of `place`, `place` + 1, `place` + 2, …
+    /// [`CurveTable::at`] of `place`, `place` + 1, `place` + 2, …
     pub fn row(&self, place: f64, values: &mut [f64]) {
         let within = place - self.first;
-        // The steps before the table begins, those in it, and those after its end.
+        // Steps before the table begins, in it, and after its end.
         let before = ((-within).ceil().max(0.0) as usize).min(values.len());
         let (line, rest) = values.split_at_mut(before);
         let growth = STEP.exp();
@@ -103,8 +103,9 @@ impl Tabulated {
 }
 
 /// The polynomial over a cell that has these values and derivatives at its ends.
-fn polynomial(ends: [Shape; 2]) -> [f64; COEFFICIENTS] {
-    let [left, right] = ends.map(|Shape { value, slope, bend }| (value, STEP * slope, STEP * STEP * bend));
+fn polynomial(ends: [CurvePoint; 2]) -> [f64; COEFFICIENTS] {
+    let [left, right] =
+        ends.map(|CurvePoint { value, slope, bend }| (value, STEP * slope, STEP * STEP * bend));
     let rise = right.0 - left.0;
     [
         left.0,

@@ -1,11 +1,11 @@
-//! What a page was like between two snapshots: interpolation by eagerness (Olston & Pandey 2008, appendix B).
+//! The divergence of a page between two snapshots, interpolated by eagerness (Olston & Pandey 2008, appendix B).
 //!
-//! Of three snapshots in a row, how much of the divergence from the first to the third was there at the second? The mean
-//! over all such triples is the page's eagerness: near 1 if it goes far at once and stays there, 1/2 if it moves evenly.
+//! Of three consecutive snapshots, which share of the divergence from the first to the third was there at the second? The mean
+//! over all such triples is the page's eagerness: near 1 if the page moves at once and then stays, 1/2 if it moves evenly.
 
-/// E(P), from the divergences (first to second, first to third) of each triple in a row; `None` if no triple says
-/// anything. Where the page was back at its first version the quotient is 0/0 or ∞ and the triple is left out; where
-/// it was nearly back the quotient is more than 1, and counts as 1.
+/// E(P), from the divergences (first to second, first to third) of each triple; `None` if there is no usable triple. If the page
+/// returned to its first version the quotient is 0/0 or ∞, and the triple is left out; if it nearly returned the quotient
+/// exceeds 1, and counts as 1.
 pub fn eagerness(triples: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
     let (mut sum, mut count) = (0.0, 0.0);
     for (near, far) in triples {
@@ -17,9 +17,8 @@ pub fn eagerness(triples: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
     (count > 0.0).then(|| sum / count)
 }
 
-/// The divergence from a base somewhere between two snapshots that are at these divergences from it:
-/// (1 − E)·left + E·right.
-pub fn between(eagerness: f64, left: f64, right: f64) -> f64 {
+/// The divergence from a base version between two snapshots with these divergences from it: (1 − E)·left + E·right.
+pub fn interpolated(eagerness: f64, left: f64, right: f64) -> f64 {
     (1.0 - eagerness) * left + eagerness * right
 }
 
@@ -43,7 +42,7 @@ mod tests {
             let place = &case["interpolated"];
             let row = &rows[number(&place["base"]) as usize];
             let ends = numbers(&place["between"]);
-            let value = between(found, row[ends[0] as usize], row[ends[1] as usize]);
+            let value = interpolated(found, row[ends[0] as usize], row[ends[1] as usize]);
             assert!((value - number(&place["value"])).abs() <= tolerance, "{value}");
         }
     }

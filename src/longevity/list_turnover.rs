@@ -1,12 +1,11 @@
-//! How a list of K items moves while new ones push the old ones out, as a pure number of `turn` = rate · age.
+//! The turnover of a list of K items while new items push out old ones, as a function of z = rate · age.
 //!
-//! N, the items that came, is a Poisson number with mean z. G_K(z) = E[min(N, K)] / K is the share that was
-//! replaced, and everything else about a scroll curve follows from the chances of N around K. A single item
-//! (K = 1) is churn.
+//! N, the number of new items, is Poisson with mean z. G_K(z) = E[min(N, K)] / K is the share of the list that was replaced.
+//! Everything else about a scroll curve follows from the probabilities of N around K. A single item (K = 1) is churn.
 
 use crate::numeric::gamma_function::{ln_gamma, lower, upper};
 
-/// Up to so many items the chances are summed one by one; that is faster than the incomplete Gamma function.
+/// Up to this many items the probabilities are summed one by one, which is faster than the incomplete Gamma function.
 const SUMMED: u32 = 64;
 
 /// 1, 1/2, 1/3, …
@@ -20,11 +19,10 @@ const RECIPROCALS: [f64; SUMMED as usize + 2] = {
     reciprocals
 };
 
-/// Below this share of K the chance of more than K + 1 items is summed by itself: what 1 − the others leaves
-/// has lost its digits.
+/// Below this share of K the probability of more than K + 1 items is summed by itself, because 1 − the others has lost its digits.
 const FEW: f64 = 0.1;
 
-/// The chances of N, cut where the formulas of a list need them.
+/// The probabilities of N that the formulas need.
 struct Arrivals {
     /// N ≤ K − 2.
     fewer: f64,
@@ -40,7 +38,7 @@ struct Arrivals {
 
 /// G_K at `z` and its first two derivatives by ln z.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Shape {
+pub(super) struct CurvePoint {
     pub value: f64,
     pub slope: f64,
     pub bend: f64,
@@ -78,10 +76,10 @@ pub(super) fn most_utility(items: u32) -> f64 {
 }
 
 /// [`replaced`] with its derivatives: dG/d ln z = z Q(K, z) / K, and once more (z/K) (Q(K, z) − K P[N = K]).
-pub(super) fn shape(items: u32, z: f64) -> Shape {
+pub(super) fn with_derivatives(items: u32, z: f64) -> CurvePoint {
     let Arrivals { fewer, last, at, next, more } = arrivals(items, z);
     let (below, scale) = (fewer + last, z / f64::from(items));
-    Shape {
+    CurvePoint {
         value: scale * fewer + (at + next + more),
         slope: scale * below,
         bend: scale * (below - f64::from(items) * at),
