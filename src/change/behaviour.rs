@@ -301,7 +301,7 @@ fn edits(old: &[TextLine<'_>], new: &[TextLine<'_>], kept: &[(usize, usize)]) ->
 }
 
 /// A gap between lines that stayed, without the lines that only moved elsewhere.
-struct Hunk {
+struct LineHunk {
     above: u64,
     below: u64,
     /// Lines and words that went, and that came.
@@ -371,7 +371,7 @@ fn shifts(old: &[TextLine<'_>], new: &[TextLine<'_>], kept: &[(usize, usize)]) -
     regions
 }
 
-impl Hunk {
+impl LineHunk {
     fn is_replacement(&self) -> bool {
         self.went.0 > 0 && self.came.0 > 0
     }
@@ -392,7 +392,7 @@ impl Hunk {
     }
 }
 
-fn hunks(old: &[TextLine<'_>], new: &[TextLine<'_>], kept: &[(usize, usize)]) -> Vec<Hunk> {
+fn hunks(old: &[TextLine<'_>], new: &[TextLine<'_>], kept: &[(usize, usize)]) -> Vec<LineHunk> {
     let count = |lines: &[TextLine<'_>], hash: fn(&TextLine<'_>) -> u64| {
         let mut counts: HashMap<u64, usize> = HashMap::with_capacity(lines.len());
         for line in lines {
@@ -450,7 +450,7 @@ fn hunks(old: &[TextLine<'_>], new: &[TextLine<'_>], kept: &[(usize, usize)]) ->
             continue;
         }
         let (went_words, came_words) = changed_words(&went, &came);
-        hunks.push(Hunk {
+        hunks.push(LineHunk {
             above: mark(right.start.checked_sub(1).and_then(|above| new.get(above)), TOP),
             below: mark(new.get(right.end), BOTTOM),
             went: (went.len(), went_words as f64),

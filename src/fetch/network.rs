@@ -149,7 +149,7 @@ impl Web for Network {
         );
         let response = match head.await {
             Err(_) => return Err(NoAnswer::Failed(Failure::NoAnswer)),
-            Ok(Err(error)) => return Err(classify(&error, Phase::Head)),
+            Ok(Err(error)) => return Err(classify(&error, AnswerPhase::Head)),
             Ok(Ok(response)) => response,
         };
         let address = response.remote_addr().map(|address| address.ip());
@@ -202,7 +202,7 @@ impl Network {
             let until = deadline.min(Instant::now() + self.limits.idle);
             let chunk = match timeout_at(until, response.chunk()).await {
                 Err(_) => return Err(NoAnswer::Failed(Failure::TooSlow)),
-                Ok(Err(error)) => return Err(classify(&error, Phase::Body)),
+                Ok(Err(error)) => return Err(classify(&error, AnswerPhase::Body)),
                 Ok(Ok(None)) => return Ok((body.freeze(), false)),
                 Ok(Ok(Some(chunk))) => chunk,
             };
@@ -281,15 +281,15 @@ fn agent_value(agent: &str) -> Result<HeaderValue, NetworkError> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum AnswerPhase {
     Head,
     Body,
 }
 
-impl Phase {
+impl AnswerPhase {
     /// What it is when the connection ends here.
     fn cut(self) -> Failure {
-        if self == Phase::Head { Failure::HungUp } else { Failure::CutOff }
+        if self == AnswerPhase::Head { Failure::HungUp } else { Failure::CutOff }
     }
 }
 
@@ -302,7 +302,7 @@ fn is_out_of_files(error: &std::io::Error) -> bool {
 }
 
 /// Puts the HTTP client's error into our words, by what lies at its root.
-fn classify(error: &reqwest::Error, phase: Phase) -> NoAnswer {
+fn classify(error: &reqwest::Error, phase: AnswerPhase) -> NoAnswer {
     let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
     let mut failure = None;
     while let Some(current) = cause {
@@ -331,7 +331,7 @@ fn classify(error: &reqwest::Error, phase: Phase) -> NoAnswer {
                     Some(phase.cut())
                 }
                 // Both the framing and the decoder speak like this.
-                ErrorKind::InvalidData | ErrorKind::InvalidInput if phase == Phase::Body => {
+                ErrorKind::InvalidData | ErrorKind::InvalidInput if phase == AnswerPhase::Body => {
                     let framing = io.to_string().to_ascii_lowercase().contains("chunk");
                     Some(if framing { Failure::Malformed } else { Failure::Encoding })
                 }
@@ -341,7 +341,7 @@ fn classify(error: &reqwest::Error, phase: Phase) -> NoAnswer {
         cause = current.source();
     }
     NoAnswer::Failed(if error.is_timeout() && !error.is_connect() {
-        if phase == Phase::Head { Failure::NoAnswer } else { Failure::TooSlow }
+        if phase == AnswerPhase::Head { Failure::NoAnswer } else { Failure::TooSlow }
     } else if error.is_connect() {
         failure.filter(|failure| *failure == Failure::Tls).unwrap_or(Failure::Connect)
     } else if error.is_decode() {
@@ -352,7 +352,7 @@ fn classify(error: &reqwest::Error, phase: Phase) -> NoAnswer {
 }
 
 /// The HTTP parser's errors are told apart by their words alone: its types are private.
-fn by_message(error: &reqwest::Error, phase: Phase) -> Failure {
+fn by_message(error: &reqwest::Error, phase: AnswerPhase) -> Failure {
     let mut words = String::new();
     let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
     while let Some(current) = cause {

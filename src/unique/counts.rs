@@ -19,11 +19,11 @@ const SPARED: usize = 4096;
 
 /// Counts by hash.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PageCounts {
+pub(super) struct FrequentCounts {
     counters: HashMap<u64, u32>,
 }
 
-impl PageCounts {
+impl FrequentCounts {
     /// How often `hash` came, or a little less.
     pub(super) fn of(&self, hash: u64) -> u32 {
         self.counters.get(&hash).copied().unwrap_or(0)
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn few_hashes_are_counted_exactly() {
-        let mut counts = PageCounts::default();
+        let mut counts = FrequentCounts::default();
         for number in 0..1000 {
             counts.add(number % 10, 0);
         }
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn many_hashes_cost_bounded_memory_and_a_trap_still_shows() {
-        let mut counts = PageCounts::default();
+        let mut counts = FrequentCounts::default();
         let pages = 150_000;
         for number in 0..pages {
             let hash = if number % 100 == 0 { 0 } else { number };

@@ -24,7 +24,7 @@ use std::collections::HashSet;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use self::counts::PageCounts;
+use self::counts::FrequentCounts;
 use crate::page::{Depth, Fingerprint, PageId, PageUrl, SeedId};
 
 /// A link as found: already resolved and normalised (that is done in parallel, before the door).
@@ -106,8 +106,8 @@ pub(crate) fn query_path_hash(url: &PageUrl) -> Option<u64> {
 pub(crate) struct UniquenessVerifier {
     scope: Scope,
     known: KnownSet,
-    pages_of_host: PageCounts,
-    queries_of_path: PageCounts,
+    pages_of_host: FrequentCounts,
+    queries_of_path: FrequentCounts,
     refusals: RefusalCounts,
 }
 
@@ -117,8 +117,8 @@ impl UniquenessVerifier {
         UniquenessVerifier {
             scope,
             known: KnownSet::with_limit(max_known),
-            pages_of_host: PageCounts::default(),
-            queries_of_path: PageCounts::default(),
+            pages_of_host: FrequentCounts::default(),
+            queries_of_path: FrequentCounts::default(),
             refusals: RefusalCounts::default(),
         }
     }

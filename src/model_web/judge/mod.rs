@@ -9,7 +9,7 @@ pub mod truth_client;
 
 use std::collections::HashMap;
 
-use self::score::{Board, ComparedCopy, HeldCopy, PagePast, ScorePoint, Sight, WebScores, age};
+use self::score::{Board, ComparedCopy, HeldVersion, PagePast, ScorePoint, Sight, WebScores, age};
 use crate::change::divergence::exact;
 use crate::change::fragment::Fragments;
 use crate::model_web::model::clock::Clock;
@@ -243,7 +243,7 @@ impl Look<'_> {
     fn compare<E>(
         &mut self,
         page: &Tenant,
-        held: HeldCopy,
+        held: HeldVersion,
         at: f64,
         ask: &mut JudgedTexts<'_, E>,
     ) -> Result<ComparedCopy, E> {

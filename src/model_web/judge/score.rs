@@ -44,7 +44,7 @@ pub enum VisitEffect {
 
 /// A version that is held, and since when nobody has looked at what became of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HeldCopy {
+pub struct HeldVersion {
     /// The copy.
     pub version: VersionId,
     /// When it was last read in full.
@@ -53,14 +53,14 @@ pub struct HeldCopy {
 
 impl PagePast {
     /// What is held at a moment.
-    pub fn held(&self, at: f64) -> Option<HeldCopy> {
+    pub fn held(&self, at: f64) -> Option<HeldVersion> {
         let mut until = self.until(at).iter().rev();
         let version = match until.clone().next()?.what {
             VisitEffect::Lost => return None,
             VisitEffect::Read(version) | VisitEffect::Confirmed(version) => version,
         };
         let read_at = until.find_map(|seen| matches!(seen.what, VisitEffect::Read(_)).then_some(seen.at))?;
-        Some(HeldCopy { version, read_at })
+        Some(HeldVersion { version, read_at })
     }
 
     /// Has it been held at any time up to this moment?
@@ -317,10 +317,10 @@ mod tests {
         ];
         let past = PagePast { found_at: 0.0, visits };
         assert_eq!(past.held(0.9), None);
-        assert_eq!(past.held(1.0), Some(HeldCopy { version: ONE, read_at: 1.0 }));
-        assert_eq!(past.held(2.5), Some(HeldCopy { version: ONE, read_at: 1.0 }), "a word is no look");
+        assert_eq!(past.held(1.0), Some(HeldVersion { version: ONE, read_at: 1.0 }));
+        assert_eq!(past.held(2.5), Some(HeldVersion { version: ONE, read_at: 1.0 }), "a word is no look");
         assert_eq!(past.held(3.5), None);
-        assert_eq!(past.held(9.0), Some(HeldCopy { version: TWO, read_at: 4.0 }));
+        assert_eq!(past.held(9.0), Some(HeldVersion { version: TWO, read_at: 4.0 }));
         assert_eq!((past.was_held(0.9), past.was_held(3.5)), (false, true));
     }
 

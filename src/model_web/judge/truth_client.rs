@@ -248,7 +248,7 @@ fn is_made_of(spec: &WebSpec, host: u32, clock: &Clock, at: f64, pages: &[ToldPa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model_web::server::model_answer::Desk;
+    use crate::model_web::server::model_answer::ModelDesk;
     use crate::model_web::server::truth_json;
     use serde_json::{Value, json};
 
@@ -257,7 +257,7 @@ mod tests {
         let clock =
             Clock { start: Timestamp::from_millis(1_800_000_000_123), day: Duration::from_millis(700) };
         let (site, now) = (Site::new(&spec, 2), Timestamp::from_millis(1_800_000_060_007));
-        let desk = Desk { site, clock, origin: "http://127.0.1.3:1", now };
+        let desk = ModelDesk { site, clock, origin: "http://127.0.1.3:1", now };
         let uri = "/.truth/site".parse().expect("a path");
         let told = truth_json::answer(&desk, &uri).expect("the truth");
         let mut told: Value = serde_json::from_str(&told).expect("JSON");

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::draw::{Draw, sub_seed, unit};
+use super::draw::{SeededDraw, sub_seed, unit};
 use super::site::Site;
 use super::turnover::Tenant;
 
@@ -50,7 +50,7 @@ pub(crate) fn feed(site: &Site<'_>, day: f64) -> Vec<Announced> {
     let mut entries = Vec::new();
     for page in site.living(day) {
         for at in site.changes(&page, day - FEED_DAYS, day) {
-            let mut draw = Draw::new(sub_seed(sub_seed(page.seed, 12), at.to_bits()));
+            let mut draw = SeededDraw::new(sub_seed(sub_seed(page.seed, 12), at.to_bits()));
             if draw.chance(told.recall) {
                 entries.push(Announced { page, at, is_true: true });
                 let more = u32::from(draw.chance(false_ones.fract()));

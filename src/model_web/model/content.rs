@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use super::draw::{Draw, sub_seed};
+use super::draw::{SeededDraw, sub_seed};
 use super::poisson::Process;
 use super::rhythm::Rhythm;
 use super::spec::WebSpec;
@@ -77,7 +77,7 @@ const FEWEST_ITEM_WORDS: usize = 6;
 impl Mix {
     /// The mix that belongs to a page's seed.
     pub fn draw(spec: &WebSpec, seed: u64) -> Self {
-        let mut draw = Draw::new(sub_seed(seed, 2));
+        let mut draw = SeededDraw::new(sub_seed(seed, 2));
         let words = words_of(spec, &mut draw);
         if draw.chance(spec.static_share) {
             return Self { static_words: words, regions: Vec::new() };
@@ -123,7 +123,7 @@ impl Mix {
     }
 }
 
-fn words_of(spec: &WebSpec, draw: &mut Draw) -> usize {
+fn words_of(spec: &WebSpec, draw: &mut SeededDraw) -> usize {
     let rank = draw.below(16 * 1024);
     let (knot, part) = ((rank / 1024) as usize, rank % 1024);
     let at = |knot: usize| SIZE_PERCENT.get(knot).copied().unwrap_or(100);
@@ -146,7 +146,7 @@ pub struct PageContent {
 impl PageContent {
     /// Writes it as HTML: half of the static text, the regions, the other half.
     pub fn write(&self, out: &mut String, day: f64) {
-        let mut prose = Draw::new(sub_seed(self.seed, 3));
+        let mut prose = SeededDraw::new(sub_seed(self.seed, 3));
         let first = self.mix.static_words / 2;
         words::paragraphs(out, &mut prose, first);
         for (place, region) in self.mix.regions.iter().enumerate() {
@@ -155,7 +155,7 @@ impl PageContent {
                 RegionKind::Churn => {
                     out.push_str("<section class=\"churn\">\n");
                     if let Some(event) = process.latest(day) {
-                        let mut prose = Draw::new(sub_seed(process.seed ^ 1, event.id as u64));
+                        let mut prose = SeededDraw::new(sub_seed(process.seed ^ 1, event.id as u64));
                         words::paragraphs(out, &mut prose, region.words);
                     }
                     out.push_str("</section>\n");
@@ -163,7 +163,7 @@ impl PageContent {
                 RegionKind::Scroll { items } => {
                     out.push_str("<ul class=\"scroll\">\n");
                     for event in process.last(items, day) {
-                        let mut prose = Draw::new(sub_seed(process.seed ^ 1, event.id as u64));
+                        let mut prose = SeededDraw::new(sub_seed(process.seed ^ 1, event.id as u64));
                         out.push_str("<li>");
                         words::sentences(out, &mut prose, region.words / items.max(1));
                         out.push_str("</li>\n");

@@ -20,9 +20,9 @@ pub(super) fn unit(seed: u64) -> f64 {
 }
 
 /// A stream of draws.
-pub(super) struct Draw(Pcg64Mcg);
+pub(super) struct SeededDraw(Pcg64Mcg);
 
-impl Draw {
+impl SeededDraw {
     pub(super) fn new(seed: u64) -> Self {
         Self(Pcg64Mcg::new(u128::from(seed) << 64 | u128::from(sub_seed(seed, 0))))
     }
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn draws_are_the_same_on_every_machine() {
-        let mut draw = Draw::new(sub_seed(7, 3));
+        let mut draw = SeededDraw::new(sub_seed(7, 3));
         let drawn = [draw.bits(), draw.below(1000), draw.below(1000)];
         assert_eq!(drawn, DRAWN);
         assert_eq!(unit(u64::MAX), 1.0 - f64::EPSILON / 2.0);

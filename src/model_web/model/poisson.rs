@@ -5,7 +5,7 @@
 //! independent Poisson draws and the times within a block are uniform given its count, which is what a Poisson process
 //! is; it has neither beginning nor end, so it is stationary at every moment.
 
-use super::draw::{Draw, sub_seed};
+use super::draw::{SeededDraw, sub_seed};
 use super::rhythm::Rhythm;
 
 /// Expected events of a block: few enough to draw quickly, enough that an empty block is rare (e⁻⁴ = 1.8 %).
@@ -98,7 +98,7 @@ impl Process {
     }
 
     fn block(&self, block: i64) -> Block {
-        let mut draw = Draw::new(sub_seed(self.seed, block as u64));
+        let mut draw = SeededDraw::new(sub_seed(self.seed, block as u64));
         let mut events =
             Block { events: [PoissonEvent::default(); MOST_IN_BLOCK], count: count(draw.unit()) };
         let start = block as f64;

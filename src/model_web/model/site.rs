@@ -6,7 +6,7 @@ use memchr::memmem;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::content::{Mix, PageContent};
-use super::draw::{Draw, sub_seed, unit};
+use super::draw::{SeededDraw, sub_seed, unit};
 use super::spec::WebSpec;
 use super::turnover::{Fate, HostPlaces, Tenant};
 use super::words;
@@ -130,7 +130,7 @@ impl<'a> Site<'a> {
     /// The page's title, which never changes.
     pub fn title(&self, page: &Tenant) -> String {
         let mut title = String::new();
-        words::heading(&mut title, &mut Draw::new(sub_seed(page.seed, 5)), 5);
+        words::heading(&mut title, &mut SeededDraw::new(sub_seed(page.seed, 5)), 5);
         title
     }
 
@@ -177,7 +177,7 @@ impl<'a> Site<'a> {
         out.push_str("<h2>See also</h2>\n<ul>\n");
         // As things were when the page was written: such links go stale, as they do everywhere.
         let written = page.born.unwrap_or(0.0);
-        let mut draw = Draw::new(sub_seed(page.seed, 6));
+        let mut draw = SeededDraw::new(sub_seed(page.seed, 6));
         for _ in 0..RELATED {
             let place = draw.below(u64::from(self.spec.pages)) as u32;
             if place != page.place {
@@ -193,7 +193,7 @@ impl<'a> Site<'a> {
         out.push_str("<a href=\"");
         out.push_str(&self.places.path(to));
         out.push_str("\">");
-        words::heading(out, &mut Draw::new(sub_seed(to.seed, 5)), 5);
+        words::heading(out, &mut SeededDraw::new(sub_seed(to.seed, 5)), 5);
         out.push_str("</a>\n");
     }
 }
@@ -212,7 +212,7 @@ fn noise_of(out: &mut String, page: &Tenant, day: f64) {
          <aside class=\"noise advert\"><p>"
     );
     let advert = sub_seed(seed, minute as u64 / MINUTES_PER_ADVERT);
-    words::heading(out, &mut Draw::new(advert), 12);
+    words::heading(out, &mut SeededDraw::new(advert), 12);
     out.push_str("</p></aside>\n");
 }
 

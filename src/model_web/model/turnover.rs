@@ -5,7 +5,7 @@
 //! day 0 nothing moves: every place has its first page. Places that lead to others keep their first page for ever, so
 //! that all living pages can be reached.
 
-use super::draw::{Draw, sub_seed, unit};
+use super::draw::{SeededDraw, sub_seed, unit};
 use super::poisson::{PoissonEvent, Process};
 use super::rhythm::Rhythm;
 use super::spec::WebSpec;
@@ -154,8 +154,8 @@ impl<'a> HostPlaces<'a> {
         if tenant.place == 0 {
             return "/".to_owned();
         }
-        let mut words = Draw::new(sub_seed(tenant.seed, 1));
-        let mut section = Draw::new(sub_seed(self.turn_seed(tenant.place, tenant.moved_by), 2));
+        let mut words = SeededDraw::new(sub_seed(tenant.seed, 1));
+        let mut section = SeededDraw::new(sub_seed(self.turn_seed(tenant.place, tenant.moved_by), 2));
         let (section, first, second) = (section.pick(&WORDS[..32]), words.pick(&WORDS), words.pick(&WORDS));
         match tenant.moved_by {
             0 => format!("/{section}/{first}-{second}-{}", tenant.place),

@@ -1,6 +1,6 @@
 //! Words, and prose made of them.
 
-use super::draw::Draw;
+use super::draw::SeededDraw;
 
 /// Common English words. 256 of them, so that a byte is a word: a run of four is one of 4 · 10⁹, and two runs drawn apart
 /// are practically never the same.
@@ -37,7 +37,7 @@ pub(super) const WORDS: [&str; 256] = [
 const PARAGRAPH_WORDS: usize = 70;
 
 /// Writes exactly `count` words in sentences, a mark after each sentence's last.
-pub(super) fn sentences(out: &mut String, draw: &mut Draw, count: usize) {
+pub(super) fn sentences(out: &mut String, draw: &mut SeededDraw, count: usize) {
     let mut left_in_sentence = 0;
     let mut bits = 0;
     for place in 0..count {
@@ -66,7 +66,7 @@ pub(super) fn sentences(out: &mut String, draw: &mut Draw, count: usize) {
 }
 
 /// Writes `count` words in paragraphs.
-pub(super) fn paragraphs(out: &mut String, draw: &mut Draw, count: usize) {
+pub(super) fn paragraphs(out: &mut String, draw: &mut SeededDraw, count: usize) {
     let mut left = count;
     while left > 0 {
         let words = left.min(PARAGRAPH_WORDS);
@@ -78,7 +78,7 @@ pub(super) fn paragraphs(out: &mut String, draw: &mut Draw, count: usize) {
 }
 
 /// Writes `count` words as a heading has them.
-pub(super) fn heading(out: &mut String, draw: &mut Draw, count: usize) {
+pub(super) fn heading(out: &mut String, draw: &mut SeededDraw, count: usize) {
     for place in 0..count {
         let word = draw.pick(&WORDS);
         if place == 0 {
@@ -112,11 +112,11 @@ mod tests {
     fn prose_has_as_many_words_as_asked_for() {
         for count in [0, 1, 7, 8, 9, 70, 71, 500] {
             let mut text = String::new();
-            sentences(&mut text, &mut Draw::new(3), count);
+            sentences(&mut text, &mut SeededDraw::new(3), count);
             assert_eq!(text.split_whitespace().count(), count);
             assert_eq!(text.ends_with('.'), count > 0);
             let mut html = String::new();
-            paragraphs(&mut html, &mut Draw::new(3), count);
+            paragraphs(&mut html, &mut SeededDraw::new(3), count);
             assert_eq!(html.matches("<p>").count(), count.div_ceil(PARAGRAPH_WORDS));
         }
     }

@@ -25,7 +25,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use self::model_answer::{Desk, HttpAnswer};
+use self::model_answer::{HttpAnswer, ModelDesk};
 use self::recording::Recording;
 use self::recording_answer::RecordedDesk;
 use crate::model_web::model::clock::Clock;
@@ -209,7 +209,7 @@ impl Door {
         let (clock, origin) = (self.clock, &*self.origin);
         match &self.source {
             ServedWeb::Model(spec) => {
-                let desk = Desk { site: Site::new(spec, self.host), clock, origin, now };
+                let desk = ModelDesk { site: Site::new(spec, self.host), clock, origin, now };
                 desk.answer(&head.method, &head.uri, &head.headers)
             }
             ServedWeb::Recording(recording) => match recording.groups.get(self.host as usize) {

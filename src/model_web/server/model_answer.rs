@@ -29,7 +29,7 @@ pub(super) const JSON: &str = "application/json";
 
 /// A host on its address, at its time.
 #[derive(Debug)]
-pub(crate) struct Desk<'a> {
+pub(crate) struct ModelDesk<'a> {
     pub site: Site<'a>,
     pub clock: Clock,
     /// `http://127.0.1.1:8000`
@@ -37,7 +37,7 @@ pub(crate) struct Desk<'a> {
     pub now: Timestamp,
 }
 
-impl Desk<'_> {
+impl ModelDesk<'_> {
     /// Never fails: what can't be answered is answered with the status that says so.
     pub(crate) fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> HttpAnswer {
         if method != Method::GET && method != Method::HEAD {
@@ -165,7 +165,7 @@ mod tests {
     fn ask(spec: &WebSpec, seconds: f64, path: &str, headers: &[(HeaderName, &str)]) -> HttpAnswer {
         let clock = Clock { start: Timestamp::from_seconds(1_000_000), day: Duration::from_secs(10) };
         let now = Timestamp::from_millis(1_000_000_000 + (seconds * 1000.0) as i64);
-        let desk = Desk { site: Site::new(spec, 0), clock, origin: ORIGIN, now };
+        let desk = ModelDesk { site: Site::new(spec, 0), clock, origin: ORIGIN, now };
         let headers = headers.iter().map(|(name, value)| (name.clone(), value.parse().expect("a value")));
         desk.answer(&Method::GET, &path.parse().expect("a path"), &headers.collect())
     }
@@ -263,7 +263,8 @@ mod tests {
     fn other_methods_are_refused() {
         let spec = WebSpec::default();
         let clock = Clock { start: Timestamp::from_seconds(0), day: Duration::from_secs(1) };
-        let desk = Desk { site: Site::new(&spec, 0), clock, origin: ORIGIN, now: Timestamp::from_seconds(1) };
+        let desk =
+            ModelDesk { site: Site::new(&spec, 0), clock, origin: ORIGIN, now: Timestamp::from_seconds(1) };
         let answer = desk.answer(&Method::POST, &Uri::from_static("/"), &HeaderMap::new());
         assert_eq!(answer.status(), StatusCode::METHOD_NOT_ALLOWED);
         assert_eq!(header(&answer, ALLOW), "GET, HEAD");

@@ -28,7 +28,7 @@ pub enum RecordingError {
     #[error("`{path}` can't be read: {source}")]
     Read { path: String, source: io::Error },
     #[error("{path}:{line}: {wrong}")]
-    ManifestLine { path: String, line: usize, wrong: String },
+    Line { path: String, line: usize, wrong: String },
     #[error("`{0}` names no page")]
     Empty(String),
     #[error(transparent)]
@@ -53,12 +53,12 @@ pub struct RecordedHost {
     /// The opening of its window, in seconds since 1970.
     pub opens: f64,
     /// By the path that they are asked for.
-    pub pages: BTreeMap<String, RecordedPage>,
+    pub pages: BTreeMap<String, ServedHistory>,
 }
 
 /// A page's history.
 #[derive(Debug)]
-pub struct RecordedPage {
+pub struct ServedHistory {
     /// The media type.
     pub media: String,
     /// Oldest first; the time in seconds since 1970, and the content, none where the page was removed.
@@ -85,16 +85,16 @@ pub enum RecordedState<'a> {
 }
 
 #[derive(Deserialize)]
-struct ManifestLine {
+struct ServedLine {
     group: String,
     path: String,
     media: String,
     window: (jiff::Timestamp, jiff::Timestamp),
-    versions: Vec<ManifestVersion>,
+    versions: Vec<ServedVersion>,
 }
 
 #[derive(Deserialize)]
-struct ManifestVersion {
+struct ServedVersion {
     t: jiff::Timestamp,
     b: Option<String>,
 }
@@ -109,9 +109,8 @@ impl Recording {
         let held = blobs.names()?;
         let mut groups: Vec<RecordedHost> = Vec::new();
         for (place, text) in manifest.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
-            let wrong =
-                |wrong: String| RecordingError::ManifestLine { path: path.clone(), line: place + 1, wrong };
-            let line: ManifestLine = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+            let wrong = |wrong: String| RecordingError::Line { path: path.clone(), line: place + 1, wrong };
+            let line: ServedLine = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
             if line.versions.windows(2).any(|pair| pair[0].t > pair[1].t) {
                 return Err(wrong(format!("the versions of `{}` are not in the order of time", line.path)));
             }
@@ -127,7 +126,7 @@ impl Recording {
                 request_path(&line.path).ok_or_else(|| wrong(format!("`{}` is no path", line.path)))?;
             let opens = seconds(line.window.0);
             let versions = line.versions.into_iter().map(|version| (seconds(version.t), version.b)).collect();
-            let page = RecordedPage { media: line.media, versions };
+            let page = ServedHistory { media: line.media, versions };
             if is_ours(&page_path) {
                 tracing::warn!(
                     path = page_path,
@@ -194,12 +193,12 @@ impl Recording {
 
 impl RecordedHost {
     /// The page of a path, as it is asked for or as the file was named.
-    pub fn page(&self, path: &str) -> Option<&RecordedPage> {
+    pub fn page(&self, path: &str) -> Option<&ServedHistory> {
         self.pages.get(path).or_else(|| self.pages.get(&request_path(path)?))
     }
 }
 
-impl RecordedPage {
+impl ServedHistory {
     /// What the page is at a moment of the recording, in seconds since 1970.
     pub fn at(&self, moment: f64) -> RecordedState<'_> {
         let past = self.until(moment);

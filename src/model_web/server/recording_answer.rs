@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use url::form_urlencoded;
 
 use super::model_answer::{self, HTML, HttpAnswer, JSON, TEXT, XML};
-use super::recording::{RecordedHost, RecordedPage, RecordedState, Recording, RecordingError};
+use super::recording::{RecordedHost, RecordedState, Recording, RecordingError, ServedHistory};
 use super::truth_json::{self, PREFIX};
 use crate::change::fragment::Fragments;
 use crate::model_web::model::announcements;
@@ -69,7 +69,7 @@ impl RecordedDesk<'_> {
 
     fn page(
         &self,
-        page: &RecordedPage,
+        page: &ServedHistory,
         moment: f64,
         headers: &HeaderMap,
     ) -> Result<HttpAnswer, RecordingError> {

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
-use super::model_answer::Desk;
+use super::model_answer::ModelDesk;
 use crate::change::fragment::Fragments;
 use crate::model_web::model::clock::Clock;
 use crate::model_web::model::spec::WebSpec;
@@ -25,7 +25,7 @@ const MOST_DAYS: f64 = 100_000.0;
 const MOST_CHANGES: u32 = 100_000;
 
 /// `/.truth/site?at=` or `/.truth/page?path=&at=&from=`; an error says what is wrong with the question.
-pub(crate) fn answer(desk: &Desk<'_>, uri: &Uri) -> Result<String, String> {
+pub(crate) fn answer(desk: &ModelDesk<'_>, uri: &Uri) -> Result<String, String> {
     let (mut path, mut at, mut from) = (None, None, None);
     for (name, value) in form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
         match name.as_ref() {
@@ -67,13 +67,13 @@ struct SiteTruth<'a> {
 
 /// The pages that live at a moment, written one by one: a million of them are never all in memory.
 struct Living<'a> {
-    desk: &'a Desk<'a>,
+    desk: &'a ModelDesk<'a>,
     at: f64,
 }
 
 impl Serialize for Living<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { desk: Desk { site, clock, .. }, at } = self;
+        let Self { desk: ModelDesk { site, clock, .. }, at } = self;
         serializer.collect_seq(site.living(*at).map(|page| {
             json!({
                 "path": site.path(&page),
@@ -85,7 +85,7 @@ impl Serialize for Living<'_> {
     }
 }
 
-fn site(desk: &Desk<'_>, at: f64) -> serde_json::Result<String> {
+fn site(desk: &ModelDesk<'_>, at: f64) -> serde_json::Result<String> {
     serde_json::to_string(&SiteTruth {
         origin: desk.origin,
         host: desk.site.host,
@@ -97,7 +97,7 @@ fn site(desk: &Desk<'_>, at: f64) -> serde_json::Result<String> {
     })
 }
 
-fn page(desk: &Desk<'_>, path: &str, at: f64, from: f64) -> Result<Value, String> {
+fn page(desk: &ModelDesk<'_>, path: &str, at: f64, from: f64) -> Result<Value, String> {
     let seconds = |day: f64| desk.clock.seconds_at(day);
     let mut truth = json!({ "path": path, "at": seconds(at) });
     let (fate, page) = match desk.site.fate(path, at) {
@@ -125,7 +125,7 @@ fn page(desk: &Desk<'_>, path: &str, at: f64, from: f64) -> Result<Value, String
     Ok(truth)
 }
 
-fn describe(desk: &Desk<'_>, page: &Tenant, at: f64, from: f64, into: &mut Value) {
+fn describe(desk: &ModelDesk<'_>, page: &Tenant, at: f64, from: f64, into: &mut Value) {
     let seconds = |day: f64| desk.clock.seconds_at(day);
     let site = &desk.site;
     let content = site.content(page);
@@ -154,7 +154,8 @@ mod tests {
         let spec = WebSpec { pages: 60, turnover: 0.2, ..WebSpec::default() };
         let clock = Clock { start: Timestamp::from_seconds(5000), day: Duration::from_secs(10) };
         let site = Site::new(&spec, 0);
-        let desk = Desk { site, clock, origin: "http://127.0.1.1:1", now: Timestamp::from_seconds(5050) };
+        let desk =
+            ModelDesk { site, clock, origin: "http://127.0.1.1:1", now: Timestamp::from_seconds(5050) };
         answer(&desk, &question.parse().expect("a path"))
             .map(|told| serde_json::from_str(&told).expect("it is JSON"))
     }
