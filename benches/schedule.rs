@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use freshet::change::ChangeSettings;
 use freshet::change::changed_when::ChangedWhen;
+use freshet::crawl::learning;
 use freshet::crawl::observe::{Observer, Reading, SiteReading};
 use freshet::crawl::weights::WeightBy;
 use freshet::crawl::{CrawlSettings, Crawler};
@@ -134,8 +135,7 @@ fn fill(path: &Path, pages: i64) {
     let mut store = store::open(path).expect("a store");
     let list: String = (0..=pages / PER_HOST).map(|host| format!("http://host-{host}.example/\n")).collect();
     store.add_seeds(&seeds::read("bench", list.as_bytes(), &normaliser).seeds, NOW).expect("seeds");
-    store.follow(std::sync::Arc::from(default_policy()));
-    store.relearn(&mut |_, _| {}).expect("an empty log");
+    learning::relearn(&mut *store, &*default_policy(), &mut |_, _| {}).expect("an empty log");
     let hosts: HashMap<String, i64> = store
         .hosts()
         .expect("hosts")

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
-use freshet::crawl::prepare;
+use freshet::crawl::learning;
 use freshet::estimate::learner::Learner;
 use freshet::estimate::priors::{GroupBy, PriorKind, Priors};
 use freshet::estimate::registry::{self, EstimatorSettings};
@@ -171,7 +171,7 @@ fn fit_prior(global: &Global, arguments: &EstimateArgs, talk: &Talk) -> anyhow::
     // It must be there already: a fit makes nothing out of nothing.
     drop(store::open_to_look(&settings.store)?);
     let mut store = store::open(&settings.store)?;
-    let mut priors = prepare::fit(&mut *store, by, &PriorKind::ALL)?;
+    let mut priors = learning::fit(&mut *store, by, &PriorKind::ALL)?;
     if priors.is_empty() {
         anyhow::bail!(
             "there is too little to fit priors to: at least 20 pages must have been visited twice, and one have changed; \

@@ -2,10 +2,9 @@
 
 use std::io::Write as _;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Instant;
 
-use freshet::crawl::prepare;
+use freshet::crawl::{learning, rebuild};
 use freshet::report::{number, span};
 use freshet::store;
 
@@ -34,12 +33,12 @@ fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Res
         None => settings.policy(),
     };
     // A policy that this release does not know any more has left nothing that could be made again.
-    let mut policy = Arc::from(policy.or_else(|_| Settings::of(flags)?.policy())?);
+    let mut policy = policy.or_else(|_| Settings::of(flags)?.policy())?;
     let priors = store.priors()?;
-    prepare::believe(&mut policy, &priors);
-    store.follow(policy);
+    learning::believe(&mut *policy, &priors);
     let mut bar = talk.count("versions and pages");
-    let rebuilt = store.rebuild(settings.change, !arguments.check, &mut |done, all| bar.show(done, all))?;
+    let mut show = |done, all| bar.show(done, all);
+    let rebuilt = rebuild::rebuild(&mut *store, &*policy, settings.change, !arguments.check, &mut show)?;
     bar.finish();
     let differ = rebuilt.sketches_differ + rebuilt.pages_differ;
     let text = if global.json {

@@ -2,6 +2,7 @@
 
 use url::Url;
 
+use super::batch::{Content, VisitRecord};
 use super::cycle::Cycle;
 use super::observe::Observed;
 use super::redirect;
@@ -10,7 +11,7 @@ use crate::fetch::FetchEvent;
 use crate::fetch::visit::{Outcome, RedirectFault, Request, Subject, Waiting};
 use crate::fetch::web::Web;
 use crate::page::{Fingerprint, Host, PageId, PageUrl, UrlError};
-use crate::store::{Content, PlannedVisit, Tally, VisitRecord};
+use crate::store::{PlannedVisit, Tally};
 use crate::unique::{Candidate, LinkSource, NewPage, Refusal};
 
 impl<W: Web> Cycle<'_, W> {
@@ -29,7 +30,7 @@ impl<W: Web> Cycle<'_, W> {
     async fn visited(&mut self, page: PageId, observed: Observed) {
         let Some(planned) = self.planned.remove(&page) else { return };
         let Observed {
-            observation,
+            attempt,
             content,
             text_rules,
             changed_when,
@@ -53,7 +54,7 @@ impl<W: Web> Cycle<'_, W> {
         let mut found = self.admit(links, &source);
         let mut record = VisitRecord {
             page,
-            observation,
+            attempt,
             content,
             etag,
             last_modified,
@@ -94,7 +95,7 @@ impl<W: Web> Cycle<'_, W> {
         record: &mut VisitRecord,
         found: &mut Vec<NewPage>,
     ) {
-        let permanent = matches!(record.observation.outcome, Outcome::Redirected { permanent: true, .. });
+        let permanent = matches!(record.attempt.outcome, Outcome::Redirected { permanent: true, .. });
         if let Err(error) = &target {
             self.crawler.verifier.refuse(Refusal::from(error), 1);
         }
@@ -120,7 +121,7 @@ impl<W: Web> Cycle<'_, W> {
                 RedirectFault::OutOfScope
             }
         };
-        record.observation.outcome = Outcome::BadRedirect(fault);
+        record.attempt.outcome = Outcome::BadRedirect(fault);
     }
 
     /// A seed that moved within its domain (`example.org` → `www.example.org`) takes its scope along.

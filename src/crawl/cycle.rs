@@ -7,26 +7,26 @@
 
 use std::collections::HashMap;
 use std::future::pending;
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use url::Url;
 
+use super::batch::{FoundPage, RecordedVisit};
 use super::opening::{CycleHosts, Opening, PageFetcher};
 use super::outbox::Outbox;
 use super::planner::Planner;
-use super::prepare::{self, Terms, View};
+use super::record::Recorder;
 use super::sitemaps::Sitemaps;
+use super::terms::{self, Terms, View};
 use super::weights::Weights;
 use super::writer::{Order, Reply, Writer};
 use super::{CrawlError, Crawler, Progress};
 use crate::fetch::visit::{Request, Subject, Validators, Waiting};
 use crate::fetch::web::Web;
 use crate::page::{HostId, PageId};
-use crate::policy::{self, PageState};
-use crate::store::{AddedPage, CycleId, OpenCycle, PlannedVisit, Recorded, RecordedVisit, Store, Tally};
+use crate::store::{CycleId, OpenCycle, PlannedVisit, Tally};
 use crate::time::Timestamp;
 use crate::unique::{host_hash, query_path_hash};
 
@@ -45,8 +45,6 @@ pub(super) struct Cycle<'a, W> {
     pub(super) sitemaps: Sitemaps,
     /// Visits that are planned and have not ended.
     pub(super) planned: HashMap<PageId, PlannedVisit>,
-    /// Importance of the pages that are found.
-    weights: Weights,
 }
 
 /// How far a cycle is.
@@ -79,8 +77,8 @@ pub(super) async fn run<W: Web>(
     let mut cycle = Cycle::open(crawler)?;
     let outcome = cycle.go(number, &mut stop, progress).await;
     let Cycle { outbox, id, phase, crawler, .. } = cycle;
-    // Whatever happened, the store comes back: what was committed is in it.
-    crawler.store = outbox.finish().await;
+    // Whatever happened, the store and the policy come back: what was committed is in the store.
+    crawler.recorder = outbox.finish().await;
     outcome?;
     if phase != Phase::Stopping {
         crawler.close_cycle(id)?;
@@ -92,8 +90,8 @@ impl<'a, W: Web> Cycle<'a, W> {
     fn open(crawler: &'a mut Crawler<W>) -> Result<Self, CrawlError> {
         let now = Timestamp::now();
         crawler.prepare(&mut |_, _| {})?;
-        let (open, opening, weights) =
-            crawler.with_store(|crawler, store| read_store(crawler, store, now))?;
+        let (open, opening) =
+            crawler.with_recorder(|crawler, recorder| read_store(crawler, recorder, now))?;
         let Opening { fetcher, hosts, candidates } = opening;
         tracing::info!(
             cycle = open.id.0,
@@ -109,12 +107,12 @@ impl<'a, W: Web> Cycle<'a, W> {
         let planner = Planner::new(candidates, crawler.settings.discover, until);
         // Found pages can wait a little: their host has its pause to keep.
         let linger = crawler.settings.fetch.politeness.delay / 4;
-        let store = crawler.store.take().ok_or(CrawlError::WriterLost)?;
+        let recorder = crawler.recorder.take().ok_or(CrawlError::WriterLost)?;
         let (change, place) = (crawler.observer.change, crawler.writer_place);
-        let writer = match Writer::start(store, open.id, linger, change, place) {
+        let writer = match Writer::start(recorder, open.id, linger, change, place) {
             Ok(writer) => writer,
-            Err((store, error)) => {
-                crawler.store = Some(store);
+            Err((recorder, error)) => {
+                crawler.recorder = Some(*recorder);
                 return Err(CrawlError::Writer(error));
             }
         };
@@ -128,7 +126,6 @@ impl<'a, W: Web> Cycle<'a, W> {
             hosts,
             sitemaps: Sitemaps::default(),
             planned: HashMap::new(),
-            weights,
         };
         cycle.submit(open.outstanding);
         Ok(cycle)
@@ -224,7 +221,7 @@ impl<'a, W: Web> Cycle<'a, W> {
     /// Takes what the writer answers.
     fn answered(&mut self, reply: Reply) {
         match reply {
-            Reply::Recorded { recorded, .. } => self.recorded(recorded),
+            Reply::Recorded { visits, new, .. } => self.recorded(visits, new),
             Reply::Planned(visits) => {
                 if self.phase == Phase::Refilling {
                     self.phase = Phase::Running;
@@ -254,26 +251,24 @@ impl<'a, W: Web> Cycle<'a, W> {
     }
 
     /// A batch is in the store: visits are counted, and pages that the store took as new compete in the next wave.
-    fn recorded(&mut self, recorded: Recorded) {
+    fn recorded(&mut self, visits: Vec<RecordedVisit>, new: Vec<FoundPage>) {
         let crawler = &mut *self.crawler;
-        crawler.accounts.counts.new += recorded.new.len() as u64;
-        for RecordedVisit { outcome, changed, change } in recorded.visits {
+        crawler.accounts.counts.new += new.len() as u64;
+        for RecordedVisit { outcome, changed, change } in visits {
             crawler.accounts.visit(&outcome, changed);
             if let (Some(change), Some(told)) = (change, &crawler.changes) {
                 // The listener may be gone; the crawl goes on.
                 let _ = told.send(change);
             }
         }
-        let now = Timestamp::now();
-        for AddedPage { id, host, url, state } in recorded.new {
+        for FoundPage { host, url, state, score } in new {
             // The memory was full when it came: now that the store took it, it counts against the limits.
             if !crawler.verifier.knows(url.fingerprint()) {
                 crawler.verifier.remember(url.fingerprint(), host_hash(&url), query_path_hash(&url));
             }
             crawler.pages += 1;
             self.hosts.found(host, &url, &mut self.fetcher);
-            let state = PageState { weight: self.weights.of(id, state.weight), ..state };
-            self.planner.add(&state, policy::score(&*crawler.policy, &state, now));
+            self.planner.add(&state, score);
         }
     }
 
@@ -339,20 +334,21 @@ impl<'a, W: Web> Cycle<'a, W> {
 /// Opens the cycle in the store and reads everything that it starts from. The cycle goes on, if one was interrupted.
 fn read_store<W: Web>(
     crawler: &mut Crawler<W>,
-    store: &mut dyn Store,
+    recorder: &mut Recorder,
     now: Timestamp,
-) -> Result<(OpenCycle, Opening<W>, Weights), CrawlError> {
+) -> Result<(OpenCycle, Opening<W>), CrawlError> {
+    let Recorder { store, policy, .. } = &mut *recorder;
     let settings = &crawler.settings;
-    let length = prepare::cycle_length(store, settings.every, now)?;
-    let mut open = store.open_cycle(crawler.policy.name(), settings.budget, now)?;
+    let length = terms::cycle_length(&mut **store, settings.every, now)?;
+    let mut open = store.open_cycle(policy.name(), settings.budget, now)?;
     // The plan rows of pages that are not wanted any more fall when the cycle closes.
     open.outstanding.retain(|visit| !crawler.unwanted.contains(&visit.page));
-    let view = View { weights: Weights::load(store, settings.weight)?, learnt: None };
+    let view = View { weights: Weights::load(&mut **store, settings.weight)?, learnt: None };
     let terms =
         Terms { cycle: open.id.0, now, budget: settings.budget, threshold: settings.threshold, length };
-    let opening = Opening::of(crawler, store, &open, &view, terms)?;
-    store.follow(Arc::clone(&crawler.policy));
-    Ok((open, opening, view.weights))
+    let opening = Opening::of(crawler, recorder, &open, &view, terms)?;
+    recorder.weights = view.weights;
+    Ok((open, opening))
 }
 
 /// Ends when the crawl is told to stop. If whoever could tell is gone, it never ends.

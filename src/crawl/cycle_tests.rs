@@ -15,7 +15,7 @@ use crate::fetch::visit::Failure;
 use crate::fetch::{FetchSettings, SitePace};
 use crate::page::{Normaliser, Sites};
 use crate::policy::registry;
-use crate::store;
+use crate::store::{self, Store};
 use crate::unique::seeds::Seed;
 use crate::unique::{Scope, ScopeKind, SiteRules, TrapLimits};
 
@@ -231,7 +231,7 @@ async fn a_cycle_that_was_told_to_stop_goes_on_in_the_next_run() {
     let row = crawler.store().expect("the store").cycles(1).expect("cycles").remove(0);
     assert_eq!((row.ended_at, row.deferred), (None, 0));
 
-    let store = crawler.store.take().expect("the store");
+    let store = crawler.recorder.take().expect("the store").store;
     let mut crawler = world.crawler_of(hub_web("https://a.example", 12), store);
     let report = cycle(&mut crawler).await;
     let second = crawler.web.pages_asked();
@@ -311,7 +311,7 @@ async fn a_share_of_the_budget_goes_to_new_pages() {
     cycle(&mut crawler).await;
     // Ten pages were visited, and ten new ones come. Without a share all new ones would go first.
     let urls: Vec<String> = (0..10).map(|page| format!("https://b.example/{page}")).collect();
-    let mut store = crawler.store.take().expect("the store");
+    let mut store = crawler.recorder.take().expect("the store").store;
     store
         .add_seeds(&urls.iter().map(|url| seed(url, 1.0)).collect::<Vec<_>>(), Timestamp::now())
         .expect("seeds");
@@ -336,7 +336,7 @@ async fn an_error_while_a_cycle_opens_leaves_the_store_usable() {
     }
     assert!(crawler.web.log().is_empty());
     // Wherever the error comes from.
-    assert!(crawler.with_store(|_, _| Err::<(), _>(CrawlError::WriterLost)).is_err());
+    assert!(crawler.with_recorder(|_, _| Err::<(), _>(CrawlError::WriterLost)).is_err());
     assert!(crawler.store().is_ok());
 }
 
@@ -361,7 +361,7 @@ async fn a_preview_names_the_pages_that_the_cycle_then_visits() {
     let world = World::new(&[("https://a.example/", 1.0)], "age", |_| {});
     let mut crawler = world.crawler(hub_web("https://a.example", 9));
     cycle(&mut crawler).await;
-    let store = crawler.store.take().expect("the store");
+    let store = crawler.recorder.take().expect("the store").store;
     let mut crawler = world.crawler_of(hub_web("https://a.example", 9), store);
     crawler.settings.budget = Some(4);
     let foreseen = crawler.foresee(Timestamp::now(), None).expect("a preview");

@@ -2,17 +2,22 @@
 
 mod accounts;
 mod arrivals;
+pub mod batch;
 mod cycle;
 mod importance;
+pub mod learning;
 pub mod monitor;
 pub mod observe;
 mod opening;
 mod outbox;
 mod planner;
-pub mod prepare;
 pub mod preview;
+pub mod rebuild;
+pub mod record;
 pub mod redirect;
 mod sitemaps;
+mod survey;
+mod terms;
 pub mod weights;
 mod writer;
 
@@ -36,7 +41,8 @@ pub use accounts::Counts;
 
 use accounts::Accounts;
 use observe::Observer;
-use weights::WeightBy;
+use record::Recorder;
+use weights::{WeightBy, Weights};
 use writer::WriterPlace;
 
 /// How a crawl works.
@@ -131,8 +137,9 @@ impl CrawlReport {
 /// Crawls a store's pages over a web, by a policy.
 pub struct Crawler<W> {
     web: Arc<W>,
-    store: Option<Box<dyn Store>>,
-    policy: Arc<dyn Policy>,
+    /// The store and the policy; a cycle's writer has them while it runs.
+    recorder: Option<Recorder>,
+    policy_name: String,
     settings: CrawlSettings,
     observer: Arc<Observer>,
     verifier: UniquenessVerifier,
@@ -190,8 +197,8 @@ impl<W: Web> Crawler<W> {
         })?;
         Ok(Self {
             web: Arc::new(web),
-            store: Some(store),
-            policy: Arc::from(policy),
+            policy_name: policy.name().to_owned(),
+            recorder: Some(Recorder { store, policy, weights: Weights::default() }),
             settings,
             observer: Arc::new(observer),
             verifier,
@@ -251,12 +258,12 @@ impl<W: Web> Crawler<W> {
         Ok(report)
     }
 
-    /// Gets the store ready for the policy, which may take a while where another was used before: see [`prepare::learn`].
+    /// Gets the store ready for the policy, which may take a while where another was used before: see [`learning::learn`].
     /// Every cycle does so by itself.
     pub fn prepare(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<(), CrawlError> {
-        let (store, policy) = (self.store.as_mut().ok_or(CrawlError::WriterLost)?, &mut self.policy);
-        let mut learn = || prepare::learn(&mut **store, policy, progress);
-        // All pages may have to be learnt anew: meanwhile signals are to be heard.
+        let Recorder { store, policy, .. } = self.recorder.as_mut().ok_or(CrawlError::WriterLost)?;
+        let mut learn = || learning::learn(&mut **store, &mut **policy, progress);
+        // All pages may have to be learnt again: meanwhile signals are to be heard.
         let runtime = tokio::runtime::Handle::try_current().ok();
         let flavor = runtime.map(|runtime| runtime.runtime_flavor());
         let learnt = match flavor {
@@ -291,25 +298,25 @@ impl<W: Web> Crawler<W> {
 
     /// The store, which no cycle has at the moment.
     pub fn store(&mut self) -> Result<&mut dyn Store, CrawlError> {
-        Ok(&mut **self.store.as_mut().ok_or(CrawlError::WriterLost)?)
+        Ok(&mut *self.recorder.as_mut().ok_or(CrawlError::WriterLost)?.store)
     }
 
-    /// Lends the store to `work`, and takes it back whatever comes of it.
-    fn with_store<T>(
+    /// Lends the store and the policy to `work`, and takes them back whatever comes of it.
+    fn with_recorder<T>(
         &mut self,
-        work: impl FnOnce(&mut Self, &mut dyn Store) -> Result<T, CrawlError>,
+        work: impl FnOnce(&mut Self, &mut Recorder) -> Result<T, CrawlError>,
     ) -> Result<T, CrawlError> {
-        let mut store = self.store.take().ok_or(CrawlError::WriterLost)?;
-        let done = work(self, &mut *store);
-        self.store = Some(store);
+        let mut recorder = self.recorder.take().ok_or(CrawlError::WriterLost)?;
+        let done = work(self, &mut recorder);
+        self.recorder = Some(recorder);
         done
     }
 
     fn close_cycle(&mut self, cycle: CycleId) -> Result<(), CrawlError> {
-        let (least, policy) = (self.least, Arc::clone(&self.policy));
+        let Recorder { store, policy, .. } = self.recorder.as_mut().ok_or(CrawlError::WriterLost)?;
         if let Some(memory) = self.policy_memory.take() {
-            prepare::keep_memory(self.store()?, policy.name(), &memory)?;
+            survey::keep_memory(&mut **store, policy.name(), &memory)?;
         }
-        Ok(self.store()?.close_cycle(cycle, Timestamp::now(), least)?)
+        Ok(store.close_cycle(cycle, Timestamp::now(), self.least)?)
     }
 }

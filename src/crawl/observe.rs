@@ -8,6 +8,7 @@ use reqwest::header::HeaderMap;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::batch::Content;
 use crate::change::changed_when::ChangedWhen;
 use crate::change::{self, ChangeSettings};
 use crate::extract::hints::{RobotsTag, robots_tag};
@@ -17,9 +18,9 @@ use crate::extract::text_rules::TextRules;
 use crate::extract::{self, Document, MediaKind, feed};
 use crate::fetch::robots::ProductTokens;
 use crate::fetch::visit::{Answer, Failure, Outcome, Subject, Validators, Visit};
-use crate::observation::Observation;
+use crate::observation::Attempt;
 use crate::page::{Fingerprint, Host, Normaliser, PageUrl, Sites, UrlError};
-use crate::store::{Content, ReadContent, version};
+use crate::store::{ReadContent, version};
 use crate::unique::{Candidate, Refusal, RefusalCounts};
 
 /// What the observer goes by.
@@ -70,7 +71,7 @@ pub struct Observed {
     pub subject: Subject,
     /// The URL that was asked for.
     pub url: Url,
-    pub observation: Observation,
+    pub attempt: Attempt,
     pub content: Option<Content>,
     /// A hash of the rules that left the text.
     pub text_rules: u64,
@@ -105,7 +106,7 @@ impl Observer {
             text_rules: reading.rules.hash(),
             changed_when: reading.changed,
             validator: validator(&request.validators),
-            observation: Observation {
+            attempt: Attempt {
                 at,
                 status: answer.as_ref().map(|answer| answer.status),
                 bytes: answer.as_ref().map_or(0, |answer| answer.body.len() as u64),
@@ -127,11 +128,11 @@ impl Observer {
         let too_large = Outcome::Failed(Failure::TooLarge);
         if let Some(answer) = answer {
             match request.subject {
-                Subject::Page(_) if observed.observation.outcome == Outcome::Fetched => {
+                Subject::Page(_) if observed.attempt.outcome == Outcome::Fetched => {
                     self.keep_page(&mut observed, &answer, request.validators.body);
                 }
                 // The body is not whole, so it is not kept. Its links count.
-                Subject::Page(_) if observed.observation.outcome == too_large => {
+                Subject::Page(_) if observed.attempt.outcome == too_large => {
                     self.keep_links_of_beginning(&mut observed, &answer);
                 }
                 Subject::Page(_) => {}
@@ -220,7 +221,7 @@ impl Observer {
         observed.noindex = page.header.noindex;
         if let Some(outcome) = page.soft_outcome() {
             // This is not the page: nothing of it is kept, and what is held stays.
-            observed.observation.outcome = outcome;
+            observed.attempt.outcome = outcome;
             (observed.etag, observed.last_modified) = (None, None);
             return;
         }

@@ -6,14 +6,16 @@ use std::time::Duration;
 
 use super::observe::{Observed, Observer};
 use super::planner::{Eligibility, HostLoad};
-use super::prepare::{self, Terms, View};
+use super::record::Recorder;
+use super::survey;
+use super::terms::{Terms, View};
 use super::{CrawlError, Crawler};
 use crate::fetch::web::Web;
 use crate::fetch::{Fetcher, HostPlace};
 use crate::page::{Host, HostId, PageId, PageUrl};
 use crate::policy;
 use crate::schedule::Candidates;
-use crate::store::{KnownPage, OpenCycle, Store};
+use crate::store::{KnownPage, OpenCycle};
 use crate::time::Timestamp;
 
 /// The fetcher of a crawl.
@@ -30,11 +32,12 @@ impl<W: Web> Opening<W> {
     /// Reads the store. Nothing is asked for, and nothing is written.
     pub(super) fn of(
         crawler: &mut Crawler<W>,
-        store: &mut dyn Store,
+        recorder: &mut Recorder,
         open: &OpenCycle,
         view: &View,
         terms: Terms,
     ) -> Result<Self, CrawlError> {
+        let Recorder { store, policy, .. } = recorder;
         let left = terms.budget.map(|budget| budget.saturating_sub(open.requests));
         let observer = Arc::clone(&crawler.observer);
         let digest = move |visit| Observer::observe(&observer, visit);
@@ -51,8 +54,8 @@ impl<W: Web> Opening<W> {
         let unwanted = &crawler.unwanted;
         let is_wanted = |page: &KnownPage| is_wanted(page, unwanted);
         crawler.policy_memory =
-            prepare::look_over(store, &mut crawler.policy, &known_hosts, view, terms, &is_wanted)?;
-        let policy = &*crawler.policy;
+            survey::look_over(&mut **store, &mut **policy, &known_hosts, view, terms, &is_wanted)?;
+        let policy = &**policy;
         let mut candidates = Candidates::default();
         let outstanding: HashSet<PageId> = open.outstanding.iter().map(|visit| visit.page).collect();
         store.each_page(&mut |mut page| {

@@ -1,9 +1,9 @@
 //! The cycle's side of the writer: orders that were sent, and which of them are not answered yet.
 
 use super::CrawlError;
+use super::record::Recorder;
 use super::writer::{Order, Reply, Writer};
 use crate::schedule::Plan;
-use crate::store::Store;
 
 /// Orders on their way to the store.
 pub(super) struct Outbox {
@@ -52,8 +52,8 @@ impl Outbox {
         self.unanswered == 0 && !self.is_planning
     }
 
-    /// Lets the writer finish, and gives the store back. `None` only if the writer panicked.
-    pub(super) async fn finish(self) -> Option<Box<dyn Store>> {
+    /// Lets the writer finish, and gives the recorder back. `None` only if the writer panicked.
+    pub(super) async fn finish(self) -> Option<Recorder> {
         self.writer.finish().await
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::prepare::Terms;
+use super::terms::Terms;
 use crate::page::HostId;
 use crate::policy::{PageState, Policy, Score};
 use crate::schedule::{Candidates, Discovery, Plan};

@@ -1,8 +1,10 @@
 //! What the next cycle would do, without doing it: nothing is asked for, and nothing written.
 
+use super::learning;
 use super::opening::{Opening, is_wanted};
 use super::planner::Eligibility;
-use super::prepare::{self, Terms, View};
+use super::record::Recorder;
+use super::terms::{self, Terms, View};
 use super::weights::Weights;
 use super::{CrawlError, CrawlSettings, Crawler};
 use crate::fetch::web::Web;
@@ -62,33 +64,35 @@ impl<W: Web> Crawler<W> {
     /// What a cycle that began now would visit, in the order of scores, as far as is known before its first answer;
     /// and where the page `about` stands.
     pub fn foresee(&mut self, now: Timestamp, about: Option<PageId>) -> Result<Foreseen, CrawlError> {
-        self.with_store(|crawler, store| foresee(crawler, store, now, about))
+        self.with_recorder(|crawler, recorder| foresee(crawler, recorder, now, about))
     }
 
     /// The name of the policy that ranks pages.
     pub fn policy_name(&self) -> &str {
-        self.policy.name()
+        &self.policy_name
     }
 }
 
 fn foresee<W: Web>(
     crawler: &mut Crawler<W>,
-    store: &mut dyn Store,
+    recorder: &mut Recorder,
     now: Timestamp,
     about: Option<PageId>,
 ) -> Result<Foreseen, CrawlError> {
-    let (priors, _) = prepare::priors(store, &*crawler.policy)?;
-    prepare::believe(&mut crawler.policy, &priors);
+    let Recorder { store, policy, .. } = &mut *recorder;
+    let store = &mut **store;
+    let (priors, _) = learning::priors(store, &**policy)?;
+    learning::believe(&mut **policy, &priors);
     let view = View {
         weights: Weights::load(store, crawler.settings.weight)?,
-        learnt: prepare::learnt_otherwise(store, &*crawler.policy)?,
+        learnt: learning::learnt_otherwise(store, &**policy)?,
     };
     let CrawlSettings { budget, threshold, every, .. } = crawler.settings;
-    let length = prepare::cycle_length(store, every, now)?;
+    let length = terms::cycle_length(store, every, now)?;
     let open = next_cycle(store)?;
     let terms = Terms { cycle: open.id.0, now, budget, threshold, length };
-    let Opening { fetcher, hosts, mut candidates } = Opening::of(crawler, store, &open, &view, terms)?;
-    let policy = &*crawler.policy;
+    let Opening { fetcher, hosts, mut candidates } = Opening::of(crawler, recorder, &open, &view, terms)?;
+    let (store, policy) = (&mut *recorder.store, &*recorder.policy);
     let asked = about.map(|page| store.known_page(page)).transpose()?.flatten();
     let asked = asked.map(|mut page| {
         view.adjust(&mut page);

@@ -103,7 +103,7 @@ impl<W: Web> Cycle<'_, W> {
     /// A sitemap was answered.
     pub(super) async fn sitemap(&mut self, observed: Observed, nesting: u8) {
         let Some(of) = self.sitemaps.of.get(&observed.url).cloned() else { return };
-        let outcome = observed.observation.outcome;
+        let outcome = observed.attempt.outcome;
         let missed = matches!(outcome, Outcome::Throttled { .. } | Outcome::Failed(_) | Outcome::ServerError);
         match (observed.sitemap, outcome) {
             (Some(Sitemap::Urls(entries)), _) => self.read_sitemap(entries).await,

@@ -1,4 +1,4 @@
-//! The one writer: a thread that owns the store while a cycle runs, and commits in batches.
+//! The one writer: it has the store and the policy while a cycle runs, and records visits in batches.
 //!
 //! Orders come in by a bounded channel, so a slow disk slows the crawl and never fills the memory. Whatever waits
 //! when the writer is free is committed together; each order is answered, in order.
@@ -11,20 +11,22 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
 use tokio::time::Instant;
 
+use super::batch::{Batch, Content, FoundPage, RecordedVisit, VisitRecord};
+use super::record::Recorder;
 use crate::change::ChangeSettings;
 use crate::fetch::visit::HostReport;
 use crate::page::{Fingerprint, Host, PageUrl, SeedId};
 use crate::schedule::Plan;
-use crate::store::{Batch, Content, CycleId, PlannedVisit, Recorded, Store, StoreError, Tally, VisitRecord};
+use crate::store::{CycleId, PlannedVisit, StoreError, Tally};
 use crate::time::Timestamp;
 use crate::unique::{NewPage, Refusal};
 
 /// What the writer is asked to do.
 #[derive(Debug)]
-pub enum Order {
+pub(super) enum Order {
     /// A visit, and what was spent up to it: the two are committed together.
     Visit(Box<VisitRecord>, Tally),
-    /// What a sitemap named: pages nobody knew, and dates of any.
+    /// What a sitemap named: pages that were not known, and dates of any.
     Sitemap {
         found: Vec<NewPage>,
         dates: Vec<(Fingerprint, i64)>,
@@ -38,11 +40,12 @@ pub enum Order {
 
 /// What it answers.
 #[derive(Debug)]
-pub enum Reply {
-    /// So many orders were committed.
+pub(super) enum Reply {
+    /// This number of orders was committed: how visits were judged, and the pages that are new.
     Recorded {
         orders: usize,
-        recorded: Recorded,
+        visits: Vec<RecordedVisit>,
+        new: Vec<FoundPage>,
     },
     Planned(Vec<PlannedVisit>),
     Failed(StoreError),
@@ -56,9 +59,9 @@ const QUEUE: usize = 256;
 /// found, is one, and a body as many as it is long. 64 MiB in all.
 const ROOM: u32 = 16_384;
 const UNIT_BYTES: usize = 4096;
-/// When so many orders wait there is no use in lingering.
+/// When this number of orders waits, there is no use in lingering.
 const BUSY: usize = 32;
-/// Commits are at least so far apart, so that a slow crawl's visits share them.
+/// Commits are at least this far apart, so that a slow crawl's visits share them.
 const LINGER: std::ops::RangeInclusive<Duration> = Duration::from_millis(10)..=Duration::from_millis(500);
 
 /// Where a writer works.
@@ -73,7 +76,7 @@ pub enum WriterPlace {
 }
 
 /// The crawl's end of the writer.
-pub struct Writer {
+pub(super) struct Writer {
     orders: Option<Sender<Order>>,
     room: Arc<Semaphore>,
     replies: UnboundedReceiver<Reply>,
@@ -81,36 +84,36 @@ pub struct Writer {
 }
 
 enum Worker {
-    Thread(JoinHandle<Option<Box<dyn Store>>>),
+    Thread(JoinHandle<Option<Recorder>>),
     #[cfg(test)]
-    Task(tokio::task::JoinHandle<Box<dyn Store>>),
+    Task(tokio::task::JoinHandle<Recorder>),
 }
 
 impl Writer {
     /// `linger`: how long it may wait for more before it commits; found pages wait as long to be planned. If it can't be
-    /// started the store is given back.
-    pub fn start(
-        store: Box<dyn Store>,
+    /// started the recorder is given back.
+    pub(super) fn start(
+        recorder: Recorder,
         cycle: CycleId,
         linger: Duration,
         change: ChangeSettings,
         place: WriterPlace,
-    ) -> Result<Self, (Box<dyn Store>, std::io::Error)> {
+    ) -> Result<Self, (Box<Recorder>, std::io::Error)> {
         let linger = linger.clamp(*LINGER.start(), *LINGER.end());
         let (orders, incoming) = channel(QUEUE);
         let (outgoing, replies) = unbounded_channel();
         let room = Arc::new(Semaphore::new(ROOM as usize));
-        let desk = Desk { store, cycle, change, linger, last_commit: Instant::now(), replies: outgoing };
+        let desk = Desk { recorder, cycle, change, linger, last_commit: Instant::now(), replies: outgoing };
         let own_room = Arc::clone(&room);
         let worker = match place {
             WriterPlace::Thread => {
-                // A thread that can't be started would drop the store with its work: it is handed over afterwards.
+                // A thread that can't be started would drop the recorder with its work: it is handed over afterwards.
                 let (hand_over, handed_over) = std::sync::mpsc::channel::<Desk>();
                 let thread = std::thread::Builder::new().name("freshet-writer".to_owned());
                 let started =
                     thread.spawn(move || Some(write(handed_over.recv().ok()?, incoming, &own_room)));
                 match started {
-                    Err(error) => return Err((desk.store, error)),
+                    Err(error) => return Err((Box::new(desk.recorder), error)),
                     Ok(thread) => {
                         let _ = hand_over.send(desk);
                         Worker::Thread(thread)
@@ -135,8 +138,8 @@ impl Writer {
         self.replies.recv().await
     }
 
-    /// Lets it finish what it has, and gives the store back. `None` only if it panicked.
-    pub async fn finish(mut self) -> Option<Box<dyn Store>> {
+    /// Lets it finish what it has, and gives the recorder back. `None` only if it panicked.
+    pub(super) async fn finish(mut self) -> Option<Recorder> {
         self.orders = None;
         match self.worker {
             Worker::Thread(thread) => thread.join().ok().flatten(),
@@ -147,7 +150,7 @@ impl Writer {
 }
 
 /// The writer's loop on a thread.
-fn write(mut desk: Desk, mut orders: Receiver<Order>, room: &Semaphore) -> Box<dyn Store> {
+fn write(mut desk: Desk, mut orders: Receiver<Order>, room: &Semaphore) -> Recorder {
     // However this ends, the crawl may not wait for room any more.
     let _open = CloseOnDrop(room);
     while let Some(first) = orders.blocking_recv() {
@@ -156,16 +159,12 @@ fn write(mut desk: Desk, mut orders: Receiver<Order>, room: &Semaphore) -> Box<d
             break;
         }
     }
-    desk.store
+    desk.recorder
 }
 
 /// The same loop on the runtime of the crawl.
 #[cfg(test)]
-async fn write_on_runtime(
-    mut desk: Desk,
-    mut orders: Receiver<Order>,
-    room: Arc<Semaphore>,
-) -> Box<dyn Store> {
+async fn write_on_runtime(mut desk: Desk, mut orders: Receiver<Order>, room: Arc<Semaphore>) -> Recorder {
     let _open = CloseOnDrop(&room);
     while let Some(first) = orders.recv().await {
         tokio::time::sleep(desk.pause(&first, orders.len())).await;
@@ -173,12 +172,12 @@ async fn write_on_runtime(
             break;
         }
     }
-    desk.store
+    desk.recorder
 }
 
 /// The writer's work, wherever it is done.
 struct Desk {
-    store: Box<dyn Store>,
+    recorder: Recorder,
     cycle: CycleId,
     change: ChangeSettings,
     linger: Duration,
@@ -210,13 +209,6 @@ impl Desk {
                     plan = Some(chosen);
                     break;
                 }
-                Order::AdoptSeed(of, url) => {
-                    taken += 1;
-                    if let Err(error) = self.store.adopt_seed(of, &url, batch.now) {
-                        let _ = self.replies.send(Reply::Failed(error));
-                        return false;
-                    }
-                }
                 other => {
                     taken += 1;
                     add(&mut batch, other);
@@ -224,7 +216,7 @@ impl Desk {
             }
             next = if batch.visits.len() < BATCH { orders.try_recv().ok() } else { None };
         }
-        let committed = self.commit(&batch, taken, plan.as_ref());
+        let committed = self.commit(batch, taken, plan.as_ref());
         room.add_permits(weighed as usize);
         self.last_commit = Instant::now();
         if let Err(error) = committed {
@@ -234,14 +226,17 @@ impl Desk {
         true
     }
 
-    fn commit(&mut self, batch: &Batch, orders: usize, plan: Option<&Plan>) -> Result<(), StoreError> {
+    fn commit(&mut self, batch: Batch, orders: usize, plan: Option<&Plan>) -> Result<(), StoreError> {
         if orders > 0 {
-            let recorded =
-                if batch.is_empty() { Recorded::default() } else { self.store.record(self.cycle, batch)? };
-            let _ = self.replies.send(Reply::Recorded { orders, recorded });
+            let (visits, new) = if batch.is_empty() {
+                Default::default()
+            } else {
+                self.recorder.record(self.cycle, batch)?
+            };
+            let _ = self.replies.send(Reply::Recorded { orders, visits, new });
         }
         if let Some(plan) = plan {
-            let _ = self.replies.send(Reply::Planned(self.store.plan(self.cycle, plan)?));
+            let _ = self.replies.send(Reply::Planned(self.recorder.store.plan(self.cycle, plan)?));
         }
         Ok(())
     }
@@ -288,6 +283,7 @@ fn add(batch: &mut Batch, order: Order) {
             batch.refusals.extend(refusals);
             batch.tally.add(tally);
         }
-        Order::Plan(_) | Order::AdoptSeed(..) => {}
+        Order::AdoptSeed(of, url) => batch.adopted_seeds.push((of, url)),
+        Order::Plan(_) => {}
     }
 }

@@ -344,9 +344,11 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::observation::Told;
     use crate::store::{CycleId, VersionId};
 
     const NEVER: VisitRow = VisitRow {
+        id: 0,
         page: PageId(1),
         cycle: CycleId(1),
         at: Timestamp::from_millis(0),
@@ -360,8 +362,10 @@ mod tests {
         validator: None,
         version: None,
         text_rules: 0,
+        has_words: true,
         returned_to: None,
         redirect: None,
+        told: Told { date: None, events: None, new_links: 0 },
     };
 
     fn visit(at: i64, version: Option<i64>) -> VisitRow {

@@ -29,9 +29,10 @@ pub mod traces;
 mod unseen;
 mod utility;
 
+pub use crate::observation::{Apart, Lesson};
 pub use chance::Draw;
 pub use page_memory::PageMemory;
-pub use page_state::{Apart, Learnt, Lesson, PageState};
+pub use page_state::{Learnt, PageState};
 pub use reason::{Fact, Reason, Unit};
 
 use std::collections::HashMap;

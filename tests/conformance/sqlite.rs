@@ -1,13 +1,12 @@
 //! What only the SQLite store promises: about its file, its lock, and a disk that is full.
 
-use crate::store::{Place, RULES};
+use crate::store::{Place, RULES, record};
 use freshet::change::changed_when::ChangedWhen;
+use freshet::crawl::batch::{Batch, Content, VisitRecord};
 use freshet::fetch::visit::Outcome;
-use freshet::observation::Observation;
+use freshet::observation::Attempt;
 use freshet::page::Normaliser;
-use freshet::store::{
-    self, Batch, Content, PageFilter, ReadContent, Store, StoreError, VisitRecord, version,
-};
+use freshet::store::{self, PageFilter, ReadContent, Store, StoreError, version};
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;
 use rusqlite::Connection;
@@ -73,7 +72,7 @@ fn heavy_visit(store: &mut dyn Store, number: u64, bytes: usize) -> VisitRecord 
         .collect();
     VisitRecord {
         page: page.expect("a page"),
-        observation: Observation {
+        attempt: Attempt {
             at: NOW,
             outcome: Outcome::Fetched,
             status: Some(200),
@@ -275,7 +274,7 @@ fn one_may_look_while_a_crawl_writes() {
     for count in 1..=20 {
         let visit = heavy_visit(&mut *writer, count, 1000);
         let batch = Batch { visits: vec![visit], now: NOW, ..Batch::default() };
-        writer.record(cycle, &batch).unwrap();
+        record(&mut *writer, cycle, batch).unwrap();
         assert_eq!(reader.summary().unwrap().observations, count, "what is committed is seen");
         assert_eq!(store::open_to_look(&folder.store()).unwrap().summary().unwrap().versions, count);
     }
@@ -285,7 +284,7 @@ fn one_may_look_while_a_crawl_writes() {
         .list_pages(&PageFilter::default(), &mut |_| {
             rows += 1;
             let batch = Batch { now: NOW, ..Batch::default() };
-            writer.record(cycle, &batch).unwrap();
+            record(&mut *writer, cycle, batch).unwrap();
             writer.add_seeds(&[seed("https://example.org/added")], NOW).unwrap();
         })
         .unwrap();
@@ -312,7 +311,7 @@ fn observations_can_be_neither_changed_nor_deleted() {
     let mut store = store::open(&folder.store()).unwrap();
     let cycle = store.open_cycle("breadth-first", None, NOW).unwrap().id;
     let visit = heavy_visit(&mut *store, 1, 10);
-    store.record(cycle, &Batch { visits: vec![visit], now: NOW, ..Batch::default() }).unwrap();
+    record(&mut *store, cycle, Batch { visits: vec![visit], now: NOW, ..Batch::default() }).unwrap();
     drop(store);
     let raw = Connection::open(folder.store()).unwrap();
     for sql in ["UPDATE observation SET outcome = 'missing'", "DELETE FROM observation"] {
@@ -333,7 +332,7 @@ fn a_full_disk_is_told_and_loses_nothing_that_was_committed() {
     let mut committed = 0;
     let error = loop {
         let visit = heavy_visit(&mut *store, committed, 20_000);
-        match store.record(cycle, &Batch { visits: vec![visit], now: NOW, ..Batch::default() }) {
+        match record(&mut *store, cycle, Batch { visits: vec![visit], now: NOW, ..Batch::default() }) {
             Ok(_) => committed += 1,
             Err(error) => break error,
         }
@@ -352,7 +351,7 @@ fn a_full_disk_is_told_and_loses_nothing_that_was_committed() {
     let open = store.open_cycle("breadth-first", None, NOW).unwrap();
     assert!(open.resumed);
     let visit = heavy_visit(&mut *store, committed, 20_000);
-    store.record(open.id, &Batch { visits: vec![visit], now: NOW, ..Batch::default() }).unwrap();
+    record(&mut *store, open.id, Batch { visits: vec![visit], now: NOW, ..Batch::default() }).unwrap();
     assert_eq!(store.summary().unwrap().observations, committed + 1);
     drop(store);
     let raw = Connection::open(folder.store()).unwrap();

@@ -11,7 +11,8 @@ use crate::fetch::robots;
 use crate::fetch::visit::{HostReport, RobotsRecord, Waiting};
 use crate::page::{Host, HostId};
 use crate::policy::Yield;
-use crate::store::{KnownHost, millis, version};
+use crate::store::rows::millis;
+use crate::store::{KnownHost, version};
 use crate::time::Timestamp;
 
 pub(super) fn save(connection: &Connection, report: &HostReport) -> Result<()> {

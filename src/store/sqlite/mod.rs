@@ -3,33 +3,31 @@
 //! One connection writes, in WAL mode, so that others can read meanwhile. A lock file beside the database says that
 //! a crawl is using it; readers don't take it.
 
+mod commit;
 mod cycles;
-mod folding;
 mod hosts;
-mod learning;
+mod load;
+mod log;
 mod look;
-mod observations;
+mod notes;
 mod pages;
-mod versions;
+mod paging;
+mod state;
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use super::{
-    Batch, Change, CycleId, CycleRow, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageLessons,
-    PageRow, PlannedVisit, Rebuilt, Recorded, Result, Sizes, Spelling, Store, StoreError, StoredContent,
-    Summary, VersionId, VisitRow,
+    Change, Commit, CycleId, CycleRow, Frontier, KnownHost, KnownPage, KnownSeed, Loaded, Log, Look, Notes,
+    OpenCycle, PageFilter, PageRow, PlannedVisit, Result, SketchedVersion, StoreError, StoredContent,
+    Summary, VersionId, VisitRow, Wanted,
 };
-use crate::change::ChangeSettings;
-use crate::change::profile::Profiles;
 use crate::estimate::priors::Priors;
-use crate::page::{Fingerprint, HostId, PageId, PageUrl, SeedId};
-use crate::policy::{Lesson, Policy, registry};
+use crate::page::{Fingerprint, HostId, PageId};
 use crate::schedule::Plan;
 use crate::time::Timestamp;
 use crate::unique::seeds::Seed;
@@ -44,8 +42,6 @@ pub(super) struct SqliteStore {
     /// Ids of hosts seen by this process, by origin.
     host_ids: HashMap<String, HostId>,
     path: PathBuf,
-    /// What visits are folded by.
-    policy: Arc<dyn Policy>,
     /// Held as long as the store is open for a crawl.
     _lock: Option<File>,
 }
@@ -75,12 +71,12 @@ impl SqliteStore {
 
     fn with(connection: Connection, path: &Path, lock: Option<File>) -> Self {
         let (host_ids, path) = (HashMap::new(), path.to_owned());
-        Self { connection, host_ids, path, policy: registry::counting(), _lock: lock }
+        Self { connection, host_ids, path, _lock: lock }
     }
 
     fn configure(connection: Connection, path: &Path, lock: Option<File>) -> Result<Self> {
         connection.busy_timeout(BUSY_TIMEOUT)?;
-        connection.set_prepared_statement_cache_capacity(64);
+        connection.set_prepared_statement_cache_capacity(128);
         let set = |sql: &str| connection.execute_batch(sql).map_err(|error| cannot_open(path, error));
         set("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
         set("PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 8000; PRAGMA temp_store = MEMORY;")?;
@@ -237,7 +233,7 @@ fn moment(value: Option<i64>) -> Option<Timestamp> {
     value.map(Timestamp::from_millis)
 }
 
-impl Store for SqliteStore {
+impl Frontier for SqliteStore {
     fn add_seeds(&mut self, seeds: &[Seed], now: Timestamp) -> Result<()> {
         pages::add_seeds(self, seeds, now)
     }
@@ -246,64 +242,16 @@ impl Store for SqliteStore {
         pages::seeds(&self.connection)
     }
 
-    fn adopt_seed(&mut self, of: SeedId, url: &PageUrl, now: Timestamp) -> Result<()> {
-        pages::adopt_seed(self, of, url, now)
-    }
-
     fn each_page(&mut self, each: &mut dyn FnMut(KnownPage)) -> Result<()> {
         pages::each(&self.connection, each)
-    }
-
-    fn follow(&mut self, policy: Arc<dyn Policy>) {
-        self.policy = policy;
-    }
-
-    fn memory_kind(&mut self) -> Result<Option<String>> {
-        learning::kind(&self.connection)
-    }
-
-    fn relearn(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<u64> {
-        learning::relearn(self, progress)
-    }
-
-    fn each_history(&mut self, every: u64, each: &mut dyn FnMut(PageLessons)) -> Result<()> {
-        learning::each_history(&self.connection, every, each)
-    }
-
-    fn note(&mut self, name: &str) -> Result<Option<String>> {
-        learning::note(&self.connection, name)
-    }
-
-    fn set_note(&mut self, name: &str, value: &str) -> Result<()> {
-        learning::set_note(&self.connection, name, value)
-    }
-
-    fn pages_held(&mut self) -> Result<u64> {
-        pages::count_held(&self.connection)
     }
 
     fn known_page(&mut self, page: PageId) -> Result<Option<KnownPage>> {
         pages::one(&self.connection, page)
     }
 
-    fn lessons(&mut self, page: PageId) -> Result<Vec<Lesson>> {
-        learning::lessons(&self.connection, page)
-    }
-
-    fn comparisons(&mut self) -> Result<u64> {
-        learning::comparisons(&self.connection)
-    }
-
-    fn priors(&mut self) -> Result<Priors> {
-        learning::priors(&self.connection)
-    }
-
-    fn set_priors(&mut self, priors: &Priors) -> Result<()> {
-        learning::set_priors(self, priors)
-    }
-
     fn each_links(&mut self, each: &mut dyn FnMut(PageId, &[u64])) -> Result<()> {
-        learning::each_links(&self.connection, each)
+        notes::each_links(&self.connection, each)
     }
 
     fn hosts(&mut self) -> Result<Vec<KnownHost>> {
@@ -318,14 +266,52 @@ impl Store for SqliteStore {
         cycles::plan(self, cycle, plan)
     }
 
-    fn record(&mut self, cycle: CycleId, batch: &Batch) -> Result<Recorded> {
-        observations::record(self, cycle, batch)
-    }
-
     fn close_cycle(&mut self, cycle: CycleId, now: Timestamp, threshold: Option<f64>) -> Result<()> {
         cycles::close(self, cycle, now, threshold)
     }
+}
 
+impl Log for SqliteStore {
+    fn load(&mut self, wanted: &Wanted) -> Result<Loaded> {
+        load::load(self, wanted)
+    }
+
+    fn commit(&mut self, rows: &Commit) -> Result<()> {
+        commit::commit(self, rows)
+    }
+
+    fn visits_of(&mut self, pages: &[PageId]) -> Result<Vec<VisitRow>> {
+        log::visits_of(&self.connection, pages)
+    }
+
+    fn version(&mut self, version: VersionId) -> Result<Option<StoredContent>> {
+        log::version(&self.connection, version)
+    }
+
+    fn sketched_versions(&mut self, after: VersionId, most: usize) -> Result<Vec<SketchedVersion>> {
+        load::sketched_versions(&self.connection, after, most)
+    }
+}
+
+impl Notes for SqliteStore {
+    fn note(&mut self, name: &str) -> Result<Option<String>> {
+        notes::note(&self.connection, name)
+    }
+
+    fn set_note(&mut self, name: &str, value: &str) -> Result<()> {
+        notes::set_note(&self.connection, name, value)
+    }
+
+    fn priors(&mut self) -> Result<Priors> {
+        notes::priors(&self.connection)
+    }
+
+    fn set_priors(&mut self, priors: &Priors) -> Result<()> {
+        notes::set_priors(self, priors)
+    }
+}
+
+impl Look for SqliteStore {
     fn summary(&mut self) -> Result<Summary> {
         look::summary(&self.connection, &self.path)
     }
@@ -338,52 +324,7 @@ impl Store for SqliteStore {
         look::pages(&self.connection, filter, each)
     }
 
-    fn content(&mut self, page: PageId) -> Result<Option<StoredContent>> {
-        look::content(&self.connection, page)
-    }
-
-    fn each_visit(&mut self, each: &mut dyn FnMut(VisitRow)) -> Result<()> {
-        look::visits(&self.connection, each)
-    }
-
-    fn spellings(&mut self, of: PageId) -> Result<Vec<Spelling>> {
-        look::spellings(&self.connection, of)
-    }
-
-    fn find_page(&mut self, page: Fingerprint) -> Result<Option<PageRow>> {
-        look::find_page(&self.connection, page)
-    }
-
-    fn visits(&mut self, page: PageId) -> Result<Vec<VisitRow>> {
-        look::visits_of(&self.connection, page)
-    }
-
-    fn found_next(&mut self, page: PageId, after: Timestamp) -> Result<Option<VersionId>> {
-        look::found_next(&self.connection, page, after)
-    }
-
-    fn profiles(&mut self, page: PageId) -> Result<Profiles> {
-        look::profiles(&self.connection, page)
-    }
-
     fn each_change(&mut self, since: Timestamp, each: &mut dyn FnMut(Change) -> bool) -> Result<()> {
         look::changes(&self.connection, since, each)
-    }
-
-    fn rebuild(
-        &mut self,
-        settings: ChangeSettings,
-        write: bool,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Rebuilt> {
-        folding::rebuild(self, settings, write, progress)
-    }
-
-    fn sizes(&mut self) -> Result<Sizes> {
-        look::sizes(&self.connection)
-    }
-
-    fn version(&mut self, version: VersionId) -> Result<Option<StoredContent>> {
-        look::version(&self.connection, version)
     }
 }

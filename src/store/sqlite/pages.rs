@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Result, SqliteStore, StoreError, count, fingerprint, learning, moment};
+use super::paging::{each_by_id, last_id};
+use super::{Result, SqliteStore, StoreError, fingerprint, moment};
 use crate::observation::Life;
 use crate::page::{Host, HostId, Kin, PageId, PageUrl, SeedId};
-use crate::policy::PageState;
-use crate::store::{AddedPage, CycleId, KnownPage, KnownSeed};
+use crate::policy::{Learnt, PageState};
+use crate::store::{CycleId, KnownPage, KnownSeed, NewPageRow};
 use crate::time::Timestamp;
-use crate::unique::NewPage;
 use crate::unique::seeds::Seed;
 
 pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp) -> Result<()> {
@@ -44,15 +44,25 @@ pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp)
             ],
             |row| row.get(0),
         )?;
-        let page =
-            NewPage { url: seed.url.clone(), depth: 0, seed: SeedId(id), found_on: None, lastmod: None };
-        if add(&transaction, &mut host_ids, &page, 0, seed.weight, now)?.is_none() {
-            // Found before it was named as a seed: it is one now.
+        // Found before it was named as a seed: it is one now.
+        let named = transaction
+            .prepare_cached("UPDATE page SET weight = ?2, depth = 0, seed_id = ?3 WHERE fingerprint = ?1")?
+            .execute(params![seed.url.fingerprint().to_bytes(), seed.weight, id])?;
+        if named == 0 {
+            let host = host_id(&transaction, &mut host_ids, &seed.url)?;
             transaction
                 .prepare_cached(
-                    "UPDATE page SET weight = ?2, depth = 0, seed_id = ?3 WHERE fingerprint = ?1",
+                    "INSERT INTO page (fingerprint, url, host_id, seed_id, depth, hops, found_at, weight)
+                     VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6)",
                 )?
-                .execute(params![seed.url.fingerprint().to_bytes(), seed.weight, id])?;
+                .execute(params![
+                    seed.url.fingerprint().to_bytes(),
+                    seed.url.as_str(),
+                    host.0,
+                    id,
+                    now.millis(),
+                    seed.weight,
+                ])?;
         }
     }
     transaction.commit()?;
@@ -84,63 +94,40 @@ pub(super) fn seeds(connection: &Connection) -> Result<Vec<KnownSeed>> {
     .collect()
 }
 
-pub(super) fn adopt_seed(store: &mut SqliteStore, of: SeedId, url: &PageUrl, now: Timestamp) -> Result<()> {
-    store.connection.execute(
-        "INSERT INTO seed (fingerprint, url, weight, max_depth, scope, adopted, added_at)
-         SELECT ?2, ?3, weight, max_depth, scope, 1, ?4 FROM seed WHERE id = ?1
-         ON CONFLICT (fingerprint) DO NOTHING",
-        params![of.0, url.fingerprint().to_bytes(), url.as_str(), now.millis()],
-    )?;
+/// Makes a URL that a seed redirects to a seed of its own, with that seed's wishes.
+pub(super) fn adopt_seed(connection: &Connection, of: SeedId, url: &PageUrl, now: Timestamp) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO seed (fingerprint, url, weight, max_depth, scope, adopted, added_at)
+             SELECT ?2, ?3, weight, max_depth, scope, 1, ?4 FROM seed WHERE id = ?1
+             ON CONFLICT (fingerprint) DO NOTHING",
+        )?
+        .execute(params![of.0, url.fingerprint().to_bytes(), url.as_str(), now.millis()])?;
     Ok(())
 }
 
-/// What pages found from this seed count.
-pub(super) fn weight_of_seed(connection: &Connection, seed: SeedId) -> Result<f64> {
-    let weight = connection
-        .prepare_cached("SELECT weight FROM seed WHERE id = ?1")?
-        .query_row([seed.0], |row| row.get(0))
-        .optional()?;
-    Ok(weight.unwrap_or(1.0))
-}
-
-/// Adds a page; `None` if it is known.
-pub(super) fn add(
-    connection: &Connection,
-    host_ids: &mut HashMap<String, HostId>,
-    page: &NewPage,
-    hops: u32,
-    weight: f64,
-    now: Timestamp,
-) -> Result<Option<AddedPage>> {
-    let host = host_id(connection, host_ids, &page.url)?;
-    // No RETURNING: SQLite would journal every page that the statement touches a second time.
-    let added = connection
+/// Adds a page that is not known.
+pub(super) fn insert(connection: &Connection, page: &NewPageRow, now: Timestamp) -> Result<()> {
+    connection
         .prepare_cached(
-            "INSERT OR IGNORE INTO page (fingerprint, url, host_id, seed_id, depth, hops, found_on, found_at, weight,
+            "INSERT INTO page (id, fingerprint, url, host_id, seed_id, depth, hops, found_on, found_at, weight,
                                sitemap_lastmod_seconds)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         )?
         .execute(params![
+            page.id.0,
             page.url.fingerprint().to_bytes(),
             page.url.as_str(),
-            host.0,
+            page.host.0,
             page.seed.0,
             page.depth,
-            hops,
+            page.hops,
             page.found_on.map(|page| page.0),
             now.millis(),
-            weight,
-            page.lastmod,
+            page.weight,
+            page.sitemap_lastmod,
         ])?;
-    Ok((added > 0).then(|| AddedPage {
-        id: PageId(connection.last_insert_rowid()),
-        host,
-        url: page.url.clone(),
-        state: PageState {
-            kin: Kin::of(page.url.as_str()),
-            ..PageState::found(PageId(connection.last_insert_rowid()), host, page.depth, weight, now)
-        },
-    }))
+    Ok(())
 }
 
 fn host_id(connection: &Connection, known: &mut HashMap<String, HostId>, url: &PageUrl) -> Result<HostId> {
@@ -168,6 +155,7 @@ const KNOWN: &str = "SELECT id, fingerprint, url, host_id, depth, weight, found_
 
 fn known(row: &Row<'_>) -> Result<KnownPage> {
     let (page, host) = (PageId(row.get(0)?), HostId(row.get(3)?));
+    let learnt = row.get_ref(14)?.as_blob_or_null().map_err(rusqlite::Error::from)?;
     Ok(KnownPage {
         id: page,
         fingerprint: fingerprint(row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?)?,
@@ -184,7 +172,8 @@ fn known(row: &Row<'_>) -> Result<KnownPage> {
             seen_at: moment(row.get(11)?),
             life: row.get_ref(12)?.as_str().ok().and_then(Life::from_name).unwrap_or_default(),
             failures: row.get(13)?,
-            learnt: learning::learnt(row.get_ref(14)?.as_blob_or_null().map_err(rusqlite::Error::from)?),
+            // What can't be read is read as nothing: the log has it all.
+            learnt: learnt.and_then(Learnt::from_bytes).unwrap_or_default(),
         },
         due_at: Timestamp::from_millis(row.get(8)?),
         last_cycle: row.get::<_, Option<i64>>(9)?.map(CycleId),
@@ -193,21 +182,13 @@ fn known(row: &Row<'_>) -> Result<KnownPage> {
 }
 
 pub(super) fn each(connection: &Connection, each: &mut dyn FnMut(KnownPage)) -> Result<()> {
-    let mut statement = connection.prepare(&format!("{KNOWN} ORDER BY id"))?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        each(known(row)?);
-    }
-    Ok(())
+    let sql = format!("{KNOWN} WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3");
+    let last = last_id(connection, "page", "id")?;
+    each_by_id(connection, (&sql, &[]), (last, None), |page| page.id.0, known, each)
 }
 
 pub(super) fn one(connection: &Connection, page: PageId) -> Result<Option<KnownPage>> {
     let mut statement = connection.prepare_cached(&format!("{KNOWN} WHERE id = ?1"))?;
     let mut rows = statement.query([page.0])?;
     rows.next()?.map(known).transpose()
-}
-
-pub(super) fn count_held(connection: &Connection) -> Result<u64> {
-    let held = "SELECT count(*) FROM page WHERE seen_at IS NOT NULL";
-    Ok(count(connection.query_row(held, [], |row| row.get(0))?))
 }

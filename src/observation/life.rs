@@ -1,22 +1,11 @@
-//! The atomic fact that a visit leaves behind, and what a run of them makes of a page.
+//! The life of a page, by how its visits ended: alive, missing, gone, failing; and when it may be visited again.
 //!
-//! The log of observations is append-only; a page's [`Standing`] is folded from it, one observation at a time, by
-//! the same function live, on a rebuild and in a replay.
+//! One bad answer is not believed: a page is gone only when a second visit says so.
 
 use std::time::Duration;
 
 use crate::fetch::visit::{Outcome, Refused};
 use crate::time::Timestamp;
-
-/// What one visit taught.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Observation {
-    pub at: Timestamp,
-    pub outcome: Outcome,
-    pub status: Option<u16>,
-    pub bytes: u64,
-    pub took: Duration,
-}
 
 /// Where a page is in its life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -24,6 +13,7 @@ pub enum Life {
     /// Never visited.
     #[default]
     New,
+    /// The last visit brought it, or the word that it is unchanged.
     Alive,
     /// 404 or 410, once: not believed yet.
     Missing,
@@ -38,6 +28,7 @@ pub enum Life {
 }
 
 impl Life {
+    /// Every one of them.
     pub const ALL: [Life; 7] =
         [Life::New, Life::Alive, Life::Missing, Life::Gone, Life::Failing, Life::Blocked, Life::Redirected];
 
@@ -54,18 +45,20 @@ impl Life {
         }
     }
 
+    /// The life of that name.
     pub fn from_name(name: &str) -> Option<Life> {
         Self::ALL.into_iter().find(|life| life.name() == name)
     }
 }
 
-/// What a page's observations amount to, as far as scheduling goes.
+/// A page's life, and when it may be visited again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
+    /// Where it is in its life.
     pub life: Life,
     /// Visits in a row that brought nothing.
     pub failures: u32,
-    /// Not to be visited before.
+    /// It is not visited before this time.
     pub due_at: Timestamp,
 }
 

@@ -1,0 +1,146 @@
+//! What is recorded together: visits as they came home, and what came of them.
+
+use crate::change::ChangeSettings;
+use crate::change::changed_when::ChangedWhen;
+use crate::fetch::visit::{HostReport, Outcome};
+use crate::observation::Attempt;
+use crate::page::{Fingerprint, Host, HostId, PageId, PageUrl, SeedId};
+use crate::policy::{PageState, Score};
+use crate::store::{Change, ReadContent, Tally};
+use crate::time::Timestamp;
+use crate::unique::{NewPage, Refusal};
+
+/// Visits and whatever else is committed with them.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// In the order in which they came home.
+    pub visits: Vec<VisitRecord>,
+    /// Pages found elsewhere than on a page (in sitemaps).
+    pub found: Vec<NewPage>,
+    /// When pages changed last, by their sitemap, in UTC seconds.
+    pub sitemap_dates: Vec<(Fingerprint, i64)>,
+    /// Seeds that redirect: the address they lead to becomes a seed with their wishes.
+    pub adopted_seeds: Vec<(SeedId, PageUrl)>,
+    /// What the fetcher learnt of hosts.
+    pub hosts: Vec<HostReport>,
+    /// Hosts whose sitemaps were read.
+    pub sitemaps_read: Vec<(Host, Timestamp)>,
+    /// Links that were not taken, by reason.
+    pub refusals: Vec<(Refusal, u64)>,
+    /// What was spent.
+    pub tally: Tally,
+    /// When it is recorded.
+    pub now: Timestamp,
+    /// How changes are measured.
+    pub change: ChangeSettings,
+}
+
+impl Batch {
+    /// Is there nothing to record?
+    pub fn is_empty(&self) -> bool {
+        self.visits.is_empty()
+            && self.found.is_empty()
+            && self.sitemap_dates.is_empty()
+            && self.adopted_seeds.is_empty()
+            && self.hosts.is_empty()
+            && self.sitemaps_read.is_empty()
+            && self.refusals.is_empty()
+            && self.tally == Tally::default()
+    }
+}
+
+/// A visit, ready to be judged.
+#[derive(Debug)]
+pub struct VisitRecord {
+    /// The page that was visited.
+    pub page: PageId,
+    /// How the visit ended.
+    pub attempt: Attempt,
+    /// What it brought.
+    pub content: Option<Content>,
+    /// The `ETag` of the answer.
+    pub etag: Option<String>,
+    /// The `Last-Modified` of the answer.
+    pub last_modified: Option<String>,
+    /// The page asks not to be indexed.
+    pub noindex: bool,
+    /// What the host was asked to compare.
+    pub validator: Option<&'static str>,
+    /// A hash of what decided which of its links were taken.
+    pub rules: u64,
+    /// A hash of the rules that left its text; 0: there were none.
+    pub text_rules: u64,
+    /// What counts as a change of this page.
+    pub changed_when: ChangedWhen,
+    /// Pages that were found on it and were not known.
+    pub found: Vec<NewPage>,
+    /// The known pages that it links to, as [`Fingerprint::prefix`] has them, sorted; `None` if it was not read.
+    pub links: Option<Vec<u64>>,
+    /// The dates of its entries in UTC seconds, if it is a feed.
+    pub entry_dates: Option<Vec<i64>>,
+    /// The page it redirects to.
+    pub redirect: Option<Fingerprint>,
+    /// The page that it is another spelling of.
+    pub alias: Option<Fingerprint>,
+}
+
+/// What a fetched page holds.
+#[derive(Debug)]
+pub enum Content {
+    /// The bytes that the store holds of it already.
+    Held,
+    /// A body that was read.
+    Read(ReadContent),
+}
+
+impl Content {
+    /// The body that was read, if it is not the one held.
+    pub fn read(&self) -> Option<&ReadContent> {
+        match self {
+            Content::Held => None,
+            Content::Read(read) => Some(read),
+        }
+    }
+}
+
+/// What came of a batch.
+#[derive(Debug, Default)]
+pub struct Recorded {
+    /// Pages that are really new, with their ids.
+    pub new: Vec<AddedPage>,
+    /// For each visit of the batch, in its order, how it was judged.
+    pub visits: Vec<RecordedVisit>,
+}
+
+/// A visit as it was recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedVisit {
+    /// As it came, unless a redirect turned out to close a circle.
+    pub outcome: Outcome,
+    /// Did the page change? `None`: there was nothing to compare with.
+    pub changed: Option<bool>,
+    /// The change to tell of, if it did.
+    pub change: Option<Change>,
+}
+
+/// A page that was just added.
+#[derive(Clone, Debug)]
+pub struct AddedPage {
+    /// Its number.
+    pub id: PageId,
+    /// Its host.
+    pub host: HostId,
+    /// Its address.
+    pub url: PageUrl,
+    /// What a policy sees of it.
+    pub state: PageState,
+}
+
+/// A page that was just added, with its score.
+#[derive(Clone, Debug)]
+pub(super) struct FoundPage {
+    pub(super) host: HostId,
+    pub(super) url: PageUrl,
+    pub(super) state: PageState,
+    pub(super) score: Score,
+}

@@ -1,0 +1,189 @@
+//! What pages and their policy have learnt: priors, and memories made again.
+//!
+//! Priors are fitted again whenever there are a quarter more visits that had something to compare with
+//! ([`is_time_to_fit`]), and pages are learnt again from the log if they moved.
+
+use std::collections::HashMap;
+
+use crate::estimate::censored::{History, KEPT_LENGTHS};
+use crate::estimate::priors::{GroupBy, LEAST_PAGES_IN_ALL, PriorKind, Priors, is_time_to_fit};
+use crate::observation::{Lesson, lessons};
+use crate::page::{Depth, HostId, PageId};
+use crate::policy::page_state::seen;
+use crate::policy::{Learnt, Policy};
+use crate::store::{Commit, PageFacts, PageRefold, Store, StoreError, Wanted};
+use crate::time::Age;
+
+/// Pages that are looked at for a fit, at the most: evenly taken from all.
+const MOST_PAGES: u64 = 200_000;
+/// A prior that moved less than this, as a ratio, is left as it was: learning all pages again would change nothing.
+const NEARLY: f64 = 1.05;
+
+/// The priors that the policy should go by: those of the store, or new ones if it is time for a fit. Says whether they
+/// are new.
+pub fn priors(store: &mut dyn Store, policy: &dyn Policy) -> Result<(Priors, bool), StoreError> {
+    let held = store.priors()?;
+    let Some(kind) = policy.prior_kind() else {
+        return Ok((held, false));
+    };
+    let comparisons = store.comparisons()?;
+    if !is_time_to_fit(comparisons, held.comparisons) {
+        return Ok((held, false));
+    }
+    let mut fitted = fit(store, held.by, &[kind])?;
+    fitted.comparisons = comparisons;
+    if fitted.is_empty() || nearly_the_same(&held, &fitted, kind) {
+        fitted.all.clone_from(&held.all);
+    } else {
+        fitted.all.extend(held.all.iter().filter(|prior| prior.kind != kind));
+    }
+    Ok((fitted, true))
+}
+
+fn nearly_the_same(held: &Priors, fitted: &Priors, kind: PriorKind) -> bool {
+    let of = |priors: &Priors| {
+        let own = priors.all.iter().filter(|prior| prior.kind == kind);
+        own.map(|prior| (prior.group, prior.numbers)).collect::<HashMap<_, _>>()
+    };
+    let (held, fitted) = (of(held), of(fitted));
+    let near = |one: f64, other: f64| (one / other).max(other / one) < NEARLY;
+    held.len() == fitted.len()
+        && held.iter().all(|(group, [first, second])| {
+            fitted.get(group).is_some_and(|numbers| near(*first, numbers[0]) && near(*second, numbers[1]))
+        })
+}
+
+/// Fits priors of these kinds to what the store's visits found.
+pub fn fit(store: &mut dyn Store, by: GroupBy, kinds: &[PriorKind]) -> Result<Priors, StoreError> {
+    let mut pages: Vec<(HostId, Depth, History)> = Vec::new();
+    let every = store.pages_held()?.div_ceil(MOST_PAGES).max(1);
+    store.each_history(every, &mut |page| {
+        if page.lessons.is_empty() {
+            return;
+        }
+        let mut history = History::keeping(KEPT_LENGTHS);
+        for (interval, seen) in seen(&page.lessons) {
+            history.add(interval.days().max(Age::SHORTEST_DAYS), seen);
+        }
+        pages.push((page.host, page.depth, history));
+    })?;
+    if pages.len() < LEAST_PAGES_IN_ALL {
+        return Ok(Priors { by, ..Priors::default() });
+    }
+    Ok(Priors::fit(by, kinds, &pages))
+}
+
+/// Gets a store ready for a cycle by this policy: new priors are kept, and pages are learnt again that another policy, or
+/// this one with other priors, had learnt. `progress` is told how much of how much is done.
+pub fn learn(
+    store: &mut dyn Store,
+    policy: &mut dyn Policy,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(), StoreError> {
+    let (priors, are_new) = priors(store, policy)?;
+    if are_new {
+        store.set_priors(&priors)?;
+    }
+    believe(policy, &priors);
+    let pages = relearn(store, policy, progress)?;
+    if pages > 0 {
+        tracing::info!(pages, policy = policy.name(), "learnt again from the log");
+    }
+    Ok(())
+}
+
+/// Who made the memories that pages have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// A policy whose memory is of this kind.
+    By(String),
+    /// They are being made again: if that is stopped on the way, some are of one kind and some of another, and the next
+    /// run learns them all again.
+    BeingLearnt,
+}
+
+/// The store's note of the kind of memory that pages have.
+const MEMORY_KIND: &str = "memory-kind";
+const BEING_LEARNT: &str = "being learnt";
+
+/// Who made the memories of the store's pages; `None` if no page has one.
+pub fn memory(store: &mut dyn Store) -> Result<Option<Memory>, StoreError> {
+    let kind = store.note(MEMORY_KIND)?;
+    Ok(kind.map(|kind| if kind == BEING_LEARNT { Memory::BeingLearnt } else { Memory::By(kind) }))
+}
+
+/// Notes who makes the memories from here on.
+pub(super) fn set_memory(store: &mut dyn Store, memory: &Memory) -> Result<(), StoreError> {
+    let kind = match memory {
+        Memory::By(kind) => kind,
+        Memory::BeingLearnt => BEING_LEARNT,
+    };
+    store.set_note(MEMORY_KIND, kind)
+}
+
+/// Pages that are learnt and committed together.
+const AT_ONCE: usize = 1000;
+
+/// Makes the memory of every page again from the log, unless it is of the kind that this policy makes. Says how many
+/// pages were learnt; `progress` is told how much of how much is done.
+///
+/// It commits some pages at a time. If it fails on the way, the next run learns them all again.
+pub fn relearn(
+    store: &mut dyn Store,
+    policy: &dyn Policy,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<u64, StoreError> {
+    let own = Memory::By(policy.memory_version());
+    if memory(store)?.as_ref() == Some(&own) {
+        return Ok(0);
+    }
+    let mut pages: Vec<PageId> = Vec::new();
+    store.each_page(&mut |page| pages.extend(page.state.seen_at.map(|_| page.id)))?;
+    set_memory(store, &Memory::BeingLearnt)?;
+    let mut done = 0;
+    for some in pages.chunks(AT_ONCE) {
+        let logs = store.logs(some)?;
+        let facts = store.load(&Wanted { pages: some.to_vec(), ..Wanted::default() })?.pages;
+        let mut facts: HashMap<PageId, PageFacts> = facts.into_iter().map(|page| (page.id, page)).collect();
+        let mut rows = Commit::default();
+        for (page, log) in some.iter().zip(&logs) {
+            let Some(PageFacts { id, host, depth, folded, .. }) = facts.remove(page) else { continue };
+            let learnt = taught(&lessons(log), host, depth, policy);
+            rows.refolded.push(PageRefold { page: id, folded, learnt });
+        }
+        store.commit(&rows)?;
+        done += some.len() as u64;
+        progress(done, pages.len() as u64);
+    }
+    set_memory(store, &own)?;
+    Ok(done)
+}
+
+/// What a policy learns from these visits of a page.
+pub(super) fn taught(lessons: &[Lesson], host: HostId, depth: Depth, policy: &dyn Policy) -> Learnt {
+    let mut learnt = Learnt::default();
+    for lesson in lessons {
+        learnt.take(lesson, host, depth, policy);
+    }
+    learnt
+}
+
+/// Gives the policy its priors.
+pub fn believe(policy: &mut dyn Policy, priors: &Priors) {
+    policy.believe(priors);
+}
+
+/// What a policy would have learnt of every page, if that is not what the store holds. The store is left as it is.
+pub fn learnt_otherwise(
+    store: &mut dyn Store,
+    policy: &dyn Policy,
+) -> Result<Option<HashMap<PageId, Learnt>>, StoreError> {
+    if memory(store)? == Some(Memory::By(policy.memory_version())) {
+        return Ok(None);
+    }
+    let mut all = HashMap::new();
+    store.each_history(1, &mut |page| {
+        all.insert(page.page, taught(&page.lessons, page.host, page.depth, policy));
+    })?;
+    Ok(Some(all))
+}

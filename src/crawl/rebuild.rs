@@ -1,0 +1,178 @@
+//! Sketches and states of pages made again from the versions and the log, and compared with those that are kept.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+
+use super::learning::{self, Memory};
+use super::record::{kept_sketch, made_sketch, sketch_row};
+use crate::change::ChangeSettings;
+use crate::change::divergence::{Divergence, divergence};
+use crate::change::sketch::Sketch;
+use crate::observation::{Observation, VersionHashes, rebuild};
+use crate::page::PageId;
+use crate::policy::Policy;
+use crate::store::{Commit, PageFacts, PageRefold, Result, Store, StoreError, VersionId, Wanted};
+
+/// What a rebuild found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Rebuilt {
+    /// Versions that there are.
+    pub versions: u64,
+    /// Pages that there are.
+    pub pages: u64,
+    /// Versions whose sketch was not the one that their text gives.
+    pub sketches_differ: u64,
+    /// Pages that were not what their log amounts to.
+    pub pages_differ: u64,
+}
+
+/// Versions or pages that are committed together: a rebuild that is stopped has rebuilt whole ones.
+const AT_ONCE: usize = 500;
+
+/// Makes every sketch, and then every page's state, again. Without `write` it only says what would differ. `progress` is
+/// told how much of how much is done.
+///
+/// It commits some pages at a time. One that fails on the way leaves a store that can be used: the next crawl learns its
+/// pages again.
+pub fn rebuild(
+    store: &mut dyn Store,
+    policy: &dyn Policy,
+    settings: ChangeSettings,
+    write: bool,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Rebuilt> {
+    let mut pages = Vec::new();
+    store.each_page(&mut |page| pages.push(page.id))?;
+    let versions = store.summary()?.versions;
+    let (mut done, all) = (0, versions + pages.len() as u64);
+    let mut rebuilt = Rebuilt { versions, pages: pages.len() as u64, ..Rebuilt::default() };
+    // What another policy learnt is no mistake: it is made again when this one takes over.
+    let is_learnt = learning::memory(store)? == Some(Memory::By(policy.memory_version()));
+    if write {
+        learning::set_memory(store, &Memory::BeingLearnt)?;
+    }
+    let mut work = Work { store, settings, write, remade: HashSet::new() };
+    let mut after = VersionId(i64::MIN);
+    loop {
+        let (differ, read, last) = work.resketch(after)?;
+        let Some(last) = last else { break };
+        (after, done) = (last, done + read);
+        rebuilt.sketches_differ += differ;
+        progress(done, all);
+    }
+    for some in pages.chunks(AT_ONCE) {
+        rebuilt.pages_differ += work.refold(some, policy, is_learnt || write)?;
+        done += some.len() as u64;
+        progress(done, all);
+    }
+    if write {
+        learning::set_memory(store, &Memory::By(policy.memory_version()))?;
+    }
+    Ok(rebuilt)
+}
+
+struct Work<'a> {
+    store: &'a mut dyn Store,
+    settings: ChangeSettings,
+    write: bool,
+    /// Versions whose sketch differs and was not written: it is made again whenever it is needed.
+    remade: HashSet<VersionId>,
+}
+
+impl Work<'_> {
+    /// Makes the sketches of the next versions: those that differ, those that were read, and the last of these.
+    fn resketch(&mut self, after: VersionId) -> Result<(u64, u64, Option<VersionId>)> {
+        let versions = self.store.sketched_versions(after, AT_ONCE)?;
+        let mut rows = Commit::default();
+        let mut differ = 0;
+        // A version without text has a sketch only if it was read as one that has words.
+        for row in versions.iter().filter(|row| row.sketch.is_some() || row.has_text) {
+            let made = made_sketch(self.store, row.version, self.settings)?;
+            if row.sketch.as_ref().and_then(|kept| kept_sketch(kept, self.settings)).as_ref() == Some(&made) {
+                continue;
+            }
+            differ += 1;
+            if self.write {
+                rows.sketches.push(sketch_row(row.version, &made, self.settings));
+            } else {
+                self.remade.insert(row.version);
+            }
+        }
+        if self.write {
+            self.store.commit(&rows)?;
+        }
+        Ok((differ, versions.len() as u64, versions.last().map(|row| row.version)))
+    }
+
+    /// Folds the logs of these pages again; how many were not what their log amounts to.
+    fn refold(&mut self, pages: &[PageId], policy: &dyn Policy, compares_memory: bool) -> Result<u64> {
+        let logs = self.store.logs(pages)?;
+        let named = logs.iter().flatten().filter_map(|fact| fact.found).map(|found| found.version);
+        let mut versions: Vec<VersionId> = named.collect();
+        versions.sort_unstable();
+        versions.dedup();
+        let wanted = Wanted { pages: pages.to_vec(), versions, ..Wanted::default() };
+        let loaded = self.store.load(&wanted)?;
+        let hashes: HashMap<VersionId, VersionHashes> =
+            loaded.versions.into_iter().map(|hashes| (hashes.version, hashes)).collect();
+        let kept: HashMap<PageId, PageFacts> = loaded.pages.into_iter().map(|page| (page.id, page)).collect();
+        let mut rows = Commit::default();
+        let mut differ = 0;
+        for (page, log) in pages.iter().zip(&logs) {
+            let Some(before) = kept.get(page) else { continue };
+            let after = self.page(before, log, &hashes, policy)?;
+            let same_memory = !compares_memory || before.learnt == after.learnt;
+            if !before.is_readable || before.folded != after.folded || !same_memory {
+                differ += 1;
+                rows.refolded.push(after);
+            }
+        }
+        if self.write {
+            self.store.commit(&rows)?;
+        }
+        Ok(differ)
+    }
+
+    fn page(
+        &mut self,
+        before: &PageFacts,
+        log: &[Observation],
+        hashes: &HashMap<VersionId, VersionHashes>,
+        policy: &dyn Policy,
+    ) -> Result<PageRefold> {
+        let hashes = |version: VersionId| {
+            let missing = || StoreError::BadValue(format!("version {}, which is not there", version.0));
+            hashes.get(&version).copied().ok_or_else(missing)
+        };
+        let most_profiles = self.settings.profiles;
+        let mut sketches: HashMap<VersionId, Sketch> = HashMap::new();
+        let mut sketch = |version: VersionId| -> Result<Sketch> {
+            if let Some(known) = sketches.get(&version) {
+                return Ok(known.clone());
+            }
+            let sketch = self.sketch(version)?;
+            sketches.insert(version, sketch.clone());
+            Ok(sketch)
+        };
+        let measure = |found: VersionId, from: VersionId| -> Result<Divergence> {
+            let from = sketch(from)?;
+            Ok(divergence(&sketch(found)?, &from))
+        };
+        let (folded, lessons) = rebuild::refold(log, most_profiles, hashes, measure)?;
+        let learnt = learning::taught(&lessons, before.host, before.depth, policy);
+        Ok(PageRefold { page: before.id, folded, learnt })
+    }
+
+    /// The sketch of a version, as it is kept after the rebuild.
+    fn sketch(&mut self, version: VersionId) -> Result<Sketch> {
+        if !self.remade.contains(&version) {
+            let wanted = Wanted { sketches: vec![version], ..Wanted::default() };
+            let kept = self.store.load(&wanted)?.sketches.pop();
+            if let Some(sketch) = kept.and_then(|row| kept_sketch(&row, self.settings)) {
+                return Ok(sketch);
+            }
+        }
+        made_sketch(self.store, version, self.settings)
+    }
+}

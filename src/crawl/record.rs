@@ -1,0 +1,499 @@
+//! Load → judge → commit: a batch of visits becomes facts in the log and states of pages.
+//!
+//! The rows that a batch needs are loaded in a few set queries, every visit is judged in memory by the functions of
+//! [`crate::observation`], and the finished rows are committed together. Visits of one batch may concern the same page, or
+//! lead to pages that were found in it: each is judged as if those before it had been recorded.
+
+use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
+
+use super::batch::{AddedPage, Batch, Content, FoundPage, Recorded, RecordedVisit, VisitRecord};
+use super::weights::Weights;
+use crate::change::divergence::{Divergence, divergence};
+use crate::change::fragment::SCHEME;
+use crate::change::sketch::Sketch;
+use crate::change::{self, ChangeSettings};
+use crate::fetch::visit::{Outcome, OutcomeClass, RedirectFault};
+use crate::observation::compare::{Brought, Held, compare};
+use crate::observation::{
+    Attempt, Comparison, Life, Observation, PageGraph, PageNode, Told, VersionHashes, told,
+};
+use crate::page::{HostId, Kin, PageId};
+use crate::policy::{self, PageState, Policy};
+use crate::store::{
+    Change, Commit, CycleCounts, CycleId, Earlier, EarlierContent, FreeIds, JudgedVisit, Loaded, NewPageRow,
+    NewVersion, PageFacts, ReadAs, ReadContent, Result, SketchRow, Store, StoreError, VersionId, Wanted,
+};
+use crate::time::Timestamp;
+use crate::unique::NewPage;
+
+/// What records visits: the store, and the policy that learns from them. A cycle hands it to its writer and gets it back.
+pub(super) struct Recorder {
+    pub(super) store: Box<dyn Store>,
+    pub(super) policy: Box<dyn Policy>,
+    /// Importance of the pages that are found.
+    pub(super) weights: Weights,
+}
+
+impl Recorder {
+    /// Records a batch, all of it or nothing. New pages get their score.
+    pub(super) fn record(
+        &mut self,
+        cycle: CycleId,
+        batch: Batch,
+    ) -> Result<(Vec<RecordedVisit>, Vec<FoundPage>)> {
+        let Recorded { new, visits } = record(&mut *self.store, &*self.policy, cycle, batch)?;
+        let now = Timestamp::now();
+        let scored = |AddedPage { id, host, url, state }: AddedPage| {
+            let state = PageState { weight: self.weights.of(id, state.weight), ..state };
+            let score = policy::score(&*self.policy, &state, now);
+            FoundPage { host, url, state, score }
+        };
+        Ok((visits, new.into_iter().map(scored).collect()))
+    }
+}
+
+/// Records a batch, all of it or nothing. Pages learn by this policy.
+pub fn record(store: &mut dyn Store, policy: &dyn Policy, cycle: CycleId, batch: Batch) -> Result<Recorded> {
+    let loaded = store.load(&wanted(&batch))?;
+    let past = Past::load(store, &batch, &loaded)?;
+    let (rows, recorded) = Judge::new(policy, cycle, &batch, loaded, past).judge(batch)?;
+    store.commit(&rows)?;
+    Ok(recorded)
+}
+
+// --- loading -----------------------------------------------------------------------------------------------------
+
+/// The rows that can be named before anything else is known.
+fn wanted(batch: &Batch) -> Wanted {
+    let mut wanted = Wanted {
+        free_ids: true,
+        pages: batch.visits.iter().map(|visit| visit.page).collect(),
+        seeds: batch.found.iter().map(|page| page.seed).collect(),
+        ..Wanted::default()
+    };
+    let found = || batch.found.iter().chain(batch.visits.iter().flat_map(|visit| &visit.found));
+    wanted.found = found().map(|page| page.url.fingerprint()).collect();
+    let mut origins: HashSet<&str> = HashSet::new();
+    let new_origins = found().filter(|page| origins.insert(page.url.origin()));
+    wanted.origins = new_origins.map(|page| page.url.origin().to_owned()).collect();
+    for visit in &batch.visits {
+        wanted.targets.extend(visit.redirect.into_iter().chain(visit.alias));
+        if visit.alias.is_some() || !visit.attempt.outcome.is_success() {
+            wanted.aliases_of.push(visit.page);
+        }
+        if let Some(Content::Read(read)) = &visit.content {
+            wanted.contents.push((read.body_hash, read.text_hash));
+        }
+    }
+    wanted.pages.sort_unstable();
+    wanted.pages.dedup();
+    wanted.seeds.sort_unstable();
+    wanted.seeds.dedup();
+    wanted
+}
+
+/// What visits that found another content are measured by.
+#[derive(Default)]
+struct Past {
+    sketches: HashMap<VersionId, Sketch>,
+    earlier: HashMap<EarlierContent, Earlier>,
+}
+
+impl Past {
+    fn load(store: &mut dyn Store, batch: &Batch, loaded: &Loaded) -> Result<Past> {
+        let pages: HashMap<PageId, &PageFacts> = loaded.pages.iter().map(|page| (page.id, page)).collect();
+        let reads: Vec<EarlierContent> = batch.visits.iter().filter_map(earlier_content).collect();
+        // Pages whose content, and those whose text, is another one in at least one of their visits.
+        let (mut other, mut moved) = (HashSet::new(), HashSet::new());
+        for read in &reads {
+            let Some(held) = pages.get(&read.page).and_then(|page| page.held) else { continue };
+            if (held.body, held.text) != (read.body, read.text) {
+                other.insert(read.page);
+            }
+            if held.text != read.text && read.has_words {
+                moved.insert(read.page);
+            }
+        }
+        let mut wanted = Wanted::default();
+        wanted.earlier.extend(reads.iter().filter(|read| other.contains(&read.page)));
+        for page in loaded.pages.iter().filter(|page| moved.contains(&page.id)) {
+            let bases = page.folded.profiles.iter().map(|profile| profile.base.version);
+            wanted.sketches.extend(bases.chain(page.folded.version));
+        }
+        wanted.sketches.sort_unstable();
+        wanted.sketches.dedup();
+        let found = store.load(&wanted)?;
+        let mut sketches: HashMap<VersionId, Sketch> = HashMap::with_capacity(found.sketches.len());
+        for row in &found.sketches {
+            sketches.extend(kept_sketch(row, batch.change).map(|sketch| (row.version, sketch)));
+        }
+        // Rare: only where fragments were made otherwise before.
+        for version in wanted.sketches {
+            if let std::collections::hash_map::Entry::Vacant(place) = sketches.entry(version) {
+                place.insert(made_sketch(store, version, batch.change)?);
+            }
+        }
+        Ok(Past { sketches, earlier: wanted.earlier.into_iter().zip(found.earlier).collect() })
+    }
+}
+
+/// The content that a visit read, as it may have been seen before.
+fn earlier_content(visit: &VisitRecord) -> Option<EarlierContent> {
+    let read = visit.content.as_ref()?.read()?;
+    let (body, text, has_words) = (read.body_hash, read.text_hash, read.sketch.is_some());
+    Some(EarlierContent { page: visit.page, body, text, has_words })
+}
+
+/// The sketch that is kept of a version, if its fragments were made as they are made now. One that can't be read is not
+/// used: the text has it all.
+pub(super) fn kept_sketch(row: &SketchRow, settings: ChangeSettings) -> Option<Sketch> {
+    let is_current = (row.scheme, row.words) == (i64::from(SCHEME), settings.fragment_words as i64);
+    if is_current { Sketch::from_bytes(&row.hashes) } else { None }
+}
+
+/// A version's sketch, made from its text.
+pub(super) fn made_sketch(
+    store: &mut dyn Store,
+    version: VersionId,
+    settings: ChangeSettings,
+) -> Result<Sketch> {
+    let text = store.version(version)?.map(|found| found.text).unwrap_or_default();
+    Ok(change::sketch(&text, settings))
+}
+
+/// A sketch as it is kept.
+pub(super) fn sketch_row(version: VersionId, sketch: &Sketch, settings: ChangeSettings) -> SketchRow {
+    let (scheme, words) = (i64::from(SCHEME), settings.fragment_words as i64);
+    SketchRow { version, scheme, words, hashes: sketch.to_bytes() }
+}
+
+// --- judging -----------------------------------------------------------------------------------------------------
+
+/// Judges the visits of a batch, one after the other, and gathers the rows that come of it.
+struct Judge<'a> {
+    policy: &'a dyn Policy,
+    cycle: CycleId,
+    now: Timestamp,
+    change: ChangeSettings,
+    pages: HashMap<PageId, PageFacts>,
+    graph: PageGraph,
+    /// Contents that are held, by their hashes.
+    contents: HashMap<(u128, u128), VersionHashes>,
+    hosts: HashMap<String, HostId>,
+    past: Past,
+    /// Contents that visits of this batch found, with their times.
+    seen: HashMap<PageId, Vec<(Timestamp, VersionHashes)>>,
+    free: FreeIds,
+    /// The first version that this batch may add.
+    first_version: i64,
+    rows: Commit,
+    counts: CycleCounts,
+    recorded: Recorded,
+}
+
+impl<'a> Judge<'a> {
+    fn new(policy: &'a dyn Policy, cycle: CycleId, batch: &Batch, loaded: Loaded, past: Past) -> Self {
+        let mut graph = PageGraph::default();
+        // The visited pages first: they and no others change.
+        loaded.pages.iter().for_each(|page| graph.add(page.node));
+        loaded.nodes.into_iter().for_each(|node| graph.add(node));
+        let mut pages: HashMap<PageId, PageFacts> =
+            loaded.pages.into_iter().map(|page| (page.id, page)).collect();
+        for (page, date) in &batch.sitemap_dates {
+            if let Some(page) = graph.id(*page).and_then(|id| pages.get_mut(&id)) {
+                page.sitemap_date = Some(Timestamp::from_seconds(*date));
+            }
+        }
+        let rows = Commit { now: batch.now, ..Commit::default() };
+        let mut judge = Self {
+            policy,
+            cycle,
+            now: batch.now,
+            change: batch.change,
+            pages,
+            graph,
+            contents: loaded.versions.iter().map(|held| ((held.body, held.text), *held)).collect(),
+            hosts: loaded.hosts,
+            past,
+            seen: HashMap::new(),
+            free: loaded.free_ids,
+            first_version: loaded.free_ids.version,
+            rows,
+            counts: CycleCounts { tally: batch.tally, ..CycleCounts::default() },
+            recorded: Recorded::default(),
+        };
+        for page in &batch.found {
+            let weight = loaded.seed_weights.get(&page.seed).copied().unwrap_or(1.0);
+            judge.add_page(page, 0, weight);
+        }
+        judge
+    }
+
+    fn judge(mut self, batch: Batch) -> Result<(Commit, Recorded)> {
+        for visit in batch.visits {
+            self.visit(visit)?;
+        }
+        let (mut rows, mut counts) = (self.rows, self.counts);
+        counts.new_pages = self.recorded.new.len() as u64;
+        rows.cycle = Some((self.cycle, counts));
+        rows.aliases = self.graph.changed().collect();
+        rows.adopted_seeds = batch.adopted_seeds;
+        rows.sitemap_dates = batch.sitemap_dates;
+        rows.hosts = batch.hosts;
+        rows.sitemaps_read = batch.sitemaps_read;
+        rows.refusals = batch.refusals;
+        Ok((rows, self.recorded))
+    }
+
+    /// Takes in a page that was found, unless it is known.
+    fn add_page(&mut self, page: &NewPage, hops: u32, weight: f64) {
+        let fingerprint = page.url.fingerprint();
+        if self.graph.id(fingerprint).is_some() {
+            return;
+        }
+        let host = match self.hosts.get(page.url.origin()) {
+            Some(host) => *host,
+            None => {
+                let host = HostId(self.free.host);
+                self.free.host += 1;
+                self.hosts.insert(page.url.origin().to_owned(), host);
+                self.rows.new_hosts.push((host, page.url.origin().to_owned()));
+                host
+            }
+        };
+        let id = PageId(self.free.page);
+        self.free.page += 1;
+        let node = PageNode { id, fingerprint, alias_of: None, redirects_to: None, life: Life::New };
+        self.graph.add(node);
+        self.rows.new_pages.push(NewPageRow {
+            id,
+            url: page.url.clone(),
+            host,
+            seed: page.seed,
+            depth: page.depth,
+            hops,
+            found_on: page.found_on,
+            weight,
+            sitemap_lastmod: page.lastmod,
+        });
+        let state = PageState::found(id, host, page.depth, weight, self.now);
+        let state = PageState { kin: Kin::of(page.url.as_str()), ..state };
+        self.recorded.new.push(AddedPage { id, host, url: page.url.clone(), state });
+    }
+
+    fn visit(&mut self, visit: VisitRecord) -> Result<()> {
+        let id = visit.page;
+        let missing = || StoreError::BadValue(format!("a visit of page {id}, which is not there"));
+        let mut page = self.pages.remove(&id).ok_or_else(missing)?;
+        let known = self.recorded.new.len();
+        let hops = if visit.redirect.is_some() { page.hops + 1 } else { 0 };
+        for found in &visit.found {
+            self.add_page(found, hops, page.weight);
+        }
+        let new_links = (self.recorded.new.len() - known) as u32;
+        let target = visit.redirect.and_then(|to| self.graph.id(to));
+        let outcome = match target {
+            Some(target) if self.graph.leads_back(id, target) => Outcome::BadRedirect(RedirectFault::Loop),
+            _ => visit.attempt.outcome.clone(),
+        };
+        let previous = page.folded.version;
+        let (fact, brought) = self.judge_content(&mut page, &visit, outcome, new_links);
+        let alias = visit.alias.filter(|_| !matches!(fact.attempt.outcome, Outcome::BadRedirect(_)));
+        let redirects_to = target.filter(|_| matches!(fact.attempt.outcome, Outcome::Redirected { .. }));
+        self.graph.visited(id, page.folded.standing, redirects_to, alias);
+        self.count(&fact);
+        let change = match (fact.changed, fact.found, previous) {
+            (Some(true), Some(found), Some(previous)) => Some(Change {
+                page: id.0,
+                url: page.url.clone(),
+                at: fact.attempt.at,
+                previous_at: self.previous_at(&visit),
+                divergence: fact.divergence,
+                version: found.version.0,
+                previous_version: previous.0,
+                returned_to: fact.returned_to.map(|version| version.0),
+                bytes: fact.attempt.bytes,
+            }),
+            _ => None,
+        };
+        if let Some(hashes) = brought {
+            page.held = Some(hashes);
+            self.seen.entry(id).or_default().push((fact.attempt.at, hashes));
+        }
+        let (outcome, changed) = (fact.attempt.outcome.clone(), fact.changed);
+        self.recorded.visits.push(RecordedVisit { outcome, changed, change });
+        self.finish(page, visit, fact, redirects_to);
+        Ok(())
+    }
+
+    /// Holds a visit against what the page held: the fact it leaves, folded into the page and taught to the policy. Says
+    /// which content the page holds now, if the visit brought or confirmed any.
+    fn judge_content(
+        &mut self,
+        page: &mut PageFacts,
+        visit: &VisitRecord,
+        outcome: Outcome,
+        new_links: u32,
+    ) -> (Observation, Option<VersionHashes>) {
+        let at = visit.attempt.at;
+        let brought = match &visit.content {
+            Some(Content::Read(read)) => Brought::Content {
+                hashes: self.version_of(read),
+                text_rules: visit.text_rules,
+                has_words: read.sketch.is_some(),
+            },
+            Some(Content::Held) => Brought::Confirmation,
+            None if visit.attempt.outcome == Outcome::NotModified => Brought::Confirmation,
+            None => Brought::Nothing,
+        };
+        let held = page.held.map(|hashes| Held {
+            hashes,
+            text_rules: page.folded.text_rules,
+            has_words: page.folded.has_words,
+        });
+        let sketch = visit.content.as_ref().and_then(Content::read).and_then(|read| read.sketch.as_ref());
+        let sketches = &self.past.sketches;
+        let measure = |from: VersionId| -> std::result::Result<Divergence, Infallible> {
+            let apart = sketch.zip(sketches.get(&from)).map(|(found, from)| divergence(found, from));
+            Ok(apart.unwrap_or(Divergence::NONE))
+        };
+        let Ok(comparison) = compare(brought, held, visit.changed_when, measure);
+        let found = match brought {
+            Brought::Content { hashes, .. } => Some(hashes),
+            Brought::Confirmation => page.held,
+            Brought::Nothing => None,
+        };
+        let mut fact = Observation {
+            page: page.id,
+            cycle: self.cycle,
+            attempt: Attempt { outcome, ..visit.attempt.clone() },
+            found: comparison.found,
+            changed: comparison.changed,
+            divergence: comparison.divergence.map(Divergence::get),
+            bases: Vec::new(),
+            returned_to: self.returned_to(visit, &comparison),
+            told: Told {
+                date: told::date(
+                    visit.last_modified.as_deref(),
+                    page.last_modified.as_deref(),
+                    page.sitemap_date,
+                    comparison.changed,
+                ),
+                events: told::events(
+                    visit.entry_dates.as_deref(),
+                    page.folded.seen_at,
+                    at,
+                    comparison.changed,
+                ),
+                new_links,
+            },
+        };
+        let seen_at = page.folded.seen_at;
+        let Ok(bases) = page.folded.take(&fact, comparison.same_text, self.change.profiles, measure);
+        fact.bases = bases;
+        if let Some(lesson) = fact.lesson(seen_at) {
+            page.learnt.take(&lesson, page.host, page.depth, self.policy);
+        }
+        (fact, found)
+    }
+
+    /// The version that has this content: the one held, or a new one. Its sketch is kept in place of any made in another
+    /// way.
+    fn version_of(&mut self, read: &ReadContent) -> VersionHashes {
+        let content = (read.body_hash, read.text_hash);
+        let free = &mut self.free.version;
+        let held = self.contents.entry(content).or_insert_with(|| {
+            let version = VersionId(*free);
+            *free += 1;
+            let (body, text) = content;
+            VersionHashes { version, body, text, has_text: read.text_bytes > 0 }
+        });
+        if let Some(sketch) = &read.sketch {
+            self.past.sketches.insert(held.version, sketch.clone());
+        }
+        *held
+    }
+
+    /// An earlier version of the page with the text that it changed back to.
+    fn returned_to(&self, visit: &VisitRecord, comparison: &Comparison) -> Option<VersionId> {
+        let content = earlier_content(visit).filter(|_| comparison.text_differs())?;
+        let stored = self.past.earlier.get(&content).and_then(|earlier| earlier.same);
+        let is_same = |seen: &VersionHashes| {
+            seen.text == content.text && (content.has_words || seen.body == content.body)
+        };
+        let in_batch = self.seen_in_batch(visit.page).filter(|(_, seen)| is_same(seen));
+        // Of two at the same time, the one recorded last.
+        let all = stored.into_iter().chain(in_batch.map(|(at, seen)| (*at, seen.version)));
+        all.max_by_key(|(at, _)| *at).map(|(_, version)| version)
+    }
+
+    /// When a visit before this one last brought or confirmed what the page held.
+    fn previous_at(&self, visit: &VisitRecord) -> Option<Timestamp> {
+        let content = earlier_content(visit)?;
+        let stored = self.past.earlier.get(&content).and_then(|earlier| earlier.seen_at);
+        stored.into_iter().chain(self.seen_in_batch(visit.page).map(|(at, _)| *at)).max()
+    }
+
+    fn seen_in_batch(&self, page: PageId) -> impl Iterator<Item = &(Timestamp, VersionHashes)> {
+        self.seen.get(&page).into_iter().flatten()
+    }
+
+    fn count(&mut self, fact: &Observation) {
+        let outcome = &fact.attempt.outcome;
+        let counts = &mut self.counts;
+        match (outcome.is_success(), fact.changed) {
+            (true, Some(false)) => counts.unchanged += 1,
+            (true, Some(true)) => counts.changed += 1,
+            _ => {}
+        }
+        counts.fetched += u64::from(outcome.is_success());
+        counts.failed += u64::from(outcome.class() == OutcomeClass::Failed);
+    }
+
+    /// Makes the rows of a visit that was judged, and keeps the page for the next visit of it.
+    fn finish(
+        &mut self,
+        mut page: PageFacts,
+        visit: VisitRecord,
+        fact: Observation,
+        redirects_to: Option<PageId>,
+    ) {
+        let VisitRecord { content, etag, last_modified, noindex, validator, rules, links, .. } = visit;
+        let mut read_as = None;
+        if content.is_some() {
+            page.last_modified.clone_from(&last_modified);
+        }
+        let validators = content.is_some().then_some((etag, last_modified));
+        page.noindex = match &content {
+            Some(Content::Read(_)) => noindex,
+            _ => page.noindex || noindex,
+        };
+        if let (Some(Content::Read(content)), Some(found)) = (content, fact.found) {
+            let (content_type, charset) = (content.content_type.clone(), content.charset);
+            read_as = Some(ReadAs { content_type, charset, rules });
+            if let Some(sketch) = &content.sketch {
+                self.rows.sketches.push(sketch_row(found.version, sketch, self.change));
+            }
+            let is_new = found.version.0 == self.first_version + self.rows.new_versions.len() as i64;
+            if is_new {
+                let (id, first_seen) = (found.version, fact.attempt.at);
+                self.rows.new_versions.push(NewVersion { id, first_seen, content });
+            }
+        }
+        let (folded, learnt) = (page.folded.clone(), page.learnt.clone());
+        let noindex = page.noindex;
+        self.rows.visits.push(JudgedVisit {
+            observation: fact,
+            validator,
+            folded,
+            learnt,
+            validators,
+            noindex,
+            redirects_to,
+            read_as,
+            links,
+        });
+        self.pages.insert(page.id, page);
+    }
+}

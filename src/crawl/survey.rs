@@ -1,0 +1,64 @@
+//! Before a cycle the policy looks over all pages once.
+
+use std::collections::HashMap;
+
+use super::terms::{Terms, View};
+use crate::page::HostId;
+use crate::policy::{PageState, Policy, Survey, Yield};
+use crate::store::{KnownHost, KnownPage, Store, StoreError};
+
+/// Lets the policy look over all pages that `is_wanted` lets through and that don't wait beyond this cycle, and gives its
+/// memory of the collection.
+pub fn look_over(
+    store: &mut dyn Store,
+    policy: &mut dyn Policy,
+    hosts: &[KnownHost],
+    view: &View,
+    terms: Terms,
+    is_wanted: &dyn Fn(&KnownPage) -> bool,
+) -> Result<Option<String>, StoreError> {
+    let mut memory = recall(store, policy.name())?;
+    let yields: HashMap<HostId, Yield> = hosts.iter().map(|host| (host.id, host.yields)).collect();
+    let mut failed = None;
+    let mut pages = |look: &mut dyn FnMut(&PageState, usize)| {
+        let each = &mut |mut page: KnownPage| {
+            if is_wanted(&page) && page.due_at <= terms.middle() {
+                view.adjust(&mut page);
+                look(&page.state, 1);
+            }
+        };
+        failed = store.each_page(each).err();
+    };
+    let visits_a_day = terms.budget.map(|budget| budget as f64 / terms.length.days());
+    policy.survey(&mut Survey {
+        now: terms.now,
+        cycle: terms.cycle,
+        cycle_length: terms.length,
+        visits_a_day,
+        hosts: &yields,
+        memory: &mut memory,
+        pages: &mut pages,
+    });
+    failed.map_or(Ok(memory), Err)
+}
+
+/// The note of a policy's memory of the collection ([`Survey::memory`]).
+fn memory_note(policy: &str) -> String {
+    format!("policy-memory {policy}")
+}
+
+/// The name of that note in stores of earlier versions, when the only such memory was the threshold of `longevity-bound`.
+const EARLIER_NOTE: &str = "policy-threshold";
+
+/// The policy's memory of the collection, as the last survey left it.
+fn recall(store: &mut dyn Store, policy: &str) -> Result<Option<String>, StoreError> {
+    match store.note(&memory_note(policy))? {
+        Some(kept) => Ok(Some(kept)),
+        None => store.note(EARLIER_NOTE),
+    }
+}
+
+/// Keeps the policy's memory of the collection for the next run.
+pub fn keep_memory(store: &mut dyn Store, policy: &str, memory: &str) -> Result<(), StoreError> {
+    store.set_note(&memory_note(policy), memory)
+}

@@ -1,0 +1,75 @@
+//! The terms of a cycle, and how its pages are seen.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::weights::Weights;
+use crate::page::PageId;
+use crate::policy::{self, Learnt, PageState, Policy};
+use crate::store::{KnownPage, Store, StoreError};
+use crate::time::{Age, Timestamp};
+
+/// How pages are seen, where that is not as the store has them.
+#[derive(Debug, Default)]
+pub struct View {
+    /// Their importance.
+    pub weights: Weights,
+    /// What was learnt of them, if another policy's memory is in the store.
+    pub learnt: Option<HashMap<PageId, Learnt>>,
+}
+
+impl View {
+    /// The page as it is to be ranked.
+    pub fn adjust(&self, page: &mut KnownPage) {
+        page.state.weight = self.weights.of(page.id, page.state.weight);
+        if let Some(learnt) = &self.learnt {
+            page.state.learnt = learnt.get(&page.id).cloned().unwrap_or_default();
+        }
+    }
+}
+
+/// A cycle, as far as a policy asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// Its number.
+    pub cycle: i64,
+    /// When it begins.
+    pub now: Timestamp,
+    /// Requests it may send.
+    pub budget: Option<u64>,
+    /// Pages wait until their score reaches it.
+    pub threshold: Option<f64>,
+    /// From its start to that of the next.
+    pub length: Age,
+}
+
+impl Terms {
+    /// The middle of the cycle: what is due by then is due in this cycle rather than in the next.
+    pub fn middle(&self) -> Timestamp {
+        self.now.plus(Duration::try_from_secs_f64(self.length.seconds() / 2.0).unwrap_or_default())
+    }
+
+    /// May a page that was visited before wait for a later cycle? Those below the threshold may; without one, and without
+    /// a budget that says how many, the policy tells.
+    pub fn can_wait(&self, policy: &dyn Policy, page: &PageState) -> bool {
+        let waits = || match self.threshold {
+            Some(threshold) => policy::score(policy, page, self.now).value() < threshold,
+            None => self.budget.is_none() && !policy.is_due(page, self.middle()),
+        };
+        page.last_visit.is_some() && waits()
+    }
+}
+
+/// From the start of one cycle to that of the next: as set, or as long ago as the last one began, or a day.
+pub fn cycle_length(
+    store: &mut dyn Store,
+    every: Option<Duration>,
+    now: Timestamp,
+) -> Result<Age, StoreError> {
+    if let Some(every) = every {
+        return Ok(Age::from_days(every.as_secs_f64() / 86_400.0));
+    }
+    let last = store.cycles(2)?.into_iter().find(|cycle| cycle.ended_at.is_some());
+    let passed = last.map(|cycle| now.since(cycle.started_at)).filter(|age| age.seconds() > 0.0);
+    Ok(passed.unwrap_or(Age::from_days(1.0)))
+}

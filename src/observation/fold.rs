@@ -1,0 +1,142 @@
+//! The state of a page after one more fact: the only place where facts become state.
+
+use super::{CycleId, Observation, Standing};
+use crate::change::VersionId;
+use crate::change::divergence::Divergence;
+use crate::change::profile::{BaseVersion, Measured, Profiles};
+use crate::fetch::visit::Outcome;
+use crate::time::Timestamp;
+
+/// All of a page's state that follows from its observations and the versions they left; a policy's memory follows from
+/// the lessons and is kept beside it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Folded {
+    /// Its life, and when it may be visited again.
+    pub standing: Standing,
+    /// How the last visit ended, as [`Outcome::code`] says it.
+    pub last_outcome: Option<String>,
+    /// Visits that were made.
+    pub visits: u64,
+    /// Visits that found a change.
+    pub changes: u64,
+    /// The last visit, however it ended.
+    pub last_visit_at: Option<Timestamp>,
+    /// The last visit that brought or confirmed what is held.
+    pub seen_at: Option<Timestamp>,
+    /// The cycle it was last visited in.
+    pub last_cycle: Option<CycleId>,
+    /// What is held.
+    pub version: Option<VersionId>,
+    /// Which rules left the text of that version.
+    pub text_rules: u64,
+    /// Is that version something that has words? `None`: it is from before this was noted.
+    pub has_words: Option<bool>,
+    /// How the page moved away from its last versions.
+    pub profiles: Profiles,
+}
+
+impl Folded {
+    /// Takes in one more observation, and says how far what it found is from each base version there was, oldest first.
+    ///
+    /// `same_text`: what was found has the text that was held. `most_profiles` change profiles are kept at the most.
+    /// `divergence_from` measures what was found from another version.
+    pub fn take<E>(
+        &mut self,
+        fact: &Observation,
+        same_text: bool,
+        most_profiles: usize,
+        divergence_from: impl FnMut(VersionId) -> Result<Divergence, E>,
+    ) -> Result<Vec<Measured>, E> {
+        let at = fact.attempt.at;
+        let mut measured = Vec::new();
+        if let Some(found) = fact.found {
+            // Texts that other rules left can't be held against each other.
+            if found.text_rules != self.text_rules || !found.has_words {
+                self.profiles = Profiles::default();
+            }
+            if found.has_words {
+                let base = BaseVersion { at, version: found.version };
+                measured = self.profiles.extend(base, same_text, most_profiles, divergence_from)?;
+            }
+            self.seen_at = Some(at);
+            self.version = Some(found.version);
+            self.text_rules = found.text_rules;
+            self.has_words = Some(found.has_words);
+        }
+        let outcome = &fact.attempt.outcome;
+        self.standing = self.standing.after(outcome, at);
+        self.last_outcome = Some(outcome.code().to_owned());
+        self.last_cycle = Some(fact.cycle);
+        self.changes += u64::from(fact.changed == Some(true));
+        // A page that we did not ask for was not visited.
+        if !matches!(outcome, Outcome::Refused(_)) {
+            self.visits += 1;
+            self.last_visit_at = Some(at);
+        }
+        Ok(measured)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::time::Duration;
+
+    use super::super::{Found, Life, observation};
+    use super::*;
+    use crate::fetch::visit::Refused;
+
+    fn at(day: u64) -> Timestamp {
+        Timestamp::from_seconds(1_000_000).plus(Duration::from_secs(86_400 * day))
+    }
+
+    fn half(_: VersionId) -> Result<Divergence, Infallible> {
+        Ok(Divergence::new(0.5).unwrap())
+    }
+
+    fn fetched(day: u64, version: i64, changed: Option<bool>) -> Observation {
+        let found = Found { version: VersionId(version), text_rules: 0, has_words: true };
+        Observation { found: Some(found), changed, ..observation(at(day), Outcome::Fetched) }
+    }
+
+    #[test]
+    fn visits_changes_and_what_is_held_are_counted() {
+        let mut page = Folded::default();
+        assert_eq!(page.take(&fetched(0, 1, None), false, 5, half).unwrap(), []);
+        let measured = page.take(&fetched(1, 2, Some(true)), false, 5, half).unwrap();
+        assert_eq!(measured.len(), 1);
+        assert_eq!((measured[0].base.at, measured[0].base.version), (at(0), VersionId(1)));
+        assert_eq!((page.visits, page.changes, page.version), (2, 1, Some(VersionId(2))));
+        assert_eq!((page.seen_at, page.standing.life, page.profiles.len()), (Some(at(1)), Life::Alive, 2));
+    }
+
+    #[test]
+    fn an_error_leaves_what_is_held() {
+        let mut page = Folded::default();
+        page.take(&fetched(0, 1, None), false, 5, half).unwrap();
+        page.take(&observation(at(1), Outcome::ServerError), false, 5, half).unwrap();
+        assert_eq!(
+            (page.version, page.seen_at, page.last_visit_at),
+            (Some(VersionId(1)), Some(at(0)), Some(at(1)))
+        );
+        assert_eq!((page.visits, page.last_outcome.as_deref()), (2, Some("server-error")));
+    }
+
+    #[test]
+    fn what_we_did_not_ask_for_was_no_visit() {
+        let mut page = Folded::default();
+        page.take(&observation(at(0), Outcome::Refused(Refused::Robots)), false, 5, half).unwrap();
+        assert_eq!((page.visits, page.last_visit_at, page.standing.life), (0, None, Life::Blocked));
+        assert_eq!(page.last_cycle, Some(CycleId(1)));
+    }
+
+    #[test]
+    fn other_rules_begin_new_profiles() {
+        let mut page = Folded::default();
+        page.take(&fetched(0, 1, None), false, 5, half).unwrap();
+        let mut other = fetched(1, 2, None);
+        other.found = other.found.map(|found| Found { text_rules: 9, ..found });
+        assert_eq!(page.take(&other, false, 5, half).unwrap(), []);
+        assert_eq!((page.profiles.len(), page.text_rules), (1, 9));
+    }
+}

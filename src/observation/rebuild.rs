@@ -1,0 +1,80 @@
+//! The state of a page from its whole log, by the same fold as live.
+
+use super::compare::{VersionHashes, text_differs};
+use super::{Folded, Lesson, Observation};
+use crate::change::VersionId;
+use crate::change::divergence::Divergence;
+
+/// What a page's log amounts to, and what its visits taught, in their order.
+///
+/// `log` holds all of its observations in the order in which they were recorded. `hashes` gives those of a version that
+/// the log names; `divergence` measures the first version from the second. What was learnt goes by the divergences that
+/// were measured then and are in the log, whatever is measured now.
+pub fn refold<E>(
+    log: &[Observation],
+    most_profiles: usize,
+    hashes: impl Fn(VersionId) -> Result<VersionHashes, E>,
+    mut divergence: impl FnMut(VersionId, VersionId) -> Result<Divergence, E>,
+) -> Result<(Folded, Vec<Lesson>), E> {
+    let mut folded = Folded::default();
+    let mut lessons = Vec::new();
+    for fact in log {
+        let held =
+            folded.version.filter(|_| fact.found.is_some_and(|found| found.text_rules == folded.text_rules));
+        let same_text = match (fact.found, held) {
+            (Some(found), Some(held)) => {
+                !text_differs(&hashes(found.version)?, &hashes(held)?, found.has_words)
+            }
+            _ => false,
+        };
+        lessons.extend(fact.lesson(folded.seen_at));
+        let found = fact.found.map(|found| found.version);
+        folded.take(fact, same_text, most_profiles, |base| match found {
+            Some(found) => divergence(found, base),
+            None => Ok(Divergence::NONE),
+        })?;
+    }
+    Ok((folded, lessons))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::time::Duration;
+
+    use super::super::{Found, observation};
+    use super::*;
+    use crate::fetch::visit::Outcome;
+    use crate::time::Timestamp;
+
+    fn at(day: u64) -> Timestamp {
+        Timestamp::from_seconds(1_000_000).plus(Duration::from_secs(86_400 * day))
+    }
+
+    /// Even versions share a text.
+    fn hashes(version: VersionId) -> Result<VersionHashes, Infallible> {
+        let body = version.0.unsigned_abs().into();
+        Ok(VersionHashes { version, body, text: body % 2, has_text: true })
+    }
+
+    #[test]
+    fn a_log_folds_to_what_it_was_live() {
+        let measure = |_: VersionId, _: VersionId| Ok(Divergence::new(0.25).unwrap());
+        let (mut live, mut log) = (Folded::default(), Vec::new());
+        for (day, version) in [2, 4, 5, 5, 6].into_iter().enumerate() {
+            let found = Found { version: VersionId(version), text_rules: 0, has_words: true };
+            let changed = live.version.map(|held| held.0 % 2 != version % 2);
+            let mut fact =
+                Observation { found: Some(found), changed, ..observation(at(day as u64), Outcome::Fetched) };
+            let same = changed == Some(false);
+            fact.bases = live.take(&fact, same, 3, |base| measure(VersionId(version), base)).unwrap();
+            log.push(fact);
+            log.push(observation(at(day as u64), Outcome::ServerError));
+            live.take(&log[log.len() - 1], false, 3, |_| Ok::<_, Infallible>(Divergence::NONE)).unwrap();
+        }
+        let (folded, lessons) = refold(&log, 3, hashes, measure).unwrap();
+        assert_eq!(folded, live);
+        assert_eq!(lessons, super::super::lessons(&log));
+        assert_eq!(lessons.iter().filter(|lesson| lesson.changed).count(), 2);
+    }
+}

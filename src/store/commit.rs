@@ -1,0 +1,324 @@
+//! Rows of the writer: those that a batch is judged by, and the finished ones that are committed.
+
+use std::collections::HashMap;
+
+use crate::change::VersionId;
+use crate::change::sketch::Sketch;
+use crate::fetch::visit::HostReport;
+use crate::observation::{CycleId, Folded, Observation, PageNode, VersionHashes};
+use crate::page::{Depth, Fingerprint, Host, HostId, PageId, PageUrl, SeedId};
+use crate::policy::Learnt;
+use crate::time::Timestamp;
+use crate::unique::Refusal;
+
+// --- what a batch is judged by -----------------------------------------------------------------------------------
+
+/// Which rows the writer needs to judge a batch; see [`super::Log::load`]. An empty list costs nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Pages that were visited.
+    pub pages: Vec<PageId>,
+    /// Pages whose aliases may change.
+    pub aliases_of: Vec<PageId>,
+    /// Pages that visits found.
+    pub found: Vec<Fingerprint>,
+    /// Pages that visits lead to, with all that these lead to in turn.
+    pub targets: Vec<Fingerprint>,
+    /// Contents that visits brought: hashes of body and text.
+    pub contents: Vec<(u128, u128)>,
+    /// Origins of the pages found.
+    pub origins: Vec<String>,
+    /// Seeds of the pages found.
+    pub seeds: Vec<SeedId>,
+    /// Versions whose hashes are needed.
+    pub versions: Vec<VersionId>,
+    /// Versions whose sketches are needed.
+    pub sketches: Vec<VersionId>,
+    /// Contents that pages may have held before.
+    pub earlier: Vec<EarlierContent>,
+    /// The first ids that are free are needed.
+    pub free_ids: bool,
+}
+
+/// A content that a page may have held before; hashes of body and text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EarlierContent {
+    /// The page.
+    pub page: PageId,
+    /// Hash of the bytes.
+    pub body: u128,
+    /// Hash of the text.
+    pub text: u128,
+    /// The same text is enough; else the bytes must be the same too.
+    pub has_words: bool,
+}
+
+/// The rows that were wanted; what is not there is left out.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// Visited pages.
+    pub pages: Vec<PageFacts>,
+    /// Pages that others lead to, that were found, or that others stand for.
+    pub nodes: Vec<PageNode>,
+    /// Versions, wanted by their ids or their contents.
+    pub versions: Vec<VersionHashes>,
+    /// Hosts by their origins.
+    pub hosts: HashMap<String, HostId>,
+    /// What pages found from a seed count.
+    pub seed_weights: HashMap<SeedId, f64>,
+    /// Sketches.
+    pub sketches: Vec<SketchRow>,
+    /// For each of [`Wanted::earlier`], in its order.
+    pub earlier: Vec<Earlier>,
+    /// The first ids that are free.
+    pub free_ids: FreeIds,
+}
+
+/// A page, as visits of it are judged.
+#[derive(Clone, Debug)]
+pub struct PageFacts {
+    /// Its number.
+    pub id: PageId,
+    /// Its place among other pages.
+    pub node: PageNode,
+    /// Its address.
+    pub url: String,
+    /// Its host.
+    pub host: HostId,
+    /// Links followed from its seed.
+    pub depth: Depth,
+    /// Redirects that led here.
+    pub hops: u32,
+    /// What its seed was given: pages found on it count as much.
+    pub weight: f64,
+    /// The `Last-Modified` it gave with what is held.
+    pub last_modified: Option<String>,
+    /// When it last changed, by its sitemap.
+    pub sitemap_date: Option<Timestamp>,
+    /// It asks not to be indexed.
+    pub noindex: bool,
+    /// What its observations amount to.
+    pub folded: Folded,
+    /// What the policy learnt of it.
+    pub learnt: Learnt,
+    /// The version held.
+    pub held: Option<VersionHashes>,
+    /// Everything stored of its state could be read. What can't be read is read as nothing.
+    pub is_readable: bool,
+}
+
+/// The past of a page, as far as it matters for one content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Earlier {
+    /// The latest visit that brought or confirmed anything.
+    pub seen_at: Option<Timestamp>,
+    /// The latest visit that found the same content, and the version it found.
+    pub same: Option<(Timestamp, VersionId)>,
+}
+
+/// The first ids that are free. One writer at a time: they stay free until it commits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FreeIds {
+    /// For a page.
+    pub page: i64,
+    /// For a host.
+    pub host: i64,
+    /// For a version.
+    pub version: i64,
+}
+
+/// The sketch kept of a version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SketchRow {
+    /// Which version it stands for.
+    pub version: VersionId,
+    /// How the fragments were made.
+    pub scheme: i64,
+    /// Words of a fragment.
+    pub words: i64,
+    /// The sketch, in its compact form.
+    pub hashes: Vec<u8>,
+}
+
+/// A version, and the sketch kept of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SketchedVersion {
+    /// The version.
+    pub version: VersionId,
+    /// Is there any text in it?
+    pub has_text: bool,
+    /// Its sketch, if one is kept.
+    pub sketch: Option<SketchRow>,
+}
+
+// --- finished rows -----------------------------------------------------------------------------------------------
+
+/// Finished rows, written in one transaction.
+#[derive(Debug, Default)]
+pub struct Commit {
+    /// When it is written.
+    pub now: Timestamp,
+    /// What is added to the counts of a cycle.
+    pub cycle: Option<(CycleId, CycleCounts)>,
+    /// New seeds: a seed redirects to this address, which gets its wishes.
+    pub adopted_seeds: Vec<(SeedId, PageUrl)>,
+    /// New hosts, by their origins.
+    pub new_hosts: Vec<(HostId, String)>,
+    /// New pages.
+    pub new_pages: Vec<NewPageRow>,
+    /// New versions.
+    pub new_versions: Vec<NewVersion>,
+    /// Sketches, in place of any kept before.
+    pub sketches: Vec<SketchRow>,
+    /// Visits, in their order.
+    pub visits: Vec<JudgedVisit>,
+    /// States of pages that no visit changed: learnt or folded again.
+    pub refolded: Vec<PageRefold>,
+    /// The page that stands for each of these from now on.
+    pub aliases: Vec<(PageId, Option<PageId>)>,
+    /// When pages changed last, by their sitemap, in UTC seconds.
+    pub sitemap_dates: Vec<(Fingerprint, i64)>,
+    /// What the fetcher learnt of hosts.
+    pub hosts: Vec<HostReport>,
+    /// Hosts whose sitemaps were read.
+    pub sitemaps_read: Vec<(Host, Timestamp)>,
+    /// Links that were not taken, by reason.
+    pub refusals: Vec<(Refusal, u64)>,
+}
+
+/// A page that was just found.
+#[derive(Clone, Debug)]
+pub struct NewPageRow {
+    /// Its number.
+    pub id: PageId,
+    /// Its address.
+    pub url: PageUrl,
+    /// Its host.
+    pub host: HostId,
+    /// The seed it was found from.
+    pub seed: SeedId,
+    /// Links followed from the seed.
+    pub depth: Depth,
+    /// Redirects that led here.
+    pub hops: u32,
+    /// The page it was found on.
+    pub found_on: Option<PageId>,
+    /// Importance.
+    pub weight: f64,
+    /// When it last changed, by its sitemap, in UTC seconds.
+    pub sitemap_lastmod: Option<i64>,
+}
+
+/// A content that was not held yet.
+#[derive(Debug)]
+pub struct NewVersion {
+    /// Its number.
+    pub id: VersionId,
+    /// When it was first seen.
+    pub first_seen: Timestamp,
+    /// Body and text.
+    pub content: ReadContent,
+}
+
+/// A body with its text, packed.
+#[derive(Debug)]
+pub struct ReadContent {
+    /// Hash of the body.
+    pub body_hash: u128,
+    /// Hash of the text.
+    pub text_hash: u128,
+    /// As the host said it.
+    pub content_type: Option<String>,
+    /// What the text was decoded from.
+    pub charset: Option<&'static str>,
+    /// Length of the body.
+    pub body_bytes: usize,
+    /// Length of the text.
+    pub text_bytes: usize,
+    /// What stands for its fragments; `None` if it is something without words.
+    pub sketch: Option<Sketch>,
+    /// As [`super::version::pack`] makes it.
+    pub packed: Vec<u8>,
+}
+
+/// A visit that was judged: the fact for the log, and the page after it.
+#[derive(Debug)]
+pub struct JudgedVisit {
+    /// The fact.
+    pub observation: Observation,
+    /// What the host was asked to compare.
+    pub validator: Option<&'static str>,
+    /// What the observations of the page amount to now.
+    pub folded: Folded,
+    /// What the policy learnt of it.
+    pub learnt: Learnt,
+    /// Validators of what is held now; `None`: as they were.
+    pub validators: Option<(Option<String>, Option<String>)>,
+    /// The page asks not to be indexed.
+    pub noindex: bool,
+    /// Where it redirects to.
+    pub redirects_to: Option<PageId>,
+    /// How it was read; `None`: as it was.
+    pub read_as: Option<ReadAs>,
+    /// The known pages that it links to, as [`Fingerprint::prefix`] has them, sorted; `None`: as they were.
+    pub links: Option<Vec<u64>>,
+}
+
+/// How a page was read.
+#[derive(Clone, Debug)]
+pub struct ReadAs {
+    /// As the host said it.
+    pub content_type: Option<String>,
+    /// What the text was decoded from.
+    pub charset: Option<&'static str>,
+    /// A hash of what decided which of its links were taken.
+    pub rules: u64,
+}
+
+/// The state of a page, made again from its log.
+#[derive(Clone, Debug)]
+pub struct PageRefold {
+    /// The page.
+    pub page: PageId,
+    /// What its observations amount to.
+    pub folded: Folded,
+    /// What the policy learnt of it.
+    pub learnt: Learnt,
+}
+
+/// What is added to a cycle's counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CycleCounts {
+    /// Requests and bytes spent, visits put off.
+    pub tally: Tally,
+    /// Visits that brought the page, or the word that it is unchanged.
+    pub fetched: u64,
+    /// Pages found that were not known.
+    pub new_pages: u64,
+    /// Visits that found a change.
+    pub changed: u64,
+    /// Visits that found none.
+    pub unchanged: u64,
+    /// Visits that failed.
+    pub failed: u64,
+}
+
+/// What was spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Requests sent.
+    pub requests: u64,
+    /// Bytes received.
+    pub bytes: u64,
+    /// Visits put off to a later cycle.
+    pub deferred: u64,
+}
+
+impl Tally {
+    /// Adds what else was spent.
+    pub fn add(&mut self, other: Tally) {
+        self.requests += other.requests;
+        self.bytes += other.bytes;
+        self.deferred += other.deferred;
+    }
+}

@@ -1,0 +1,393 @@
+//! Rows that are read: what the crawl plans by, the log, and what people look at.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::change::VersionId;
+use crate::change::profile::Measured;
+use crate::fetch::visit::{HostReport, Outcome, Validators};
+use crate::observation::{Attempt, CycleId, Found, Lesson, Life, Observation, Told};
+use crate::page::{Depth, Fingerprint, HostId, PageId, SeedId};
+use crate::policy::{PageState, Yield};
+use crate::time::Timestamp;
+use crate::unique::ScopeKind;
+
+use super::{Result, StoreError};
+
+// --- the frontier ------------------------------------------------------------------------------------------------
+
+/// A seed as it is stored.
+#[derive(Clone, Debug)]
+pub struct KnownSeed {
+    /// Its number.
+    pub id: SeedId,
+    /// Its address, as it was given first.
+    pub url: String,
+    /// How far its pages may be from it; `None`: as for all seeds.
+    pub scope: Option<ScopeKind>,
+    /// Links that are followed from it; `None`: as for all seeds.
+    pub max_depth: Option<u32>,
+    /// Not named by the operator: a seed redirects here.
+    pub adopted: bool,
+}
+
+/// A page as scheduling needs it.
+#[derive(Clone, Debug)]
+pub struct KnownPage {
+    /// Its number.
+    pub id: PageId,
+    /// Of its address.
+    pub fingerprint: Fingerprint,
+    /// Its address, as it was found first.
+    pub url: String,
+    /// Its host.
+    pub host: HostId,
+    /// What a policy sees of it.
+    pub state: PageState,
+    /// It is not visited before this time.
+    pub due_at: Timestamp,
+    /// The cycle it was last visited in.
+    pub last_cycle: Option<CycleId>,
+    /// The page that stands for this one, if another does.
+    pub alias_of: Option<PageId>,
+}
+
+/// A host as it is stored.
+#[derive(Clone, Debug)]
+pub struct KnownHost {
+    /// Its number.
+    pub id: HostId,
+    /// What the fetcher learnt of it.
+    pub report: HostReport,
+    /// When its sitemaps were last read.
+    pub sitemaps_at: Option<Timestamp>,
+    /// Pages on it.
+    pub pages: u64,
+    /// What first visits to its pages came to.
+    pub yields: Yield,
+}
+
+/// A cycle under way.
+#[derive(Clone, Debug)]
+pub struct OpenCycle {
+    /// Its number.
+    pub id: CycleId,
+    /// It was interrupted, and goes on.
+    pub resumed: bool,
+    /// Requests it has sent so far.
+    pub requests: u64,
+    /// Planned, not recorded.
+    pub outstanding: Vec<PlannedVisit>,
+}
+
+/// All that is needed to make a visit and to place what it finds.
+#[derive(Clone, Debug)]
+pub struct PlannedVisit {
+    /// The page to be visited.
+    pub page: PageId,
+    /// Its host.
+    pub host: HostId,
+    /// The seed it was found from.
+    pub seed: SeedId,
+    /// Its address.
+    pub url: String,
+    /// Links followed from the seed.
+    pub depth: Depth,
+    /// Redirects that led here.
+    pub hops: u32,
+    /// What the host can be asked to compare.
+    pub held: Validators,
+    /// A hash of what decided which of its links were taken when it was last read.
+    pub read_by: Option<u64>,
+    /// A hash of the rules that left the text that is held.
+    pub text_rules: u64,
+}
+
+// --- the log -----------------------------------------------------------------------------------------------------
+
+/// An observation as it is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VisitRow {
+    /// Its place in the log.
+    pub id: i64,
+    /// The page that was visited.
+    pub page: PageId,
+    /// The cycle it was visited in.
+    pub cycle: CycleId,
+    /// When the request was sent.
+    pub at: Timestamp,
+    /// As [`Outcome::code`] says it.
+    pub outcome: String,
+    /// The HTTP status, if there was an answer.
+    pub status: Option<u16>,
+    /// Did the page change? `None`: there was nothing to compare with.
+    pub changed: Option<bool>,
+    /// From what the visit before found.
+    pub divergence: Option<f64>,
+    /// From each base version that the page had then, oldest first.
+    pub bases: Vec<Measured>,
+    /// Length of the body that came.
+    pub bytes: u64,
+    /// From the request to the end of the answer.
+    pub took: Duration,
+    /// What the host was asked to compare.
+    pub validator: Option<String>,
+    /// What the page held after it, if the visit brought or confirmed anything.
+    pub version: Option<VersionId>,
+    /// Which rules left the text of that version.
+    pub text_rules: u64,
+    /// Is that version something that has words?
+    pub has_words: bool,
+    /// An earlier version with the same text, if the page changed back to it.
+    pub returned_to: Option<VersionId>,
+    /// Where it led, if it was sent elsewhere.
+    pub redirect: Option<String>,
+    /// What the page or its site told besides the content.
+    pub told: Told,
+}
+
+impl VisitRow {
+    /// The fact that the row keeps.
+    pub fn observation(&self) -> Result<Observation> {
+        let outcome = Outcome::from_code(&self.outcome, self.redirect.as_deref())
+            .ok_or_else(|| StoreError::BadValue(format!("`{}` as the outcome of a visit", self.outcome)))?;
+        let (text_rules, has_words) = (self.text_rules, self.has_words);
+        Ok(Observation {
+            page: self.page,
+            cycle: self.cycle,
+            attempt: Attempt {
+                at: self.at,
+                outcome,
+                status: self.status,
+                bytes: self.bytes,
+                took: self.took,
+            },
+            found: self.version.map(|version| Found { version, text_rules, has_words }),
+            changed: self.changed,
+            divergence: self.divergence,
+            bases: self.bases.clone(),
+            returned_to: self.returned_to,
+            told: self.told,
+        })
+    }
+}
+
+/// A version, unpacked.
+#[derive(Clone, Debug)]
+pub struct StoredContent {
+    /// The bytes that came.
+    pub body: Vec<u8>,
+    /// The text that was read from them.
+    pub text: String,
+    /// As the host said it, where a page was asked for and not a version.
+    pub content_type: Option<String>,
+}
+
+/// A page, and what its visits taught.
+#[derive(Clone, Debug)]
+pub struct PageLessons {
+    /// The page.
+    pub page: PageId,
+    /// Its address.
+    pub url: String,
+    /// Its host.
+    pub host: HostId,
+    /// Links followed from its seed.
+    pub depth: Depth,
+    /// In the order of the visits.
+    pub lessons: Vec<Lesson>,
+}
+
+// --- what people look at -----------------------------------------------------------------------------------------
+
+/// Counts over the whole store.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Summary {
+    /// Pages, aliases left out.
+    pub known: u64,
+    /// Those of them that were visited.
+    pub visited: u64,
+    /// Other spellings of pages.
+    pub aliases: u64,
+    /// Pages by where they are in their life, aliases left out.
+    pub lives: Vec<(String, u64)>,
+    /// Pages by how the last visit ended, aliases left out.
+    pub last_outcomes: Vec<(String, u64)>,
+    /// Hosts.
+    pub hosts: u64,
+    /// Visits in the log.
+    pub observations: u64,
+    /// Contents that are held.
+    pub versions: u64,
+    /// Bytes of bodies and texts.
+    pub content_bytes: u64,
+    /// Bytes that they take, packed.
+    pub stored_bytes: u64,
+    /// Bytes of the store as a whole.
+    pub file_bytes: u64,
+    /// Seeds.
+    pub seeds: u64,
+    /// Links that were not taken, by reason.
+    pub refusals: Vec<(String, u64)>,
+}
+
+impl Summary {
+    /// Pages that are at this place in their life.
+    pub fn life(&self, life: Life) -> u64 {
+        self.lives.iter().find(|(name, _)| name == life.name()).map_or(0, |(_, count)| *count)
+    }
+}
+
+/// A cycle as it is stored.
+#[derive(Clone, Debug, Serialize)]
+pub struct CycleRow {
+    /// Its number.
+    pub id: i64,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended; `None`: it goes on.
+    pub ended_at: Option<Timestamp>,
+    /// What ranked its pages.
+    pub policy: String,
+    /// Requests it was allowed.
+    pub budget: Option<u64>,
+    /// Requests it sent.
+    pub requests: u64,
+    /// Bytes it received.
+    pub bytes: u64,
+    /// Visits that brought the page, or the word that it is unchanged.
+    pub fetched: u64,
+    /// Pages found that were not known.
+    pub new_pages: u64,
+    /// Visits that found a change.
+    pub changed: u64,
+    /// Visits that found none.
+    pub unchanged: u64,
+    /// Visits that failed.
+    pub failed: u64,
+    /// Visits put off to a later cycle.
+    pub deferred: u64,
+    /// The least score of a page that was visited again.
+    pub threshold: Option<f64>,
+}
+
+/// Which pages to list.
+#[derive(Clone, Debug, Default)]
+pub struct PageFilter {
+    /// The page with this address.
+    pub page: Option<Fingerprint>,
+    /// Pages at this place in their life.
+    pub life: Option<Life>,
+    /// Host name, or origin.
+    pub host: Option<String>,
+    /// A part of the URL.
+    pub url: Option<String>,
+    /// Pages whose last visit ended like this.
+    pub outcome: Option<String>,
+    /// At most this number of links from a seed.
+    pub max_depth: Option<u32>,
+    /// Other spellings of pages too.
+    pub aliases: bool,
+    /// Only other spellings of pages.
+    pub only_aliases: bool,
+    /// Only other spellings of this page.
+    pub alias_of: Option<PageId>,
+    /// At most this number of pages.
+    pub limit: Option<u64>,
+}
+
+/// A page as people look at it.
+#[derive(Clone, Debug, Serialize)]
+pub struct PageRow {
+    /// Its number.
+    pub id: i64,
+    /// Its address.
+    pub url: String,
+    /// Where it is in its life, or `alias`.
+    pub state: String,
+    /// How its last visit ended.
+    pub outcome: Option<String>,
+    /// Links followed from its seed.
+    pub depth: u32,
+    /// Importance.
+    pub weight: f64,
+    /// Visits that were made.
+    pub visits: u64,
+    /// Visits that found a change.
+    pub changes: u64,
+    /// Visits in a row that brought nothing.
+    pub failures: u64,
+    /// When it was found.
+    pub found_at: Timestamp,
+    /// Its last visit.
+    pub last_visit_at: Option<Timestamp>,
+    /// It is not visited before this time.
+    pub due_at: Option<Timestamp>,
+    /// Length of the body that is held.
+    pub bytes: Option<u64>,
+    /// As the host said it.
+    pub content_type: Option<String>,
+    /// When it last changed, by its sitemap.
+    pub sitemap_lastmod: Option<Timestamp>,
+    /// It asks not to be indexed.
+    pub noindex: bool,
+    /// The address of the page that stands for it.
+    pub alias_of: Option<String>,
+}
+
+/// Another spelling of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spelling {
+    /// The page.
+    pub page: PageId,
+    /// Its address.
+    pub url: String,
+    /// It redirects for good: the page lived there before. Else it shows the page too, and says that it is the other.
+    pub moved: bool,
+}
+
+/// A change, as a visit found it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// The number of the page.
+    pub page: i64,
+    /// Its address.
+    pub url: String,
+    /// The visit that found it.
+    pub at: Timestamp,
+    /// The visit before that brought or confirmed the earlier content.
+    pub previous_at: Option<Timestamp>,
+    /// From the earlier content; `None` where there are no words to compare.
+    pub divergence: Option<f64>,
+    /// The version that was found.
+    pub version: i64,
+    /// The version that was held.
+    pub previous_version: i64,
+    /// An earlier version with the same text.
+    pub returned_to: Option<i64>,
+    /// Length of the body that came.
+    pub bytes: u64,
+}
+
+/// Bytes of what scheduling keeps of the pages that were visited and have words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Sizes {
+    /// Pages that were visited and have words.
+    pub pages: u64,
+    /// Times: the last visit, the last that brought or confirmed anything, and when it is due.
+    pub fixed_bytes: u64,
+    /// Change profiles.
+    pub profile_bytes: u64,
+    /// What the policy learnt.
+    pub memory_bytes: u64,
+    /// Sketches of the versions that the profiles start from.
+    pub sketch_bytes: u64,
+    /// Of the page that takes most.
+    pub largest_bytes: u64,
+}
+
+/// Milliseconds as they are stored.
+pub(crate) fn millis(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,200 @@
+//! Finished rows, written in one transaction.
+
+use rusqlite::{Connection, params, params_from_iter, types::Value};
+
+use super::state::{SET_STATE, values};
+use super::{Result, SqliteStore, hosts, notes, pages, signed};
+use crate::change::profile::Measured;
+use crate::fetch::visit::Outcome;
+use crate::page::PageId;
+use crate::store::rows::millis;
+use crate::store::{Commit, CycleCounts, CycleId, JudgedVisit, NewVersion, PageRefold, SketchRow};
+use crate::time::Timestamp;
+
+pub(super) fn commit(store: &mut SqliteStore, rows: &Commit) -> Result<()> {
+    let transaction = store.transaction()?;
+    for (of, url) in &rows.adopted_seeds {
+        pages::adopt_seed(&transaction, *of, url, rows.now)?;
+    }
+    for (id, origin) in &rows.new_hosts {
+        transaction
+            .prepare_cached("INSERT INTO host (id, origin) VALUES (?1, ?2)")?
+            .execute(params![id.0, origin])?;
+    }
+    for page in &rows.new_pages {
+        pages::insert(&transaction, page, rows.now)?;
+    }
+    for (page, date) in &rows.sitemap_dates {
+        transaction
+            .prepare_cached("UPDATE page SET sitemap_lastmod_seconds = ?2 WHERE fingerprint = ?1")?
+            .execute(params![page.to_bytes(), date])?;
+    }
+    for version in &rows.new_versions {
+        insert_version(&transaction, version)?;
+    }
+    for sketch in &rows.sketches {
+        keep_sketch(&transaction, sketch)?;
+    }
+    for visit in &rows.visits {
+        append(&transaction, visit)?;
+        update_page(&transaction, visit)?;
+        if let Some(links) = &visit.links {
+            notes::keep_links(&transaction, visit.observation.page, links)?;
+        }
+        transaction
+            .prepare_cached("DELETE FROM plan WHERE page_id = ?1")?
+            .execute([visit.observation.page.0])?;
+    }
+    for PageRefold { page, folded, learnt } in &rows.refolded {
+        transaction
+            .prepare_cached(&format!("UPDATE page SET {SET_STATE} WHERE id = ?1"))?
+            .execute(params_from_iter(values(*page, folded, learnt)))?;
+    }
+    for (page, root) in &rows.aliases {
+        transaction
+            .prepare_cached("UPDATE page SET alias_of = ?2 WHERE id = ?1")?
+            .execute(params![page.0, root.map(|root| root.0)])?;
+    }
+    for report in &rows.hosts {
+        hosts::save(&transaction, report)?;
+    }
+    for (host, at) in &rows.sitemaps_read {
+        hosts::sitemaps_read(&transaction, host, *at)?;
+    }
+    for (reason, count) in &rows.refusals {
+        transaction
+            .prepare_cached(
+                "INSERT INTO refusal (reason, count) VALUES (?1, ?2)
+                 ON CONFLICT (reason) DO UPDATE SET count = count + excluded.count",
+            )?
+            .execute(params![reason.name(), signed(*count)])?;
+    }
+    if let Some((cycle, counts)) = &rows.cycle {
+        add_counts(&transaction, *cycle, counts)?;
+    }
+    transaction.commit()?;
+    for (id, origin) in &rows.new_hosts {
+        store.host_ids.insert(origin.clone(), *id);
+    }
+    Ok(())
+}
+
+fn insert_version(
+    connection: &Connection,
+    NewVersion { id, first_seen, content }: &NewVersion,
+) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO version (id, body_hash, text_hash, first_seen, body_bytes, text_bytes, content)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![
+            id.0,
+            content.body_hash.to_be_bytes(),
+            content.text_hash.to_be_bytes(),
+            first_seen.millis(),
+            signed(content.body_bytes as u64),
+            signed(content.text_bytes as u64),
+            content.packed,
+        ])?;
+    Ok(())
+}
+
+fn keep_sketch(connection: &Connection, sketch: &SketchRow) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO sketch (version_id, scheme, words, hashes) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![sketch.version.0, sketch.scheme, sketch.words, sketch.hashes])?;
+    Ok(())
+}
+
+fn append(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
+    let fact = &visit.observation;
+    let (attempt, told) = (&fact.attempt, &fact.told);
+    let detail = match &attempt.outcome {
+        Outcome::Redirected { to, .. } => Some(to.as_str()),
+        _ => None,
+    };
+    connection
+        .prepare_cached(
+            "INSERT INTO observation (page_id, cycle_id, at, outcome, status, changed, bytes, took_ms, version_id, detail,
+                divergence, bases, returned_to, validator, text_rules, has_words, dated_at, events, new_links)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+        )?
+        .execute(params![
+            fact.page.0,
+            fact.cycle.0,
+            attempt.at.millis(),
+            attempt.outcome.code(),
+            attempt.status,
+            fact.changed,
+            signed(attempt.bytes),
+            millis(attempt.took),
+            fact.found.map(|found| found.version.0),
+            detail,
+            fact.divergence,
+            (!fact.bases.is_empty()).then(|| Measured::to_bytes(&fact.bases, attempt.at)),
+            fact.returned_to.map(|version| version.0),
+            visit.validator,
+            fact.found.map(|found| found.text_rules.cast_signed()),
+            fact.found.map(|found| found.has_words),
+            told.date.map(Timestamp::millis),
+            told.events,
+            (told.new_links > 0).then_some(told.new_links),
+        ])?;
+    Ok(())
+}
+
+/// Writes the page's state, and what the page told of itself.
+fn update_page(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
+    let mut statement = connection.prepare_cached(&format!(
+        "UPDATE page SET {SET_STATE},
+            etag = CASE WHEN ?16 THEN ?17 ELSE etag END,
+            last_modified = CASE WHEN ?16 THEN ?18 ELSE last_modified END,
+            noindex = ?19,
+            redirects_to = ?20,
+            content_type = CASE WHEN ?21 THEN ?22 ELSE content_type END,
+            charset = CASE WHEN ?21 THEN ?23 ELSE charset END,
+            read_by_rules = CASE WHEN ?21 THEN ?24 ELSE read_by_rules END
+         WHERE id = ?1"
+    ))?;
+    let (etag, last_modified) = visit.validators.clone().unwrap_or_default();
+    let read = visit.read_as.as_ref();
+    let told: [Value; 9] = [
+        visit.validators.is_some().into(),
+        etag.into(),
+        last_modified.into(),
+        visit.noindex.into(),
+        visit.redirects_to.map(|page: PageId| page.0).into(),
+        read.is_some().into(),
+        read.and_then(|read| read.content_type.clone()).into(),
+        read.and_then(|read| read.charset.map(str::to_owned)).into(),
+        read.map(|read| read.rules.cast_signed()).into(),
+    ];
+    let state = values(visit.observation.page, &visit.folded, &visit.learnt);
+    statement.execute(params_from_iter(state.into_iter().chain(told)))?;
+    Ok(())
+}
+
+fn add_counts(connection: &Connection, cycle: CycleId, counts: &CycleCounts) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE cycle SET requests = requests + ?2, bytes = bytes + ?3, fetched = fetched + ?4,
+                new_pages = new_pages + ?5, changed = changed + ?6, unchanged = unchanged + ?7, failed = failed + ?8,
+                deferred = deferred + ?9
+             WHERE id = ?1",
+        )?
+        .execute(params![
+            cycle.0,
+            signed(counts.tally.requests),
+            signed(counts.tally.bytes),
+            signed(counts.fetched),
+            signed(counts.new_pages),
+            signed(counts.changed),
+            signed(counts.unchanged),
+            signed(counts.failed),
+            signed(counts.tally.deferred),
+        ])?;
+    Ok(())
+}

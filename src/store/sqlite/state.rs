@@ -1,0 +1,72 @@
+//! The part of a page's row that is folded from its observations: reading it, writing it.
+
+use rusqlite::{Row, types::Value};
+
+use super::{count, moment, signed};
+use crate::change::profile::Profiles;
+use crate::observation::{Folded, Life, Standing};
+use crate::page::PageId;
+use crate::policy::Learnt;
+use crate::store::{CycleId, VersionId};
+use crate::time::Timestamp;
+
+/// All that [`state`] reads, in its order.
+pub(super) const STATE: &str =
+    "page.state, page.failures, page.due_at, page.last_outcome, page.visits, page.changes,
+    page.last_visit_at, page.last_cycle_id, page.version_id, page.text_rules, page.profiles, page.has_words,
+    page.seen_at, page.learnt";
+pub(super) const STATE_COLUMNS: usize = 14;
+
+/// A page's state, its memory, and whether all of it could be read: what can't be read is read as nothing, since the log
+/// has it all.
+pub(super) fn state(row: &Row<'_>) -> rusqlite::Result<(Folded, Learnt, bool)> {
+    let life = Life::from_name(row.get_ref(0)?.as_str().unwrap_or_default());
+    let profiles = row.get_ref(10)?.as_blob_or_null()?.map(Profiles::from_bytes);
+    let memory = row.get_ref(13)?.as_blob_or_null()?.map(Learnt::from_bytes);
+    let is_readable = life.is_some() && profiles != Some(None) && memory != Some(None);
+    let folded = Folded {
+        standing: Standing {
+            life: life.unwrap_or_default(),
+            failures: row.get(1)?,
+            due_at: Timestamp::from_millis(row.get(2)?),
+        },
+        last_outcome: row.get(3)?,
+        visits: count(row.get(4)?),
+        changes: count(row.get(5)?),
+        last_visit_at: moment(row.get(6)?),
+        last_cycle: row.get::<_, Option<i64>>(7)?.map(CycleId),
+        version: row.get::<_, Option<i64>>(8)?.map(VersionId),
+        text_rules: row.get::<_, Option<i64>>(9)?.unwrap_or(0).cast_unsigned(),
+        has_words: row.get(11)?,
+        profiles: profiles.flatten().unwrap_or_default(),
+        seen_at: moment(row.get(12)?),
+    };
+    Ok((folded, memory.flatten().unwrap_or_default(), is_readable))
+}
+
+/// Sets all that [`state`] reads, by the values that [`values`] gives; the page's id is the first.
+pub(super) const SET_STATE: &str = "state = ?2, failures = ?3, due_at = ?4, last_outcome = ?5, visits = ?6,
+    changes = ?7, last_visit_at = ?8, last_cycle_id = ?9, version_id = ?10, text_rules = ?11, profiles = ?12,
+    has_words = ?13, seen_at = ?14, learnt = ?15";
+
+pub(super) fn values(page: PageId, folded: &Folded, learnt: &Learnt) -> [Value; 1 + STATE_COLUMNS] {
+    let integer = |value: Option<i64>| value.map_or(Value::Null, Value::Integer);
+    [
+        Value::Integer(page.0),
+        Value::Text(folded.standing.life.name().to_owned()),
+        Value::Integer(i64::from(folded.standing.failures)),
+        Value::Integer(folded.standing.due_at.millis()),
+        folded.last_outcome.clone().map_or(Value::Null, Value::Text),
+        Value::Integer(signed(folded.visits)),
+        Value::Integer(signed(folded.changes)),
+        integer(folded.last_visit_at.map(Timestamp::millis)),
+        integer(folded.last_cycle.map(|cycle| cycle.0)),
+        integer(folded.version.map(|version| version.0)),
+        Value::Integer(folded.text_rules.cast_signed()),
+        if folded.profiles.is_empty() { Value::Null } else { Value::Blob(folded.profiles.to_bytes()) },
+        folded.has_words.into(),
+        integer(folded.seen_at.map(Timestamp::millis)),
+        // Nothing takes no room.
+        if *learnt == Learnt::default() { Value::Null } else { Value::Blob(learnt.to_bytes()) },
+    ]
+}

@@ -1,0 +1,154 @@
+//! What visits teach.
+
+use super::*;
+
+pub fn lessons_are_what_visits_could_compare(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let root = begun.id("/");
+    let dated = |text: &str, at, date: &str| VisitRecord {
+        last_modified: Some(date.to_owned()),
+        ..fetched(root, text.as_bytes(), text, at)
+    };
+    let seconds = NOW.seconds() as i64;
+    let feed = |text: &str, at, dates: &[i64]| VisitRecord {
+        entry_dates: Some(dates.to_vec()),
+        ..fetched(root, text.as_bytes(), text, at)
+    };
+    begun.record(vec![dated("one", NOW, "Sun, 06 Nov 1994 08:49:37 GMT")]);
+    begun.record(vec![visit(root, Outcome::NotModified, later(100))]);
+    // What failed adds nothing, and leaves the interval open.
+    begun.record(vec![visit(root, Outcome::ServerError, later(150))]);
+    let from = Some(root);
+    let found = vec![found("/a", begun.seed, from), found("/b", begun.seed, from)];
+    begun.record(vec![VisitRecord { found, ..fetched(root, b"two", "two", later(300)) }]);
+    // Two entries since the last visit, and an older one: none was missed.
+    begun.record(vec![feed("three", later(400), &[seconds + 390, seconds + 350, seconds + 10])]);
+    // All are newer: some may have been pushed out.
+    begun.record(vec![feed("four", later(500), &[seconds + 490, seconds + 450])]);
+    let lessons = begun.store.lessons(root).expect("lessons");
+    let facts: Vec<_> = lessons
+        .iter()
+        .map(|lesson| (lesson.interval.seconds() as u64, lesson.changed, lesson.events, lesson.new_links))
+        .collect();
+    assert_eq!(
+        facts,
+        [(100, false, None, 0), (200, true, None, 2), (100, true, Some(2), 0), (100, true, None, 0)]
+    );
+    let date = Timestamp::from_seconds(784_111_777);
+    assert_eq!(lessons[0].date, Some(date), "what has not changed is still of its date");
+    assert_eq!(lessons[1].date, None);
+    let known = begun.store.known_page(root).expect("a page").expect("the root");
+    assert_eq!((known.state.learnt.state.visits, known.state.learnt.state.changes), (4, 3));
+    assert_eq!(
+        (known.state.seen_at, known.state.failures, known.state.learnt.new_links),
+        (Some(later(500)), 0, 2)
+    );
+    assert!(begun.store.known_page(PageId(999)).expect("nothing").is_none());
+    let mut all = Vec::new();
+    begun.store.each_history(1, &mut |page| all.push((page.page, page.lessons.len()))).expect("histories");
+    assert_eq!(all, [(root, 4)]);
+    assert_eq!(begun.store.comparisons().expect("a number"), 4);
+    assert_eq!(host(&mut *begun.store, "https://example.org").yields, Yield { visited: 1, useful: 1 });
+}
+
+pub fn what_is_learnt_live_is_what_is_learnt_from_the_log(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "/a", "/b"]);
+    let ids = ["/", "/a", "/b"].map(|path| begun.id(path));
+    let names = [
+        "utility",
+        "nutch",
+        "change-probability:aad",
+        "utility:mle",
+        "optimal:sa",
+        "change-rate:count",
+        "longevity",
+        "longevity-curve",
+        "longevity-bound",
+    ];
+    begun.policy = policy("utility");
+    assert_eq!(begun.relearn(&mut |_, _| ()).expect("nothing to learn"), 0);
+    for day in 0..12_u64 {
+        for (place, id) in ids.into_iter().enumerate() {
+            let text = if day % (place as u64 + 1) == 0 { words(day as usize, 9) } else { words(0, 9) };
+            let at = later(day * DAY + place as u64);
+            begun.record(vec![fetched(id, text.as_bytes(), &text, at)]);
+        }
+        if day == 5 {
+            begun.record(vec![visit(ids[0], Outcome::ServerError, later(day * DAY + 7))]);
+        }
+    }
+    let live = derived(&mut *begun.store);
+    let learnt =
+        |store: &mut dyn Store| pages(store).into_iter().map(|page| page.state.learnt).collect::<Vec<_>>();
+    let by_utility = learnt(&mut *begun.store);
+    for name in names.into_iter().skip(1).chain(["utility"]) {
+        begun.policy = policy(name);
+        let mut told = Vec::new();
+        let anew = begun.relearn(&mut |done, all| told.push((done, all))).expect("it learns");
+        assert_eq!((anew, told.last()), (3, Some(&(3, 3))), "{name}");
+        assert_eq!(begun.relearn(&mut |_, _| ()).expect("again"), 0, "{name} is learnt");
+        let kind = learning::memory(&mut *begun.store).expect("a kind");
+        assert_eq!(kind, Some(Memory::By(policy(name).memory_version())));
+        let rebuilt = begun.rebuild(ChangeSettings::default(), false, &mut |_, _| ()).expect("a look");
+        assert_eq!(rebuilt.pages_differ, 0, "{name}");
+        if name != "utility" {
+            assert_ne!(learnt(&mut *begun.store), by_utility, "{name}");
+        }
+    }
+    assert_eq!(learnt(&mut *begun.store), by_utility);
+    assert_eq!(derived(&mut *begun.store), live);
+}
+
+pub fn priors_notes_and_links_come_back(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "/a"]);
+    assert!(begun.store.priors().expect("none").is_empty());
+    let prior = |kind, group, numbers| Prior { kind, group, numbers, pages: 7 };
+    let priors = Priors {
+        by: GroupBy::Depth,
+        all: vec![
+            prior(PriorKind::Gamma, None, [0.5, 2.0]),
+            prior(PriorKind::Gamma, Some(3), [0.25, 1.5]),
+            prior(PriorKind::TwoIntervals, None, [4.0, 8.0]),
+        ],
+        comparisons: 123,
+    };
+    begun.store.set_priors(&priors).expect("kept");
+    begun.store.set_note("a", "one").expect("kept");
+    begun.store.set_note("a", "two").expect("kept");
+    let links = |page: PageId, targets: &[u64]| VisitRecord {
+        links: Some(targets.to_vec()),
+        ..fetched(page, b"body", "text", NOW)
+    };
+    let (root, other) = (begun.id("/"), begun.id("/a"));
+    begun.record(vec![links(root, &[1, 2, u64::MAX]), links(other, &[5])]);
+    begun.record(vec![links(other, &[])]);
+    begun.record(vec![visit(root, Outcome::NotModified, later(5))]);
+    drop(begun);
+    let mut store = place.open();
+    assert_eq!(store.priors().expect("priors"), priors);
+    assert_eq!(store.note("a").expect("a note"), Some("two".to_owned()));
+    assert_eq!(store.note("b").expect("no note"), None);
+    let mut all = Vec::new();
+    store.each_links(&mut |page, targets| all.push((page, targets.to_vec()))).expect("links");
+    assert_eq!(all, [(root, vec![1, 2, u64::MAX]), (other, vec![])]);
+    store.set_priors(&Priors::default()).expect("none any more");
+    assert!(store.priors().expect("none").is_empty());
+}
+
+pub fn pages_count_what_their_seed_does(place: &dyn Place) {
+    let mut store = place.open();
+    let important = |weight| Seed { weight, ..seed("/") };
+    store.add_seeds(&[important(3.0)], NOW).expect("a seed");
+    let cycle = store.open_cycle("age", None, NOW).expect("a cycle").id;
+    let root = page(&mut *store, "/").id;
+    let seed_id = store.seeds().expect("seeds")[0].id;
+    let links = vec![found("/a", seed_id, Some(root))];
+    let visit = VisitRecord { found: links, ..fetched(root, b"x", "x", NOW) };
+    record(&mut *store, cycle, batch(vec![visit])).expect("taken");
+    let in_sitemap = Batch { found: vec![found("/b", seed_id, None)], now: NOW, ..Batch::default() };
+    record(&mut *store, cycle, in_sitemap).expect("taken");
+    let weights = |store: &mut dyn Store| ["/", "/a", "/b"].map(|path| page(store, path).state.weight);
+    assert_eq!(weights(&mut *store), [3.0, 3.0, 3.0]);
+    store.add_seeds(&[important(0.5)], NOW).expect("the seed again");
+    assert_eq!(weights(&mut *store), [0.5, 0.5, 0.5]);
+}

@@ -1,0 +1,206 @@
+//! Hosts, counts and lists.
+
+use super::*;
+
+pub fn hosts_and_their_waits_come_back(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "http://[::1]:8080/"]);
+    let robots =
+        RobotsRecord { at: NOW, status: 200, body: b"User-agent: *\nDisallow: /\xff".to_vec().into() };
+    let report = |origin: &str, wait, robots| HostReport {
+        host: Host::parse(origin).expect("a host"),
+        delay: Duration::from_millis(1_500),
+        wait,
+        failures: 3,
+        rests: 2,
+        robots,
+    };
+    let waits = [
+        Waiting::RetryAfter,
+        Waiting::BackOff,
+        Waiting::Failing,
+        Waiting::Unreachable,
+        Waiting::RobotsUnavailable,
+        Waiting::CrawlDelay,
+    ];
+    for why in waits {
+        let reports = vec![
+            report("https://example.org", Some((later(60), why)), Some(robots.clone())),
+            report("http://[::1]:8080", None, None),
+        ];
+        let batch = Batch { hosts: reports, now: NOW, ..Batch::default() };
+        begun.take(batch).expect("the batch is taken");
+        let known = host(&mut *begun.store, "https://example.org").report;
+        assert_eq!(known.wait, Some((later(60), why)));
+        assert_eq!((known.delay, known.failures), (Duration::from_millis(1_500), 3));
+        assert_eq!(known.robots, Some(robots.clone()));
+        let other = host(&mut *begun.store, "http://[::1]:8080").report;
+        assert_eq!((other.wait, other.robots), (None, None));
+    }
+    // A wait that is over goes; the robots.txt that was read stays until another is.
+    let batch =
+        Batch { hosts: vec![report("https://example.org", None, None)], now: NOW, ..Batch::default() };
+    begun.take(batch).expect("the batch is taken");
+    drop(begun);
+    let known = host(&mut *place.open(), "https://example.org");
+    assert_eq!((known.report.wait, known.report.robots), (None, Some(robots)));
+    assert_eq!((known.pages, known.sitemaps_at), (1, None));
+}
+
+pub fn sitemaps_leave_dates_and_the_time_they_were_read(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let from = begun.seed;
+    let dated = NewPage { lastmod: Some(1_600_000_000), ..found("/a", from, None) };
+    let dates = vec![(url("/").fingerprint(), 1_700_000_000), (url("/unknown").fingerprint(), 1)];
+    let batch = Batch {
+        found: vec![dated],
+        sitemap_dates: dates,
+        sitemaps_read: vec![(url("/").host(), later(7))],
+        now: NOW,
+        ..Batch::default()
+    };
+    begun.take(batch).expect("the batch is taken");
+    drop(begun);
+    let mut store = place.open();
+    assert_eq!(row(&mut *store, "/").sitemap_lastmod, Some(Timestamp::from_seconds(1_700_000_000)));
+    assert_eq!(row(&mut *store, "/a").sitemap_lastmod, Some(Timestamp::from_seconds(1_600_000_000)));
+    assert_eq!(pages(&mut *store).len(), 2, "a date makes no page");
+    assert_eq!(host(&mut *store, "https://example.org").sitemaps_at, Some(later(7)));
+}
+
+pub fn refusals_add_up(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    for _ in 0..3 {
+        let refusals = vec![(Refusal::OutOfScope, 10), (Refusal::NoFollow, 1), (Refusal::OutOfScope, 1)];
+        let batch = Batch { refusals, now: NOW, ..Batch::default() };
+        begun.take(batch).expect("the batch is taken");
+        begun.next_cycle();
+    }
+    drop(begun);
+    let refusals = place.open().summary().expect("a summary").refusals;
+    assert_eq!(refusals, [("out-of-scope".to_owned(), 33), ("no-follow".to_owned(), 3)], "most first");
+}
+
+pub fn counts_of_a_cycle_add_up(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "/a", "/b", "/c"]);
+    let ids = ["/", "/a", "/b", "/c"].map(|path| begun.id(path));
+    let from = begun.seed;
+    let tally = |requests| Tally { requests, bytes: requests * 100, deferred: 1 };
+    let with = |begun: &mut Begun, visits: Vec<VisitRecord>, requests| {
+        let whole = Batch { tally: tally(requests), ..batch(visits) };
+        begun.take(whole).expect("the batch is taken");
+    };
+    let links = vec![found("/new", from, Some(ids[0]))];
+    let first = vec![
+        VisitRecord { found: links, ..fetched(ids[0], b"one", "one", NOW) },
+        fetched(ids[1], b"a", "a", NOW),
+        visit(ids[2], Outcome::Missing, NOW),
+        visit(ids[3], Outcome::Refused(Refused::Robots), NOW),
+    ];
+    with(&mut begun, first, 3);
+    begun.next_cycle();
+    let second = vec![
+        fetched(ids[0], b"two", "two", NOW),
+        visit(ids[1], Outcome::NotModified, NOW),
+        redirected(ids[2], "/a", false, NOW),
+        visit(ids[3], Outcome::Failed(Failure::Tls), NOW),
+    ];
+    with(&mut begun, second, 4);
+    with(&mut begun, Vec::new(), 2);
+    drop(begun);
+
+    let cycles = place.open().cycles(10).expect("cycles");
+    let counts: Vec<[u64; 8]> = cycles
+        .iter()
+        .map(|c| [c.requests, c.bytes, c.deferred, c.fetched, c.new_pages, c.changed, c.unchanged, c.failed])
+        .collect();
+    assert_eq!(counts, [[6, 600, 2, 2, 0, 1, 1, 1], [3, 300, 1, 2, 1, 0, 0, 1]]);
+}
+
+/// Pages of two hosts, in every state of their life, one alias among them.
+fn varied(place: &dyn Place) -> Begun {
+    let mut begun = begun(place, &["/", "https://other.example:8443/"]);
+    let (root, from) = (begun.id("/"), begun.seed);
+    let names = ["/alive", "/missing", "/gone", "/failing", "/blocked", "/redirected", "/alias", "/new"];
+    let mut links: Vec<NewPage> = names.iter().map(|path| found(path, from, Some(root))).collect();
+    links.push(NewPage { depth: 4, ..found("https://other.example:8443/deep?x=%25_1", from, Some(root)) });
+    begun.record(vec![VisitRecord { found: links, ..fetched(root, b"home", "home", NOW) }]);
+    let ids: BTreeMap<&str, PageId> = names.iter().map(|path| (*path, begun.id(path))).collect();
+    begun.record(vec![
+        fetched(ids["/alive"], b"alive", "alive", NOW),
+        visit(ids["/missing"], Outcome::Missing, NOW),
+        visit(ids["/gone"], Outcome::Missing, NOW),
+        visit(ids["/gone"], Outcome::Missing, NOW),
+        visit(ids["/failing"], Outcome::Failed(Failure::TooLarge), NOW),
+        visit(ids["/blocked"], Outcome::Refused(Refused::Robots), NOW),
+        redirected(ids["/redirected"], "/alive", false, NOW),
+        redirected(ids["/alias"], "/alive", true, NOW),
+    ]);
+    begun
+}
+
+pub fn summary_and_list_agree(place: &dyn Place) {
+    let mut begun = varied(place);
+    let store = &mut *begun.store;
+    let summary = store.summary().expect("a summary");
+    let rows = listed(store, &PageFilter::default());
+    assert_eq!(summary.known, rows.len() as u64);
+    assert_eq!(summary.known, 10);
+    assert_eq!(summary.aliases, 1);
+    assert_eq!(summary.visited, rows.iter().filter(|row| row.last_visit_at.is_some()).count() as u64);
+    for life in Life::ALL {
+        let of_life = listed(store, &PageFilter { life: Some(life), ..PageFilter::default() });
+        assert_eq!(summary.life(life), of_life.len() as u64, "{}", life.name());
+        assert!(of_life.iter().all(|row| row.state == life.name()));
+        assert!(!of_life.is_empty(), "{}", life.name());
+    }
+    assert_eq!(summary.lives.iter().map(|(_, count)| count).sum::<u64>(), summary.known);
+    for (outcome, count) in &summary.last_outcomes {
+        let filter = PageFilter { outcome: Some(outcome.clone()), ..PageFilter::default() };
+        assert_eq!(listed(store, &filter).len() as u64, *count, "{outcome}");
+    }
+    assert_eq!(summary.hosts, 2);
+    assert_eq!(summary.seeds, 2);
+    assert_eq!(summary.observations, 9);
+    let of_hosts: u64 = store.hosts().expect("hosts").iter().map(|host| host.pages).sum();
+    assert_eq!(of_hosts, summary.known + summary.aliases);
+}
+
+pub fn lists_are_filtered_by_everything_asked_for(place: &dyn Place) {
+    let mut begun = varied(place);
+    let store = &mut *begun.store;
+    let mut paths = |filter: PageFilter| -> Vec<String> {
+        let short = |row: PageRow| {
+            row.url.replace("https://example.org", "").replace("https://other.example:8443", "o")
+        };
+        listed(store, &filter).into_iter().map(short).collect()
+    };
+    let all = PageFilter::default;
+    assert_eq!(paths(all()).len(), 10);
+    assert_eq!(paths(PageFilter { aliases: true, ..all() }).len(), 11);
+    for host in ["other.example", "other.example:8443", "https://other.example:8443"] {
+        let of_host = paths(PageFilter { host: Some(host.to_owned()), ..all() });
+        assert_eq!(of_host, ["o/", "o/deep?x=%25_1"], "{host}");
+    }
+    for host in
+        ["example", "ther.example", "other.example:443", "%", "%.example", "http://other.example:8443"]
+    {
+        assert_eq!(paths(PageFilter { host: Some(host.to_owned()), ..all() }), [""; 0], "{host}");
+    }
+    assert_eq!(paths(PageFilter { url: Some("?x=%25_".to_owned()), ..all() }), ["o/deep?x=%25_1"]);
+    assert_eq!(paths(PageFilter { url: Some("_".to_owned()), ..all() }), ["o/deep?x=%25_1"], "no wildcard");
+    assert_eq!(paths(PageFilter { url: Some("'; DROP TABLE page".to_owned()), ..all() }), [""; 0]);
+    assert_eq!(paths(PageFilter { outcome: Some("too-large".to_owned()), ..all() }), ["/failing"]);
+    assert_eq!(paths(PageFilter { max_depth: Some(0), ..all() }), ["/", "o/"]);
+    assert_eq!(paths(PageFilter { max_depth: Some(3), ..all() }).len(), 9);
+    assert_eq!(paths(PageFilter { limit: Some(3), ..all() }), ["/", "o/", "/alive"], "in order of their ids");
+    assert_eq!(paths(PageFilter { limit: Some(0), ..all() }), [""; 0]);
+    let both = PageFilter {
+        life: Some(Life::Alive),
+        host: Some("example.org".to_owned()),
+        url: Some("live".to_owned()),
+        max_depth: Some(1),
+        limit: Some(5),
+        ..all()
+    };
+    assert_eq!(paths(both), ["/alive"]);
+}
