@@ -2,6 +2,7 @@
 
 mod cli;
 mod commands;
+mod histories;
 mod on_change;
 mod set_up;
 mod settings;

@@ -20,8 +20,8 @@ use freshet::policy::expression::Terminal;
 use freshet::report::plot::{Axis, Plot, Series};
 use freshet::report::{Align, Table, number, span};
 
-use super::recorded;
 use crate::cli::{EvolveArgs, Global};
+use crate::histories;
 use crate::settings::Usage;
 use crate::signals;
 use crate::terminal::Talk;
@@ -90,7 +90,7 @@ fn settings(arguments: &EvolveArgs) -> Result<Settings, Usage> {
         fitness: arguments.fitness.into(),
         terminals,
         selection: arguments.selection.into(),
-        budget: recorded::share(&arguments.budget)?,
+        budget: histories::share(&arguments.budget)?,
         warm_up: arguments.warm_up,
         kept: arguments.kept as usize,
         least_pages: arguments.least_pages,
@@ -102,11 +102,11 @@ fn load(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyhow::Result<
     if let Some(spec) = &arguments.synthetic {
         return Ok(made_up(spec)?);
     }
-    recorded::load(global, arguments.dataset.as_deref(), None, talk)
+    histories::load(global, arguments.dataset.as_deref(), None, talk)
 }
 
 fn made_up(spec: &str) -> Result<Dataset, Usage> {
-    let spec = recorded::synthetic(spec)?;
+    let spec = histories::synthetic(spec)?;
     if spec.moments > 1 {
         let wrong = "--synthetic: `evolve` takes pages with one moment a cycle; leave `moments` out";
         return Err(Usage(wrong.to_owned()));
@@ -409,7 +409,7 @@ fn own_data(champion: &Champion, talk: &Talk) -> anyhow::Result<Dataset> {
         return Ok(made_up(spec)?);
     }
     if let Some(path) = data.strip_prefix(STORE) {
-        return recorded::backtest(Path::new(path)).with_context(|| hint);
+        return freshet::dataset::stored::backtest(Path::new(path)).with_context(|| hint);
     }
     if data.is_empty() {
         return Err(Usage(format!("the file does not say what the formula was bred on; {hint}")).into());

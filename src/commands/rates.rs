@@ -4,14 +4,23 @@ use std::io::{BufWriter, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use serde_json::json;
+use serde::Serialize;
 
+use freshet::dataset::csv_table::CsvTable;
 use freshet::policy::allocation::{Watched, optimal};
 use freshet::report::{Align, Table, rate, span};
 
-use super::rows;
 use crate::cli::{Global, RatesArgs};
 use crate::settings::Usage;
+use crate::terminal::json_line;
+
+/// How often to visit a page, as JSON has it.
+#[derive(Serialize)]
+struct PageRate<'a> {
+    page: &'a str,
+    /// Visits a day.
+    rate: f64,
+}
 
 const SECONDS_A_DAY: f64 = 86_400.0;
 
@@ -23,20 +32,19 @@ pub fn run(global: &Global, arguments: &RatesArgs) -> anyhow::Result<ExitCode> {
         );
     }
     let (mut names, mut pages) = (Vec::new(), Vec::new());
-    rows::read(&arguments.input, &["page", "rate", "weight"], |row| {
-        names.push(row.text("page")?.to_owned());
-        pages.push(Watched {
-            change_rate: row
-                .number("rate", "is not a number of changes a day, 0 or more", |rate| rate >= 0.0)?,
-            weight: row.number("weight", "is not a number, 0 or more", |weight| weight >= 0.0)?,
-        });
-        Ok(())
-    })?;
+    let mut table = CsvTable::open_input(&arguments.input, &["page", "rate", "weight"])?;
+    while table.next_row()? {
+        names.push(table.name("page")?.to_owned());
+        let rule = "is not a number of changes a day, 0 or more";
+        let change_rate = table.number("rate", rule, |rate| rate >= 0.0)?;
+        let weight = table.number("weight", "is not a number, 0 or more", |weight| weight >= 0.0)?;
+        pages.push(Watched { change_rate, weight });
+    }
     let found = optimal(arguments.objective.into(), &pages, budget);
     let mut out = BufWriter::new(std::io::stdout().lock());
     if global.json {
         for (name, rate) in names.iter().zip(&found.rates) {
-            writeln!(out, "{}", json!({ "page": name, "rate": rate }))?;
+            out.write_all(json_line(&PageRate { page: name, rate: *rate })?.as_bytes())?;
         }
     } else {
         let mut table = Table::new(&[

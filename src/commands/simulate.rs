@@ -16,18 +16,19 @@ use freshet::simulate::compare::{self, BOUND, Interval, Plan, Row};
 use freshet::simulate::oracle::Oracle;
 use freshet::simulate::{Measuring, Ties};
 
-use super::recorded;
 use crate::cli::{Global, SimulateArgs};
+use crate::histories;
 use crate::settings::{Usage, with_formula};
 use crate::terminal::Talk;
 
 pub fn run(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let mut plan = plan(arguments)?;
     if let Some(spec) = &arguments.synthetic {
-        plan.every = recorded::synthetic(spec)?.moments;
+        plan.every = histories::synthetic(spec)?.moments;
     }
     let started = Instant::now();
-    let dataset = recorded::load(global, arguments.dataset.as_deref(), arguments.synthetic.as_deref(), talk)?;
+    let dataset =
+        histories::load(global, arguments.dataset.as_deref(), arguments.synthetic.as_deref(), talk)?;
     let pages: usize = dataset.groups.iter().map(|group| group.pages.len()).sum();
     talk.say(&format!(
         "{}: {} pages, loaded in {}",
@@ -77,7 +78,7 @@ fn plan(arguments: &SimulateArgs) -> Result<Plan, Usage> {
     for name in &policies {
         compare::check(name).map_err(Usage)?;
     }
-    let budgets = arguments.budget.iter().map(|text| recorded::share(text)).collect::<Result<_, _>>()?;
+    let budgets = arguments.budget.iter().map(|text| histories::share(text)).collect::<Result<_, _>>()?;
     Ok(Plan {
         policies,
         budgets,

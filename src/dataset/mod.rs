@@ -14,7 +14,7 @@
 pub mod blobs;
 mod brdc;
 pub mod counts;
-mod csv_table;
+pub mod csv_table;
 pub mod disk;
 pub mod error;
 pub mod export;

@@ -1,18 +1,25 @@
 //! A store as a source of histories: its pages one after the other, each with its visits and, if wanted, its texts.
 //!
-//! Cycles are the store's own, those that have ended; visits of a cycle that goes on are left out, so an export is of
-//! whole cycles. Other spellings of pages are left out, and so are pages never visited.
+//! There are two ways to read it, with different rules for the cycle that a visit belongs to:
+//! - [`Stored`] is for exports. A visit belongs to the cycle that it was made in. Visits of a cycle that has not ended are
+//!   left out, so an export is of whole cycles.
+//! - [`backtest`] is for replays. A change belongs to the last cycle that began before the visit that found it, ended or not:
+//!   a replay asks what was known at a time.
+//!
+//! Both leave out other spellings of pages, and pages never visited.
 
 use std::path::Path;
+use std::time::Duration;
 
 use xxhash_rust::xxh3::Xxh3Default;
 
-use super::DatasetError;
 use super::fields::site_of;
 use super::group::{DAY_MS, GroupInfo};
 use super::page_record::{PageRecord, StateRecord, VisitLine};
+use super::{Dataset, DatasetError, Group, History, RecordedPage};
 use crate::change::fragment::{Fragmenter, Fragments};
 use crate::page::PageId;
+use crate::policy::Lesson;
 use crate::store::{self, CycleId, PageFilter, Store, VersionId, VisitRow};
 
 /// A store that is open, twice: one lists the pages while the other is asked for their visits.
@@ -76,6 +83,53 @@ impl Stored {
         })?;
         done
     }
+}
+
+/// A store's own history, to be replayed: its cycles, and the changes that its visits found. In cycles without a visit a
+/// page is taken not to have changed.
+pub fn backtest(path: &Path) -> Result<Dataset, DatasetError> {
+    let mut store = store::open_to_look(path)?;
+    let mut cycles = store.cycles(usize::MAX >> 1)?;
+    cycles.reverse();
+    let starts: Vec<i64> = cycles.iter().map(|cycle| cycle.started_at.millis()).collect();
+    let (Some(first), Some(last)) = (cycles.first(), cycles.last()) else {
+        return Err(DatasetError::of_file(path, "has no cycle yet; `freshet crawl` makes some"));
+    };
+    let span =
+        last.started_at.since(first.started_at).seconds() / (cycles.len().saturating_sub(1)).max(1) as f64;
+    let mut pages = Vec::new();
+    store.each_history(1, &mut |page| {
+        if let Some((born, history)) = bits(&page.lessons, &starts) {
+            pages.push(RecordedPage { url: page.url, site: String::new(), weight: 1.0, born, history });
+        }
+    })?;
+    if pages.is_empty() {
+        return Err(DatasetError::of_file(path, "has no page that was visited twice; `freshet crawl` again"));
+    }
+    let group = Group {
+        name: "store".to_owned(),
+        start: first.started_at,
+        step: Duration::try_from_secs_f64(span.max(1.0)).unwrap_or(Duration::from_secs(86_400)),
+        cycles: cycles.len() as u32,
+        pages,
+    };
+    Ok(Dataset { name: path.display().to_string(), groups: vec![group] })
+}
+
+/// The cycle of a page's first visit, and a bit for each later cycle: whether a visit found a change in it. `None` if it
+/// was not visited twice. `starts`: when the cycles began, in milliseconds.
+fn bits(lessons: &[Lesson], starts: &[i64]) -> Option<(u32, History)> {
+    let earliest = lessons.first()?;
+    let cycle_of = |millis: i64| starts.partition_point(|start| *start <= millis).saturating_sub(1) as u32;
+    let born = cycle_of(earliest.at.millis() - (earliest.interval.seconds() * 1000.0) as i64);
+    let mut bits = vec![0_u64; starts.len().div_ceil(64)];
+    for lesson in lessons.iter().filter(|lesson| lesson.changed) {
+        let Some(bit) = cycle_of(lesson.at.millis()).checked_sub(born + 1) else { continue };
+        if let Some(word) = bits.get_mut(bit as usize / 64) {
+            *word |= 1 << (bit % 64);
+        }
+    }
+    Some((born, History::Bits(bits)))
 }
 
 struct Texts<'a> {
@@ -153,5 +207,24 @@ fn record(visit: &VisitRow, cycle: Option<u32>) -> VisitLine {
         status: visit.status.map(u32::from),
         bytes: Some(visit.bytes),
         took_ms: u64::try_from(visit.took.as_millis()).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::{Age, Timestamp};
+
+    #[test]
+    fn a_change_counts_in_the_cycle_that_began_before_its_visit() {
+        let day = |day: i64| day * 86_400_000;
+        let lesson =
+            |at: i64, changed| Lesson::of_bit(Timestamp::from_millis(at), Age::from_days(1.0), changed);
+        let starts = [day(0), day(1), day(2), day(3)];
+        // First visited in cycle 0; an hour into cycle 1 it had not changed, an hour into cycle 3 it had.
+        let hour = 3_600_000;
+        let lessons = [lesson(day(1) + hour, false), lesson(day(3) + hour, true)];
+        assert_eq!(bits(&lessons, &starts), Some((0, History::Bits(vec![0b100]))));
+        assert_eq!(bits(&[], &starts), None);
     }
 }

@@ -8,6 +8,7 @@ pub mod changes;
 pub mod check;
 pub mod crawled;
 pub mod diff;
+pub mod estimates;
 pub mod figures;
 pub mod history;
 pub mod page;

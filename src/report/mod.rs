@@ -4,6 +4,7 @@ pub mod changes;
 pub mod check;
 pub mod crawl;
 pub mod diff;
+pub mod estimates;
 pub mod history;
 pub mod plan;
 pub mod plot;

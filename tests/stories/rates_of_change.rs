@@ -85,7 +85,7 @@ fn a_bad_file_is_told_with_file_line_and_column() {
     for (file, text, command, said) in [
         ("a.csv", "page,interval,changed\nx,1,1\nx,soon,0\n", "estimate", "a.csv:3:2: interval `soon`"),
         ("b.csv", "page,interval,changed\nx,1,yes\n", "estimate", "b.csv:2:3: changed `yes`"),
-        ("c.csv", "page,rate\nx,1\n", "rates", "c.csv:1: there is no column `weight`"),
+        ("c.csv", "page,rate\nx,1\n", "rates", "c.csv:1:2: there is no column `weight`"),
         ("d.csv", "page,rate,weight\nx,1,-1\n", "rates", "d.csv:2:3: weight `-1`"),
         ("e.csv", "page,rate,weight\nx,1\n", "rates", "e.csv:2:3: there are 2 fields"),
     ] {

@@ -108,7 +108,7 @@ fn a_store_can_ask_what_another_policy_would_have_saved_it() {
     ]);
     let all = lines(&ran);
     assert!(figure(&all[1], "change_rate") > figure(&all[0], "change_rate"), "{}", ran.output());
-    assert!(ran.stderr.contains("can't be credited"), "it says what it can't know: {}", ran.stderr);
+    assert!(ran.stderr.contains("gets no credit"), "it says what it can't know: {}", ran.stderr);
 }
 
 #[test]

@@ -1,0 +1,53 @@
+//! The histories that `simulate` and `evolve` replay: recorded ones, made-up ones, or the store's own.
+
+use std::path::Path;
+
+use freshet::dataset::Dataset;
+use freshet::dataset::stored::backtest;
+use freshet::simulate::synthetic::Spec;
+
+use crate::cli::Global;
+use crate::settings::Usage;
+use crate::terminal::Talk;
+
+/// `5%` or `0.05`
+pub fn share(text: &str) -> Result<f64, Usage> {
+    let parsed = match text.trim().strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.trim().parse::<f64>(),
+    };
+    let share = parsed.ok().filter(|share| *share > 0.0 && *share <= 1.0);
+    share.ok_or_else(|| Usage(format!("--budget is `{text}`; write a share of the pages: 5%, or 0.05")))
+}
+
+pub fn synthetic(spec: &str) -> Result<Spec, Usage> {
+    spec.parse().map_err(|error| Usage(format!("--synthetic: {error}")))
+}
+
+/// A dataset, made-up pages, or the store's own history.
+pub fn load(
+    global: &Global,
+    dataset: Option<&Path>,
+    spec: Option<&str>,
+    talk: &Talk,
+) -> anyhow::Result<Dataset> {
+    if let Some(spec) = spec {
+        return Ok(synthetic(spec)?.dataset());
+    }
+    if let Some(path) = dataset {
+        return Ok(Dataset::load(path)?);
+    }
+    let Some(path) = &global.store else {
+        return Err(Usage(
+            "there is nothing to replay; name a dataset, made-up pages with --synthetic SPEC, or a store with --store PATH"
+                .to_owned(),
+        )
+        .into());
+    };
+    let dataset = backtest(path)?;
+    talk.say(
+        "this replays what your own visits saw: a change counts for the cycle whose visit found it, and in cycles without a \
+         visit a page is taken not to have changed. A policy gets no credit for a visit that your crawl did not make",
+    );
+    Ok(dataset)
+}

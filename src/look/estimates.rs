@@ -1,0 +1,161 @@
+//! The change rates of pages from their visits, by one estimator or several, and the priors of a store.
+
+use std::collections::HashMap;
+
+use serde::ser::{Serialize, Serializer};
+
+use crate::dataset::DatasetError;
+use crate::dataset::csv_table::CsvTable;
+use crate::estimate::learner::Learner;
+use crate::estimate::priors::{GroupBy, Prior, PriorKind, Priors};
+use crate::estimate::two_intervals::TwoIntervals;
+use crate::estimate::{Estimate, Estimator, EstimatorState, Seen};
+use crate::page::{HostId, Normaliser, PageId};
+use crate::policy::Lesson;
+use crate::policy::page_state::seen;
+use crate::store::Store;
+use crate::time::Age;
+
+use super::LookError;
+use super::page::find;
+
+/// The columns of a file of visits: a row has the days since the visit before, and whether the page had changed.
+pub const VISIT_COLUMNS: [&str; 3] = ["page", "interval", "changed"];
+
+/// The change rate of a page, by each estimator.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct PageEstimates {
+    /// The page.
+    pub page: String,
+    /// By the names of the estimators, in their order.
+    pub estimates: NamedEstimates,
+    /// Visits that had something to compare with.
+    #[serde(skip)]
+    pub visits: u32,
+    /// Those of them that found a change.
+    #[serde(skip)]
+    pub changes: u32,
+}
+
+/// Estimates by name; they serialise as a map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedEstimates(pub Vec<(&'static str, Estimate)>);
+
+impl Serialize for NamedEstimates {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, estimate)| (name, estimate)))
+    }
+}
+
+/// A prior that was fitted to the pages of a store.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct FittedPrior {
+    /// The estimator it is for.
+    pub estimator: &'static str,
+    /// The pages that it is for.
+    pub group: String,
+    /// The pages it was fitted to.
+    pub pages: u64,
+    /// Its first parameter.
+    pub first: f64,
+    /// Its second parameter.
+    pub second: f64,
+    /// Changes a day of a page that was never visited twice.
+    pub rate: f64,
+    /// The kind of prior.
+    #[serde(skip)]
+    pub kind: PriorKind,
+}
+
+/// The change rates of the pages of a file, in the order in which it first names them.
+pub fn estimates_of_file(
+    table: &mut CsvTable,
+    estimators: &[Box<dyn Estimator>],
+) -> Result<Vec<PageEstimates>, DatasetError> {
+    let mut pages: Vec<(String, Vec<EstimatorState>)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    while table.next_row()? {
+        let name = table.name("page")?;
+        let days = table.number("interval", "is not a number of days above 0", |days| days > 0.0)?;
+        let changed =
+            table.number("changed", "is neither 0 nor 1", |changed| changed == 0.0 || changed == 1.0)?;
+        let place = *places.entry(name.to_owned()).or_insert_with(|| {
+            pages.push((name.to_owned(), vec![EstimatorState::default(); estimators.len()]));
+            pages.len() - 1
+        });
+        if let Some((_, states)) = pages.get_mut(place) {
+            for (estimator, state) in estimators.iter().zip(states) {
+                estimator.observe(state, Age::from_days(days), Seen::from(changed == 1.0));
+            }
+        }
+    }
+    let judged = pages.into_iter().map(|(page, states)| {
+        let (visits, changes) = states.first().map_or((0, 0), |state| (state.visits, state.changes));
+        let said = estimators.iter().zip(&states);
+        let estimates = said.map(|(estimator, state)| (estimator.name(), estimator.as_published(state)));
+        PageEstimates { page, visits, changes, estimates: NamedEstimates(estimates.collect()) }
+    });
+    Ok(judged.collect())
+}
+
+/// The change rates of pages of the store, by learners that know the store's priors: those of one page, or of all.
+pub fn estimates_of_store(
+    store: &mut dyn Store,
+    learners: &[(&'static str, Learner)],
+    page: Option<(&Normaliser, &str)>,
+) -> Result<Vec<PageEstimates>, LookError> {
+    let mut judged = Vec::new();
+    let mut take = |page: String, host: HostId, depth: u32, lessons: &[Lesson]| {
+        let seen: Vec<(Age, Seen)> = seen(lessons).collect();
+        let estimates = learners.iter().map(|(name, learner)| {
+            let mut state = EstimatorState::default();
+            seen.iter().for_each(|(interval, seen)| learner.learn(host, depth, &mut state, *interval, *seen));
+            (*name, learner.of(host, depth).as_published(&state))
+        });
+        let changes = lessons.iter().filter(|lesson| lesson.changed).count() as u32;
+        let (visits, estimates) = (lessons.len() as u32, NamedEstimates(estimates.collect()));
+        judged.push(PageEstimates { page, visits, changes, estimates });
+    };
+    match page {
+        Some((normaliser, url)) => {
+            let page = find(store, normaliser, url)?;
+            let id = PageId(page.id);
+            let host = store.known_page(id)?.map_or(HostId(0), |known| known.host);
+            take(page.url, host, page.depth, &store.lessons(id)?);
+        }
+        None => store.each_history(1, &mut |page| take(page.url, page.host, page.depth, &page.lessons))?,
+    }
+    Ok(judged)
+}
+
+/// Priors with the names of their groups.
+pub fn fitted_priors(store: &mut dyn Store, priors: &Priors) -> Result<Vec<FittedPrior>, LookError> {
+    let hosts: HashMap<i64, String> =
+        store.hosts()?.into_iter().map(|host| (host.id.0, host.report.host.as_str().to_owned())).collect();
+    let fitted = priors.all.iter().map(|prior| FittedPrior {
+        estimator: prior.kind.name(),
+        group: group_name(priors, prior.group, &hosts),
+        pages: prior.pages,
+        first: prior.numbers[0],
+        second: prior.numbers[1],
+        rate: rate_of(prior),
+        kind: prior.kind,
+    });
+    Ok(fitted.collect())
+}
+
+fn rate_of(prior: &Prior) -> f64 {
+    let [first, second] = prior.numbers;
+    match prior.kind {
+        PriorKind::Gamma => first / second,
+        PriorKind::TwoIntervals => TwoIntervals { changed_days: first, unchanged_days: second }.rate(),
+    }
+}
+
+fn group_name(priors: &Priors, group: Option<i64>, hosts: &HashMap<i64, String>) -> String {
+    match (group, priors.by) {
+        (None, _) => "all others".to_owned(),
+        (Some(group), GroupBy::Host) => hosts.get(&group).cloned().unwrap_or_default(),
+        (Some(group), by) => format!("{} {group}", by.name()),
+    }
+}
