@@ -116,7 +116,7 @@ pub trait Policy: Send + Sync {
     fn survey(&mut self, _survey: &mut Survey<'_>) {}
 
     /// What the score depends on besides visits, changes, times and weight. A replay treats pages that agree in all of this as
-    /// one, so a policy must name everything it looks at.
+    /// one, so a policy must name everything it looks at. All but [`LooksAt::draw`] stays the same for the life of the policy.
     fn looks_at(&self) -> LooksAt {
         LooksAt::default()
     }
@@ -160,7 +160,8 @@ pub struct LooksAt {
     pub kin: bool,
     /// When pages were found.
     pub age: bool,
-    /// Chance: each page's score is multiplied by a factor that is drawn for this page.
+    /// Chance: each page's score is multiplied by a factor that is drawn for this page. It may change with every survey, so it is
+    /// read again after each one.
     pub draw: Option<Draw>,
 }
 

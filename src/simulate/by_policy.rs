@@ -113,7 +113,7 @@ impl<'a> ByPolicy<'a> {
         let policy = &*self.learning.policy;
         let scores: Vec<f64> =
             self.classes.iter().map(|class| score_shared(policy, &class.shared, now).value()).collect();
-        let chosen = if self.learning.looks_at.draw.is_some() {
+        let chosen = if self.learning.policy.looks_at().draw.is_some() {
             self.choose_drawn(&scores, visits)
         } else {
             self.classes.choose(&scores, visits);
@@ -130,7 +130,7 @@ impl<'a> ByPolicy<'a> {
     /// Where each page has a draw of its own it has a score of its own.
     fn choose_drawn(&mut self, scores: &[f64], visits: usize) -> Vec<u32> {
         let mut class_of = vec![0; self.competes.len()];
-        let (terms, draw) = (self.learning.terms, self.learning.looks_at.draw);
+        let (terms, draw) = (self.learning.terms, self.learning.policy.looks_at().draw);
         let scored = self.classes.iter().zip(scores).zip(0_u32..).flat_map(|((class, score), place)| {
             let at = terms.at(class.last);
             class.pages().iter().map(move |page| (*page, class.last, at, *score, place))
