@@ -63,7 +63,7 @@ impl Age {
     /// Two visits can't be nearer, as far as rates go: a change seen in no time at all would make a rate infinite.
     pub(crate) const SHORTEST_DAYS: f64 = 1e-12;
 
-    /// Nothing negative and not-a-number: both become zero.
+    /// A negative number and not-a-number become zero.
     pub fn from_days(days: f64) -> Self {
         Self(if days > 0.0 { days * SECONDS_A_DAY } else { 0.0 })
     }

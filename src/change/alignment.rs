@@ -46,7 +46,7 @@ fn read(text: &str, letters: &mut Vec<u8>) -> (bool, usize) {
     (is_loose, text.split_whitespace().count())
 }
 
-/// As [`read`], in one go without branches that nobody can predict; most lines of most pages are ASCII.
+/// As [`read`], in one go without branches that can't be predicted; most lines of most pages are ASCII.
 fn read_ascii(text: &[u8], letters: &mut Vec<u8>) -> (bool, usize) {
     letters.resize(text.len(), 0);
     let (mut kept, mut words) = (0, 0);
@@ -88,7 +88,7 @@ pub(super) fn align(old: &[TextLine<'_>], new: &[TextLine<'_>]) -> Vec<(usize, u
     kept
 }
 
-/// Boxes cut smaller so often at most: each time is linear, and pages need two or three.
+/// The most times that boxes are cut smaller: each time is linear, and pages need two or three.
 const MOST_CUTS: usize = 12;
 
 /// Lines that stayed within each pair of ranges: those that begin and end it on both sides, then those that
@@ -181,7 +181,7 @@ fn in_order(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     run
 }
 
-/// What lies between the pairs that stayed, on either side; both may be empty.
+/// The lines between the pairs that stayed, on either side; both may be empty.
 pub(super) fn gaps(
     kept: &[(usize, usize)],
     old: usize,

@@ -66,14 +66,14 @@ pub(crate) struct BehaviourShares {
 pub(crate) const STATIC_SHARE: f64 = 0.98;
 /// The larger kind of change names the page if it has so large a share of the changing fragments.
 pub(crate) const CLEAR_SHARE: f64 = 0.75;
-/// A region is a list if it was seen to scroll in so many of its moves. Text that is replaced as a whole does
+/// A region is a list if it was seen to scroll in at least this share of its moves. Text that is replaced as a whole does
 /// not look like scroll by chance, so little is enough; above 0 because pages repeat lines, and the same
 /// lines may mislead.
 const LIST_EVIDENCE: f64 = 0.1;
 /// Regions that are told apart; those that moved least often are lumped together.
 const MOST_REGIONS: usize = 6;
 
-/// What moved between versions of a page, added up: words, and where. At most [`MOST_REGIONS`] places are
+/// The moves between versions of a page, added up: words, and where. At most [`MOST_REGIONS`] places are
 /// kept.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Moves {
@@ -82,7 +82,7 @@ pub(crate) struct Moves {
     /// Words of the newer versions, summed.
     words: f64,
     regions: Vec<MovedRegion>,
-    /// What moved in all other places, as if it were one region; its extent is a sum over them.
+    /// The moves in all other places, as if they were one region; its extent is a sum over them.
     elsewhere: MovedRegion,
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn classify(static_share: f64, moves: &Moves) -> (Behaviour, Behaviou
 }
 
 impl Moves {
-    /// What moved from one version to the next.
+    /// The moves from one version to the next.
     pub(crate) fn between(old: &str, new: &str) -> Self {
         if old == new {
             return Self::default();
@@ -143,7 +143,7 @@ impl Moves {
         if moves.updates == 0 { Self::default() } else { moves }
     }
 
-    /// What moved in a whole history, its texts in order.
+    /// The moves in a whole history, its texts in order.
     #[cfg(test)]
     pub(crate) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut moves = Self::default();
@@ -325,7 +325,7 @@ struct Surplus {
 fn shifts(old: &[TextLine<'_>], new: &[TextLine<'_>], kept: &[(usize, usize)]) -> Vec<MovedRegion> {
     let hunks = hunks(old, new, kept);
     let mut regions = Vec::new();
-    // What waits for its counterpart further down, the nearest last.
+    // Lines that wait for their counterpart further down, the nearest last.
     let mut waiting: Vec<Surplus> = Vec::new();
     // Words of each hunk that scroll accounts for.
     let mut scrolled = vec![0.0; hunks.len()];
@@ -361,7 +361,7 @@ fn shifts(old: &[TextLine<'_>], new: &[TextLine<'_>], kept: &[(usize, usize)]) -
         }
         let place = MovedRegion { above: hunk.above, below: hunk.below, ..MovedRegion::default() };
         regions.push(if hunk.is_replacement() {
-            // What scrolled off or in beside it is no part of it.
+            // Lines that scrolled off or in beside it are not part of it.
             let extent = if *scrolled > 0.0 { rest / 2.0 } else { hunk.went.1.max(hunk.came.1) };
             MovedRegion { churns: 1, churned: rest, extent, ..place }
         } else {

@@ -29,7 +29,7 @@ pub enum ChangedWhenError {
 }
 
 impl ChangedWhen {
-    /// Whether the page changed. A divergence that was not measured, for want of a text before or after, is decided
+    /// Whether the page changed. A divergence that was not measured, because a text before or after is missing, is decided
     /// by whether the text differs.
     pub fn changed(self, bytes_differ: bool, text_differs: bool, divergence: Option<f64>) -> bool {
         match self {

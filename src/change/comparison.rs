@@ -12,7 +12,7 @@ use super::divergence::{Divergence, divergence, exact};
 use super::fragment::{Fragmenter, Fragments};
 use super::sketch::Sketch;
 
-/// What two texts share, and what they don't.
+/// The shared and the different parts of two texts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// By the sketches, if they were to be of a certain size; else exact.
@@ -23,7 +23,7 @@ pub struct Comparison {
     pub fragments: [usize; 2],
     /// Fragments that both texts have.
     pub shared: usize,
-    /// What stands in one text only, in its order: words in lower case, one blank between them. Fragments that overlap
+    /// Stretches that stand in one text only, in its order: words in lower case, one blank between them. Fragments that overlap
     /// or touch are one stretch; one that comes again is not told again.
     pub only: [Vec<String>; 2],
 }

@@ -40,12 +40,12 @@ pub fn divergence(a: &Sketch, b: &Sketch) -> Divergence {
     Divergence::of(shared, all)
 }
 
-/// The same of all fragments of two texts.
+/// The divergence of two texts by all their fragments.
 pub fn exact(a: &Fragments, b: &Fragments) -> Divergence {
     of_sorted(a.as_slice(), b.as_slice())
 }
 
-/// The same of fragments as ascending hashes.
+/// The divergence of fragments given as ascending hashes.
 pub(crate) fn of_sorted(a: &[u64], b: &[u64]) -> Divergence {
     let (shared, all) = overlap(a, b, usize::MAX);
     Divergence::of(shared, all)
@@ -61,7 +61,7 @@ pub(crate) fn of_smallest(a: &[u64], b: &[u64], most: usize) -> Divergence {
 /// Of the `most` smallest of the union of two ascending slices: how many are in both, and how many there are.
 fn overlap(a: &[u64], b: &[u64], most: usize) -> (usize, usize) {
     let (mut i, mut j, mut shared, mut all) = (0, 0, 0, 0);
-    // Which side goes on is as good as random: it is added, not branched on.
+    // Which side goes on can't be predicted: it is added, not branched on.
     while all < most
         && let (Some(left), Some(right)) = (a.get(i), b.get(j))
     {

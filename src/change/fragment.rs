@@ -21,13 +21,13 @@ pub const MOST_WORDS: usize = 64;
 /// Text is taken in pieces of about this many bytes, so that what is worked on stays in the nearest cache.
 const PIECE_BYTES: usize = 8 * 1024;
 
-/// Words are looked for in so many bytes at a time: the bits of a mask.
+/// Bytes that are searched for words at a time: the bits of a mask.
 const BLOCK_BYTES: usize = 64;
 
-/// Words are copied when there may be so many edges of them; a multiple of [`BLOCK_BYTES`].
+/// Words are copied when there may be this many edges of them; a multiple of [`BLOCK_BYTES`].
 const EDGES: usize = 512;
 
-/// A word that is no longer, with the blank behind it, is copied as if it were so long: most are.
+/// A word up to this length, with the blank behind it, is copied as if it had this length: most words are shorter.
 const SHORT_BYTES: usize = 16;
 
 /// The distinct fragments of a text, in ascending order.
@@ -88,17 +88,17 @@ impl<'a> IntoIterator for &'a Fragments {
 #[derive(Clone, Debug)]
 pub struct Fragmenter {
     words: usize,
-    /// The piece at hand in lower case, a blank for each byte that is not of a word, and blanks behind it.
+    /// The present piece in lower case, a blank for each byte that is not of a word, and blanks behind it.
     lower: Vec<u8>,
     /// Where words of it start and end, in turn.
     edges: Vec<usize>,
-    /// The words at hand in lower case, a blank after each, up to `end`; behind it is what earlier ones left.
+    /// The present words in lower case, a blank after each, up to `end`; bytes of earlier words follow.
     joined: Vec<u8>,
     end: usize,
     /// Where those words start, and where the next one will: one more than there are words, up to `marks`.
     starts: Vec<usize>,
     marks: usize,
-    /// Of the runs of the piece at hand.
+    /// Of the runs of the present piece.
     hashes: Vec<u64>,
 }
 
@@ -164,7 +164,7 @@ impl Fragmenter {
         }
     }
 
-    /// The runs of so many words, of which all are here.
+    /// The runs of that many words, all of which are here.
     fn runs(&self, words: usize) -> impl ExactSizeIterator<Item = &[u8]> {
         let starts = &self.starts[..self.marks];
         let ends = starts.get(words..).unwrap_or_default();
@@ -292,7 +292,7 @@ impl Fragmenter {
         (self.end, self.marks) = (end, marks);
     }
 
-    /// What stands between ASCII white space, with letters beyond ASCII.
+    /// A piece between ASCII white space that has letters beyond ASCII.
     fn read_chunk(&mut self, chunk: &str) {
         let mut within = false;
         if chunk.contains('Σ') {
@@ -330,7 +330,7 @@ impl Fragmenter {
         self.marks += 1;
     }
 
-    /// For so many bytes more, and the blank and the marks that may go with them.
+    /// Makes room for that many more bytes, and for the blank and the marks that may go with them.
     fn make_room(&mut self, bytes: usize) {
         let joined = self.end + bytes + 1 + SHORT_BYTES;
         if self.joined.len() < joined {
@@ -387,7 +387,7 @@ fn decode(bytes: &[u8]) -> Option<(u32, usize)> {
     }
 }
 
-/// What lower-casing does to a letter.
+/// The lower case of a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Letter {
     /// It is of a word, and its own lower case.
@@ -401,7 +401,7 @@ enum Letter {
 }
 
 impl Letter {
-    /// Of a letter of up to three bytes it is looked up, as asking anew takes several times as long.
+    /// For a letter of up to three bytes it is looked up in a table: computing it takes several times as long.
     fn known(letter: u32) -> Self {
         static KNOWN: LazyLock<Vec<Letter>> = LazyLock::new(|| (0..=0xffff).map(Letter::of).collect());
         KNOWN.get(letter as usize).copied().unwrap_or_else(|| Self::of(letter))

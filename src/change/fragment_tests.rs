@@ -67,7 +67,7 @@ fn every_letter_is_lower_cased_as_the_definition_has_it() {
 }
 
 /// Guards what is stored. If this fails, texts have other fragments than those that stores hold: either undo that,
-/// or raise [`SCHEME`] and write the golden file anew.
+/// or raise [`SCHEME`] and write the golden file again.
 #[test]
 fn the_scheme_is_the_one_that_it_says_it_is() {
     let golden: Value =

@@ -4,7 +4,7 @@ use super::fragment::Fragments;
 
 /// Did what the change from `before` to `after` brought outlive a later visit, which found `later`?
 ///
-/// A word that is new is in `words` fragments, and a cut leaves `words − 1` new ones across its edges: at least so many
+/// A word that is new is in `words` fragments, and a cut leaves `words − 1` new ones across its edges: at least that many
 /// of the new fragments must be found again, or all if there are fewer. That keeps out a clock whose hour still stands
 /// while its minutes moved on. Where nothing new came, what went must have stayed away.
 pub(crate) fn lasted(before: &Fragments, after: &Fragments, later: &Fragments, words: usize) -> bool {

@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 /// A group of fragments that came together and went together. Snapshots are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct FragmentLife {
-    /// The first snapshot that shows them; `None` if that is the first of all, so that nobody saw them come.
+    /// The first snapshot that shows them; `None` if that is the first of all, so that their birth was not seen.
     pub born: Option<usize>,
     /// The first snapshot without them; `None` if they are still there.
     pub died: Option<usize>,
@@ -29,7 +29,7 @@ pub(crate) struct WholeLife {
     pub life: FragmentLife,
     /// The fragments went at the Kth update after they came: 1 is the very next.
     pub updates: usize,
-    /// From halfway between the two snapshots that its birth fell between to the same of its death.
+    /// Its length: birth and death are each taken to be halfway between the two snapshots around them.
     pub seconds: f64,
 }
 

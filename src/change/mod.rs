@@ -42,7 +42,7 @@ thread_local! {
     static SKETCHER: RefCell<Option<(ChangeSettings, Sketcher)>> = const { RefCell::new(None) };
 }
 
-/// What stands for a text: the sketch of its fragments.
+/// The sketch of a text's fragments, which stands for the text.
 pub fn sketch(text: &str, settings: ChangeSettings) -> Sketch {
     SKETCHER.with_borrow_mut(|held| {
         let fitting = held.take().filter(|(made_for, _)| *made_for == settings);

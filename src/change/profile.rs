@@ -9,11 +9,11 @@ use super::divergence::Divergence;
 use crate::time::Timestamp;
 use crate::varint::{push, push_signed, take, take_signed};
 
-/// A profile is not dropped before it has had so many points: fewer don't show a curve. With five profiles or more that
-/// is always so; with one, starting anew at each refresh would never hold two points (the paper leaves it open).
+/// A profile is not dropped before it has this many points: fewer don't show a curve. With five profiles or more that
+/// is always so; with one, starting over at each refresh would never hold two points (the paper leaves it open).
 const POINTS_TO_SEE_A_CURVE: usize = 4;
 
-/// What divergences are measured from.
+/// The version that divergences are measured from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BaseVersion {
     /// When the version became the base.
@@ -22,7 +22,7 @@ pub struct BaseVersion {
     pub version: VersionId,
 }
 
-/// What a later visit found.
+/// The finding of a later visit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProfilePoint {
     /// When the visit was made.
@@ -176,7 +176,7 @@ impl Measured {
     }
 }
 
-/// A divergence is kept in so many steps.
+/// Steps in which a divergence is kept.
 const STEPS: f64 = u16::MAX as f64;
 
 fn steps(divergence: Divergence) -> u16 {

@@ -36,7 +36,7 @@ impl Sketch {
         self.whole
     }
 
-    /// What a sketch of at most `most` hashes, at least one, would have been.
+    /// The sketch of the same text with at most `most` hashes, at least one.
     #[cfg(test)]
     pub(super) fn shrunk(&self, most: usize) -> Self {
         Self::cut(&self.hashes, self.whole, Some(most))
@@ -55,7 +55,7 @@ impl Sketch {
         bytes
     }
 
-    /// What [`Sketch::to_bytes`] wrote; `None` for anything it can't have written.
+    /// Reads the bytes of [`Sketch::to_bytes`]; `None` for anything it can't have written.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (first, rest) = bytes.split_first()?;
         let whole = match *first {
@@ -65,7 +65,7 @@ impl Sketch {
         };
         let (words, left) = rest.as_chunks::<8>();
         let hashes: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
-        // What was cut kept something.
+        // A sketch that was cut has at least one hash.
         let sound = left.is_empty() && (whole || !hashes.is_empty()) && hashes.is_sorted_by(|a, b| a < b);
         sound.then_some(Self { hashes, whole })
     }
@@ -159,7 +159,7 @@ impl Smallest {
         smallest
     }
 
-    /// What it gathered; the next text starts anew.
+    /// The sketch of the text; the next text starts from nothing.
     fn finish(&mut self) -> Sketch {
         let mut hashes = self.smallest();
         hashes.shrink_to_fit();

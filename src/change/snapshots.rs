@@ -3,7 +3,7 @@
 //! Comes in: the versions that visits found, in order of time, and which rules left their texts. Goes out: what
 //! [`Lifetimes`] and [`Moves`] add up to. Texts are asked for one at a time: those of the last few versions are kept,
 //! so that one that stays or comes back is not read again. What must stay true: texts that other rules left are never
-//! held against each other, the past begins anew there.
+//! compared, the history starts over there.
 
 use super::VersionId;
 use super::behaviour::{Behaviour, BehaviourShares, Moves, classify};
@@ -11,12 +11,12 @@ use super::fragment::Fragments;
 use super::lifetime::Lifetimes;
 use crate::time::Timestamp;
 
-/// Versions that are kept at hand: a page that goes back and forth does so between few.
+/// Versions that are kept in memory: a page that goes back and forth does so between few.
 const AT_HAND: usize = 4;
-/// Bytes of the texts at hand; the last one stays however long it is.
+/// Bytes of the texts in memory; the last one stays however long it is.
 const BYTES_AT_HAND: usize = 4 << 20;
 
-/// What a page went through since its texts can be compared.
+/// A page's history since its texts can be compared.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshots {
     fragment_words: usize,
@@ -36,7 +36,7 @@ struct KeptVersion {
 }
 
 impl Snapshots {
-    /// Nothing seen yet; fragments have so many words.
+    /// An empty history; fragments have that many words.
     pub(crate) fn new(fragment_words: usize) -> Self {
         Self {
             fragment_words,
@@ -48,7 +48,7 @@ impl Snapshots {
         }
     }
 
-    /// Adds the next snapshot. `text_of` gives a version's text, and is asked only for one that is not at hand.
+    /// Adds the next snapshot. `text_of` gives a version's text, and is asked only for one that is not in memory.
     /// Other rules than before: what was seen until now is forgotten.
     pub(crate) fn see<E>(
         &mut self,
@@ -96,7 +96,7 @@ impl Snapshots {
         &self.lifetimes
     }
 
-    /// How often it began anew.
+    /// How often it started over.
     pub(crate) fn times_anew(&self) -> usize {
         self.anew
     }

@@ -47,7 +47,7 @@ fn choose(body: &[u8], content_type: Option<&str>) -> &'static Encoding {
     from_header(content_type).or_else(|| prescan(body)).unwrap_or_else(|| guess(body))
 }
 
-/// What the start of the page says of itself.
+/// The charset that the start of the page declares.
 fn prescan(body: &[u8]) -> Option<&'static Encoding> {
     let start = body.get(..PRESCAN_BYTES).unwrap_or(body);
     // Every charset that can be declared this way has ASCII where ASCII is, so any of its relatives will do.
@@ -102,7 +102,7 @@ fn declared(label: &str) -> Option<&'static Encoding> {
 
 fn guess(body: &[u8]) -> &'static Encoding {
     let invalid = body.get(Encoding::utf8_valid_up_to(body)..).unwrap_or_default();
-    // What a limit on bytes cut off in its last character is still UTF-8.
+    // A body that a limit on bytes cut within its last character is still UTF-8.
     let is_cut = |error: std::str::Utf8Error| error.error_len().is_none() && invalid.len() < body.len();
     if invalid.is_empty() || (invalid.len() < 4 && std::str::from_utf8(invalid).is_err_and(is_cut)) {
         return UTF_8;

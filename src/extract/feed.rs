@@ -35,7 +35,7 @@ pub fn entry_dates(body: &[u8], content_type: Option<&str>, most: usize) -> Opti
             Ok(Event::GeneralRef(name)) if gathering.field.is_some() => {
                 push_reference(&mut gathering.text, &name);
             }
-            // What is not well-formed ends the file; what stood before it counts.
+            // The file ends where it is not well-formed; everything before that counts.
             Ok(Event::Eof) | Err(_) => break,
             Ok(_) => {}
         }

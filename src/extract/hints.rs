@@ -8,18 +8,18 @@ use super::elements::{Attribute, Element};
 use super::html::Scanner;
 use super::links::{has_token, web_address};
 
-/// What a page says of itself.
+/// The hints that a page gives about itself.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Hints {
     /// The address it wants to be known by (`<link rel=canonical>`), not resolved.
     pub canonical: Option<String>,
-    /// What its links are relative to (`<base href>`), not resolved.
+    /// The base of its links (`<base href>`), not resolved.
     pub base: Option<String>,
     /// Where it sends its reader on (`<meta http-equiv=refresh>`).
     pub refresh: Option<Refresh>,
-    /// What it asks of robots (`<meta name=robots>`).
+    /// Its wishes for all robots (`<meta name=robots>`).
     robots: RobotsTag,
-    /// What it asks of single ones (`<meta name=otherbot>`), by the name as written.
+    /// Its wishes for single robots (`<meta name=otherbot>`), by the name as written.
     robots_by_name: Vec<(Box<str>, RobotsTag)>,
 }
 
@@ -32,7 +32,7 @@ pub struct Refresh {
     pub url: String,
 }
 
-/// What `X-Robots-Tag` headers and `<meta>` tags ask for.
+/// The wishes of `X-Robots-Tag` headers and `<meta>` tags.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RobotsTag {
     /// Not to index the page.
@@ -75,7 +75,7 @@ impl Hints {
         }
     }
 
-    /// What the page asks of the crawler called `product_token`.
+    /// The page's wishes for the crawler called `product_token`.
     pub(crate) fn robots_for(&self, product_token: &str) -> RobotsTag {
         let mut tag = self.robots;
         let ours = self.robots_by_name.iter().filter(|(name, _)| name.eq_ignore_ascii_case(product_token));
@@ -99,7 +99,7 @@ impl RobotsTag {
     }
 }
 
-/// What the values of the `X-Robots-Tag` headers of a response ask of the crawler called `product_token`.
+/// The wishes of a response's `X-Robots-Tag` headers for the crawler called `product_token`.
 ///
 /// `otherbot: noindex` asks it of another crawler, up to the next name or the end of that header. Dates in
 /// `unavailable_after` and anything else unknown are passed over.

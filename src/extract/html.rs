@@ -5,7 +5,7 @@
 //! must stay true:
 //! - Time is linear in the input and memory constant, whatever the input: no tree is built, nothing is kept of
 //!   a tag but where the attributes of [`Attribute`] stand, and no byte is looked at more than a few times.
-//! - A tag that the page ends in is no tag, a start tag that a script or comment holds is none either.
+//! - A tag that is not closed when the page ends is not a tag; neither is a start tag inside a script or comment.
 //! - Of two attributes with one name the first counts.
 //!
 //! It differs from the standard where that asks for a tree, and in nothing else: `svg` and `math` are taken to last
@@ -19,7 +19,7 @@ use super::character_reference;
 use super::elements::{Attribute, ContentModel, Element, extend_key};
 use super::raw_text::{comment_length, is_space, raw_length, script_length};
 
-/// What the scanner found next.
+/// The next piece of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HtmlToken<'a> {
     /// Characters. A text may come in several runs, one after the other.
@@ -33,7 +33,7 @@ pub(crate) enum HtmlToken<'a> {
 /// A run of characters, as written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TextRun<'a> {
-    /// What stands in the page.
+    /// The characters as they stand in the page.
     pub raw: &'a str,
     /// The element whose content is no markup, in which it stands; [`Element::Other`] in plain markup.
     pub inside: Element,
@@ -301,7 +301,7 @@ fn bit(attribute: Attribute) -> u16 {
     1 << attribute as u16
 }
 
-/// What stands next inside a tag.
+/// The next part of a tag.
 enum TagPart {
     Attribute { name: ByteSpan, key: u64, value: ByteSpan, next: usize },
     Close { self_closing: bool, next: usize },

@@ -275,7 +275,7 @@ fn time_is_linear_whatever_the_page() {
     }
 }
 
-/// What HTML is made of, and what breaks it.
+/// Pieces of HTML, and pieces that break it.
 fn piece() -> impl Strategy<Value = String> {
     let markup = vec![
         "<",

@@ -33,7 +33,7 @@ pub struct Links {
 }
 
 impl Links {
-    /// None yet, and never more than `limit`.
+    /// An empty list that takes at most `limit` links.
     pub fn new(limit: usize) -> Self {
         Self { kept: Vec::new(), dropped: 0, limit, places: ByHash::default(), keys: RandomState::new() }
     }
@@ -100,7 +100,7 @@ pub fn has_token(list: &str, tokens: &[&str]) -> bool {
     list.split_ascii_whitespace().any(|word| tokens.iter().any(|token| word.eq_ignore_ascii_case(token)))
 }
 
-/// What stands before the first colon, if it is a scheme.
+/// The text before the first colon, if it is a scheme.
 fn scheme(address: &str) -> Option<&str> {
     let end = address
         .bytes()

@@ -1,11 +1,11 @@
-//! What kind of thing a body is: the server's word and the first bytes in, one of four kinds out.
+//! The kind of a body: the server's word and the first bytes in, one of four kinds out.
 //!
 //! The server's word counts when there is one, so an image stays an image whatever its bytes look like; a body
 //! announced as text that is not text is no text (WHATWG MIME Sniffing, 7.2). Only without a word is it guessed.
 
 use super::charset;
 
-/// What a body is to us.
+/// The kinds of bodies that are told apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MediaKind {
     /// HTML or XHTML.

@@ -1,7 +1,7 @@
 //! Body bytes → document: the text a reader sees, the links, and the page's own hints; and sitemaps → URLs.
 //!
-//! Nothing is known here of hosts, scope or pages seen before: links go out as they are written, and whoever asks
-//! resolves them. What must stay true: the same bytes and header always give the same document; time is linear
+//! This room knows no hosts, scope or earlier pages: links go out as they are written, and the caller resolves them.
+//! What must stay true: the same bytes and header always give the same document; time is linear
 //! in the bytes and memory in what is kept of them, whatever the bytes, so that no page can stop the crawl; and no
 //! bytes make it fail. A page is walked once, tag by tag, and no tree is built: a browser may see a broken page a
 //! little otherwise, but nesting costs nothing (see `html` for what the walk takes for a tag, `visibility` for what
@@ -33,7 +33,7 @@ use links::Links;
 use text::Words;
 use visibility::Visibility;
 
-/// What a body says.
+/// A body, read.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Document {
     /// The words a reader sees: one space between words, one newline between blocks, trimmed, in Unicode
@@ -43,7 +43,7 @@ pub struct Document {
     pub title: Option<String>,
     /// The links, each once, in the order of the page.
     pub links: Vec<Link>,
-    /// What the page says of itself.
+    /// The hints that the page gives about itself.
     pub hints: Hints,
     /// The charset that the bytes were read with.
     pub charset: &'static str,
@@ -51,7 +51,7 @@ pub struct Document {
     pub links_dropped: usize,
 }
 
-/// What a body of any kind says; `None` if it is of one that is not read. Links beyond `max_links` are counted, not kept.
+/// Reads a body of any kind; `None` for kinds that are not read. Links beyond `max_links` are counted, not kept.
 pub fn document(body: &[u8], content_type: Option<&str>, max_links: usize) -> Option<Document> {
     match media_kind(content_type, body) {
         MediaKind::Html => Some(html(body, content_type, max_links)),
@@ -60,7 +60,7 @@ pub fn document(body: &[u8], content_type: Option<&str>, max_links: usize) -> Op
     }
 }
 
-/// What an HTML or XHTML page says. Links beyond `max_links` are counted, not kept.
+/// Reads an HTML or XHTML page. Links beyond `max_links` are counted, not kept.
 pub fn html(body: &[u8], content_type: Option<&str>, max_links: usize) -> Document {
     let (page, charset) = charset::decode(body, content_type);
     let mut scanner = Scanner::new(&page, is_xhtml(content_type));
@@ -103,7 +103,7 @@ pub fn html(body: &[u8], content_type: Option<&str>, max_links: usize) -> Docume
     Document { text: words.finish(), title, links, hints, charset, links_dropped }
 }
 
-/// What a plain text says: its lines, and no links.
+/// Reads a plain text: its lines, and no links.
 pub fn plain_text(body: &[u8], content_type: Option<&str>) -> Document {
     let (text, charset) = charset::decode(body, content_type);
     let mut words = Words::with_capacity(text.len());

@@ -6,7 +6,7 @@
 //! - The pieces are those of [`Scanner`], in its order, so that a second walk over the page meets the same ones.
 //! - The tree is that of a browser with scripts off and no quirks (html5ever, as `scraper` has it).
 //! - Time is bounded, whatever the page. A tree builder looks through all open elements again and again, and
-//!   misnested ones it makes anew, so that a page of 100 KB can cost seconds, and a larger one hours. How often it
+//!   misnested ones it makes again, so that a page of 100 KB can cost seconds, and a larger one hours. How often it
 //!   looks is counted, and beyond a bound the tree is given up; so it is where selectors would have as far to look.
 
 use std::borrow::Cow;
@@ -30,7 +30,7 @@ const NUMBER: &str = "freshet-piece";
 const FREE_STEPS: usize = 4_000_000;
 /// Steps beyond that, for each piece of the page.
 const STEPS_PER_PIECE: usize = 100;
-/// Making an element costs as much as so many looks, and memory besides.
+/// Making an element costs as much as this many looks, and memory besides.
 const STEPS_TO_MAKE: usize = 40;
 /// Comparing two formatting elements, attributes and all.
 const STEPS_TO_COMPARE: usize = 40;
@@ -48,16 +48,16 @@ pub(super) struct Selected {
     pub wanted: bool,
 }
 
-/// What the tree says of a piece.
+/// The place of a piece in the tree.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     /// Of a text, where it stands; of a start tag, its element itself; of an end tag, what comes after it.
     pub own: Selected,
-    /// What is around it.
+    /// The place of its parent.
     pub around: Selected,
 }
 
-/// What the tree says of every piece of a page, by its number; `None` for those that are not in the tree: white
+/// The mark of every piece of a page, by its number; `None` for those that are not in the tree: white
 /// space, and what a browser passes over. With no `only`, all is wanted. `None` for a page that takes too long; a
 /// selector that looks through the siblings of an element (`among_siblings`) takes longer.
 pub(super) fn marks(
@@ -77,7 +77,7 @@ pub(super) fn marks(
     let wanted = matches(&tree, only);
     let mut marks = vec![None; pieces];
     let mut set = |number: Option<usize>, mark: Mark| {
-        // Elements made anew have the number of the one that they continue, which comes first.
+        // Elements made again have the number of the one that they continue, which comes first.
         if let Some(held @ None) = number.and_then(|number| marks.get_mut(number)) {
             *held = Some(mark);
         }
@@ -262,7 +262,7 @@ impl TreeSink for CountingSink {
         self.tree.finish()
     }
 
-    /// Nobody reads them, and a page may have millions.
+    /// Parse errors are not kept: a page may have millions.
     fn parse_error(&self, _: Cow<'static, str>) {}
 
     fn get_document(&self) -> NodeId {

@@ -26,7 +26,7 @@ pub struct SitemapEntry {
     pub lastmod: Option<i64>,
 }
 
-/// What a sitemap is a list of.
+/// The contents of a sitemap file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Sitemap {
     /// Pages.
@@ -115,7 +115,7 @@ struct SitemapReader {
 fn read_xml(text: &str, max_entries: usize) -> Result<Sitemap, SitemapError> {
     let mut reader = lenient_reader(text);
     let mut gathering: Option<SitemapReader> = None;
-    // What is not well-formed ends the file; what stood before it counts.
+    // The file ends where it is not well-formed; everything before that counts.
     while let Ok(event) = reader.read_event() {
         let Some(known) = &mut gathering else {
             match event {

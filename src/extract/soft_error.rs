@@ -9,12 +9,12 @@
 
 use super::MediaKind;
 
-/// What is the matter with a page whose status is 200.
+/// The error that a page with status 200 shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SoftError {
-    /// There is no such page: as good as 404.
+    /// There is no such page: it counts as 404.
     Missing,
-    /// There may be one, but it is not shown now, or not to us: as good as 503.
+    /// There may be one, but it is not shown now, or not to us: it counts as 503.
     Busy,
 }
 use SoftError::{Busy, Missing};
@@ -41,7 +41,7 @@ enum PhraseFit {
 }
 use PhraseFit::{Start, Vague, Whole};
 
-/// What error pages say, in lower case, without punctuation and apostrophes; how it must stand; what it means; and
+/// Phrases of error pages, in lower case, without punctuation and apostrophes; how each must stand; what it means; and
 /// who says so, or why it is not stricter or looser.
 const PHRASES: &[(&str, PhraseFit, SoftError, &str)] = &[
     // --- missing
@@ -239,7 +239,7 @@ const NUMBERS: &[(&str, SoftError)] = &[
     ("504", Busy),
 ];
 
-/// What sentences of error pages begin with, if one of [`LACKS`] follows: there are pages on “the page you requested at
+/// Beginnings of sentences of error pages, if one of [`LACKS`] follows: there are pages on “the page you requested at
 /// the library” too. IIS, Rails, Django, Drupal, Apache and Tomcat say so.
 const SUBJECTS: &[&str] = &[
     "the page you are looking for",
@@ -283,7 +283,7 @@ const LACKS: &[&str] = &[
     "may have moved",
 ];
 
-/// What all of a title or line says where the next one tells more.
+/// Titles and lines that say only that there is an error; the next line tells more.
 const ERROR_WORDS: &[&str] = &[
     "error",
     "server error",
@@ -298,7 +298,7 @@ const ERROR_WORDS: &[&str] = &[
     "エラー",
 ];
 
-/// What error pages say somewhere, and others seldom: a second witness.
+/// Wording that error pages have somewhere, and others seldom: a second witness.
 const WORDING: &[&str] = &[
     "page not found",
     "was not found",
@@ -422,7 +422,7 @@ fn has_witness(text: &str, vague: &FoundPhrase) -> bool {
     })
 }
 
-/// What a title or line says, if that is an error.
+/// The error that a title or line names.
 struct FoundPhrase {
     phrase: &'static str,
     error: SoftError,
@@ -464,7 +464,7 @@ fn read(line: &str) -> Option<FoundPhrase> {
     }))
 }
 
-/// What it is that a sentence says is not there.
+/// The subject that a sentence says is not there.
 fn lacking(part: &str) -> Option<&'static str> {
     let lacks = |rest: &str| LACKS.iter().any(|lack| starts_with(rest, lack));
     let near =
@@ -479,7 +479,7 @@ fn lacking(part: &str) -> Option<&'static str> {
     near.or_else(far).copied()
 }
 
-/// What ends a sentence.
+/// Characters that end a sentence.
 const ENDS: [char; 6] = ['.', '!', '?', '…', '。', '！'];
 
 /// A title or line, or what stands between its dashes and bars: plain words, in lower case.

@@ -12,7 +12,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use super::character_reference::{self, Meaning, ReferencePlace};
 use super::html::TextRun;
 
-/// What stands between the last word and the next one.
+/// The gap between the last word and the next one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 enum Gap {
     #[default]
@@ -29,7 +29,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// Nothing yet, with room for `bytes`.
+    /// An empty text with room for `bytes`.
     pub fn with_capacity(bytes: usize) -> Self {
         Self { bytes: Vec::with_capacity(bytes), gap: Gap::None }
     }

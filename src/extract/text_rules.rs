@@ -16,7 +16,7 @@ use super::text::Words;
 use super::visibility::Visibility;
 use super::{Document, MediaKind, charset, is_xhtml, media_kind, set_apart};
 
-/// What of the pages of a site counts.
+/// The rules for the text of a site's pages.
 #[derive(Clone, Debug, Default)]
 pub struct TextRules {
     compiled: Arc<CompiledRules>,
@@ -32,7 +32,7 @@ struct CompiledRules {
     hash: u64,
 }
 
-/// A rule that is none.
+/// A rule that can't be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum RuleError {

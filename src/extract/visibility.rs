@@ -9,7 +9,7 @@
 //! - the start tag that closes it by the standard's rules: the next `li`, `tr`, `option`, or a block after `p`;
 //! - the end of `body` or `html`.
 //!
-//! `hidden` on `html` or `body` is passed over: scripts take it off, and a page with no text at all helps nobody.
+//! `hidden` on `html` or `body` is passed over: scripts take it off, and a page with no text at all is of no use.
 
 use super::elements::{Attribute, Element};
 use super::html::{Scanner, Tag};

@@ -27,7 +27,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             if at > now {
                 return Some(at);
             }
-            // Before anyone is woken for it: when nobody may be asked, nobody's turn has come.
+            // First the ceiling over all hosts: while it allows no request, no host's turn has come.
             if let Err(wait) = self.everyone_permits() {
                 return Some(now + wait);
             }
@@ -118,7 +118,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         self.hosts[at].pace.started(now, per_host);
         tracing::debug!(url = %task.url, attempt = task.attempt, "get");
         if self.left == Some(0) {
-            // That was the last: nobody waits for a turn that will not come.
+            // That was the last request of the budget: what is queued is put off now.
             (0..self.hosts.len()).for_each(|host| self.defer_all(host, Waiting::Budget));
         }
         self.spawn(at, task);

@@ -18,13 +18,13 @@ use crate::time::Timestamp;
 
 /// How long is waited for a file descriptor the first time; the pauses grow with each time in a row.
 const UNSENT_PAUSE: Duration = Duration::from_millis(100);
-/// A pause is so many of the first one at the most: two seconds.
+/// The longest pause is this many times the first one: two seconds.
 const LONGEST_UNSENT_PAUSES: u32 = 20;
 /// Times in a row that a host is tried without a file descriptor: about two minutes, longer than idle connections are
 /// kept.
 const MOST_UNSENT: u32 = 70;
 
-/// Is a host put off for a reason that is none of its own?
+/// Is a host put off for a reason on our side?
 fn is_ours(why: Waiting) -> bool {
     matches!(why, Waiting::Stopped | Waiting::Budget | Waiting::OutOfFiles)
 }
@@ -79,8 +79,9 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         self.schedule(at);
     }
 
-    /// Nothing left this machine, for want of a file descriptor: it is no request, and says nothing of the host. It is
-    /// tried again a little later, when others have ended; if that never helps, the host is left alone in this cycle.
+    /// Nothing left this machine because there was no file descriptor: this is not a request, and says nothing of the
+    /// host. It is tried again a little later, when others have ended; if that never helps, the host is left alone in
+    /// this cycle.
     fn unsent(&mut self, at: usize, task: Task, now: Instant) {
         let is_request = !matches!(task.kind, TaskKind::Resolve);
         if is_request {
@@ -281,7 +282,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
                 self.events.push_back(FetchEvent::Visited((self.digest)(*visit)))
             }
             (TaskKind::Visit(request), None) => self.events.push_back(FetchEvent::Deferred { request, why }),
-            // Nobody is to blame for these: robots.txt is asked for again when there is reason to.
+            // The host is not to blame for these: robots.txt is asked for again when a page needs it.
             (TaskKind::Robots { of, .. }, _) if is_ours(why) => {
                 self.hosts[of].robots = RobotsState::Unknown;
             }

@@ -1,4 +1,4 @@
-//! What the fetcher knows of one host: its queue, its pace, its robots.txt, its address.
+//! The fetcher's state of one host: its queue, its pace, its robots.txt, its address.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -26,11 +26,11 @@ pub(super) struct HostQueue {
     pub robots: RobotsState,
     /// Tries of robots.txt that brought nothing.
     pub robots_attempts: u32,
-    /// Times in a row that nothing could be sent to it, for want of a file descriptor.
+    /// Times in a row that nothing could be sent to it because there was no file descriptor.
     pub unsent: u32,
     /// When its turn is, if it has one.
     pub turn: Option<Instant>,
-    /// What it waits for at the moment, as a person is told.
+    /// The wait that people are told of: until when, and why.
     pub wait: Option<(Timestamp, Waiting)>,
     /// Given up for this cycle.
     pub resting: Option<Waiting>,

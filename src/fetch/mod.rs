@@ -74,7 +74,7 @@ impl FetchSettings {
     }
 }
 
-/// What is different for one site.
+/// Settings of one site that differ from the general ones.
 #[derive(Clone, Debug, Default)]
 pub struct SitePace {
     /// The pause between two requests.
@@ -83,7 +83,7 @@ pub struct SitePace {
     pub budget: Option<u64>,
 }
 
-/// What comes back.
+/// An event that the caller is told.
 #[derive(Debug)]
 pub(crate) enum FetchEvent<T> {
     /// A visit ended, and this is what the digest made of it.
@@ -169,7 +169,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         }
     }
 
-    /// What an earlier run knew of a host: a robots.txt that still holds is not asked for again, and a host that
+    /// Takes over what an earlier run knew of a host: a robots.txt that still holds is not asked for again, and a host that
     /// asked for time gets it.
     ///
     /// `asked`: it may have been asked a moment ago, whatever the report says.
@@ -191,7 +191,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             self.take_robots(at, robots, Instant::now() + age.saturating_sub(duration_since(now, record.at)));
         }
         match report.wait {
-            // Whether its Crawl-delay is too long was decided anew just now, from the robots.txt held.
+            // Whether its Crawl-delay is too long was just decided again, from the robots.txt held.
             Some((_, Waiting::CrawlDelay)) if self.hosts[at].resting.is_none() => self.report(at, None),
             Some((_, Waiting::CrawlDelay)) | None => {}
             Some((until, why)) if until > now => {
@@ -209,7 +209,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     /// Puts a request into its host's queue. It comes back as [`FetchEvent::Visited`] or [`FetchEvent::Deferred`], always.
     pub(crate) fn submit(&mut self, request: Request) {
         let Some(host) = Host::of(&request.url).filter(|_| !has_user_info(&request.url)) else {
-            // Nobody to ask, or not without credentials: refused as an address nobody may reach.
+            // There is no host, or the URL has credentials: refused like an address that may not be reached.
             let visit = unasked(request, Outcome::Refused(Refused::Address));
             self.events.push_back(FetchEvent::Visited((self.digest)(visit)));
             return;
@@ -332,7 +332,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     }
 }
 
-/// What an answer to robots.txt means, one that says something (RFC 9309 §2.3.1.1 to §2.3.1.3).
+/// The rules that an answer to the request for robots.txt amounts to (RFC 9309 §2.3.1.1 to §2.3.1.3).
 pub(crate) fn read_robots(status: u16, body: &[u8], token: &str) -> Robots {
     if (200..300).contains(&status) { Robots::parse(body, token) } else { Robots::allow_all() }
 }

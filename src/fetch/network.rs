@@ -21,15 +21,15 @@ use super::visit::{Answer, Failure, Refused};
 use super::web::{Ask, NoAnswer, Web};
 use crate::page::{Host, Sites};
 
-/// What the network needs to know before the first request.
+/// Settings of the network.
 #[derive(Clone, Debug)]
 pub struct NetworkSettings {
     /// Sent with every request, except to sites that have their own.
     pub user_agent: String,
     /// The limits on time.
     pub limits: Limits,
-    /// How long a connection that is not used is kept: longer than the pause between two requests to a host, and not
-    /// so long that the connections of many hosts use up the file descriptors.
+    /// How long a connection that is not used is kept: longer than the pause between two requests to a host, but
+    /// short enough that idle connections of many hosts don't use up the file descriptors.
     pub keep_alive: Duration,
     /// The addresses that may be reached.
     pub addresses: AddressRules,
@@ -37,7 +37,7 @@ pub struct NetworkSettings {
     pub sites: Sites<SiteHeaders>,
 }
 
-/// What one site is told differently.
+/// Headers that one site is sent instead of the general ones.
 #[derive(Clone, Debug, Default)]
 pub struct SiteHeaders(HeaderMap);
 
@@ -117,7 +117,7 @@ impl Network {
             header::ACCEPT,
             HeaderValue::from_static("text/html,application/xhtml+xml,text/*;q=0.9,*/*;q=0.5"),
         );
-        // What was stored came from a server: if it can't go back as a header, the request is a plain one.
+        // The validators came from a server: if one can't go back as a header, the request is a plain one.
         let conditions = [
             (header::IF_NONE_MATCH, &ask.validators.etag),
             (header::IF_MODIFIED_SINCE, &ask.validators.last_modified),
@@ -215,7 +215,7 @@ impl Network {
     }
 }
 
-/// What of a body's encoding is still to be undone. The client undoes one and takes its name away, but it knows names
+/// The encodings of a body that are still to be undone. The client undoes one and takes its name away, but it knows names
 /// in lower case only, and not the old name of gzip (RFC 9110 §8.4.1.3).
 #[derive(Clone, Copy)]
 enum Undo {
@@ -287,7 +287,7 @@ enum AnswerPhase {
 }
 
 impl AnswerPhase {
-    /// What it is when the connection ends here.
+    /// The failure when the connection ends in this phase.
     fn cut(self) -> Failure {
         if self == AnswerPhase::Head { Failure::HungUp } else { Failure::CutOff }
     }

@@ -46,7 +46,7 @@ impl Default for Politeness {
     }
 }
 
-/// `Retry-After` beyond this is a slip of the server's, not a wish: nobody plans a month of downtime. The page is
+/// `Retry-After` beyond this is a mistake of the server: no one plans a month of downtime. The page is
 /// not asked for again in the cycle, and the host gets the usual back-off.
 const IMPLAUSIBLE_RETRY_AFTER: Duration = Duration::from_secs(30 * 86_400);
 
@@ -57,7 +57,7 @@ const MAX_ADAPTIVE_DELAY: Duration = Duration::from_secs(10);
 const FIRST_REST: Duration = Duration::from_secs(60);
 const LONGEST_REST: Duration = Duration::from_secs(6 * 3600);
 
-/// What an ended request says about its host.
+/// The sign that an ended request gives about its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
     /// It answers.
@@ -110,14 +110,14 @@ pub(crate) struct Pace {
     rests: u32,
 }
 
-/// What a host's failing asks of us.
+/// How to go on with a host after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HostVerdict {
     /// Go on at its pace.
     GoOn,
     /// Wait within the cycle.
     Wait(Duration, Waiting),
-    /// Give it up for this cycle; it may be asked again after so long.
+    /// Give it up for this cycle; it may be asked again after this time.
     Rest(Duration, Waiting),
 }
 
@@ -187,7 +187,7 @@ impl Pace {
         self.last_end = Some(now);
         let verdict = match sign {
             Sign::Well => {
-                // What ran beside it may have brought a wait that is not over: then all is not well.
+                // A request beside it may have brought a wait that is not over: then the host is not well yet.
                 if self.waits_until.is_none_or(|until| until <= now) {
                     self.failures = 0;
                     self.rests = 0;
@@ -233,7 +233,7 @@ impl Pace {
         verdict
     }
 
-    /// Nothing is sent before that moment, for a reason that is none of the host's.
+    /// Nothing is sent before that moment, for a reason on our side.
     pub(crate) fn hold(&mut self, until: Instant) {
         self.next_allowed = self.next_allowed.max(until);
     }

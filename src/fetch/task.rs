@@ -70,11 +70,11 @@ pub(super) enum TaskEnd<T> {
         answer: Result<Answer, NoAnswer>,
     },
     Resolved(Result<IpAddr, NoAnswer>),
-    /// Nothing was sent, for want of a file descriptor.
+    /// Nothing was sent: there was no file descriptor.
     Unsent(Task),
 }
 
-/// Could nothing be sent, for want of a file descriptor?
+/// Could nothing be sent because there was no file descriptor?
 fn is_unsent<T>(answer: &Result<T, NoAnswer>) -> bool {
     matches!(answer, Err(NoAnswer::Failed(Failure::OutOfFiles)))
 }
@@ -214,7 +214,7 @@ fn broken(request: Request, at: Timestamp, took: Duration) -> Visit {
     Visit { request, at, took, outcome: Outcome::Failed(Failure::Malformed), answer: None }
 }
 
-/// What came of an ask.
+/// The outcome of a request.
 fn read_answer(answer: &Result<Answer, NoAnswer>, url: &Url) -> Outcome {
     match answer {
         Err(NoAnswer::Failed(failure)) => Outcome::Failed(failure.clone()),

@@ -1,4 +1,4 @@
-//! What is asked of the web, and how it ended.
+//! Requests to the web, and how they ended.
 //!
 //! A visit never fails as a program fails: whatever happened is an [`Outcome`] with a reason, and is recorded.
 
@@ -13,14 +13,14 @@ use url::Url;
 use crate::page::{Host, PageId};
 use crate::time::Timestamp;
 
-/// What a request is for. Robots.txt is not in this list: the fetcher asks for it by itself.
+/// The subject of a request. Robots.txt is not in this list: the fetcher asks for it by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// A page of the store.
     Page(PageId),
-    /// A sitemap, so many indexes deep (0: named by robots.txt, or at the well-known place).
+    /// A sitemap.
     Sitemap {
-        /// Indexes between it and robots.txt.
+        /// Sitemap indexes above it; 0 for one that robots.txt names, or at the well-known place.
         nesting: u8,
     },
 }
@@ -28,7 +28,7 @@ pub enum Subject {
 /// A wish to visit a URL, with what we hold of it already.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What is asked for.
+    /// The page or sitemap.
     pub subject: Subject,
     /// Where it is asked for.
     pub url: Url,
@@ -62,7 +62,7 @@ pub struct Visit {
     pub answer: Option<Answer>,
 }
 
-/// What the web answered. A body that broke off is a [`Failure`], never an answer; one that was longer than we take
+/// An answer of the web. A body that broke off is a [`Failure`], never an answer; one that was longer than we take
 /// says so.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -103,9 +103,9 @@ pub enum Outcome {
     BadRedirect(RedirectFault),
     /// 404 or 410.
     Missing,
-    /// The status says well, but the page says that there is none: a soft 404.
+    /// The status is 200, but the page says that there is no such page: a soft 404.
     SoftMissing,
-    /// The status says well, but the page asks to come back later, or to prove that one is human.
+    /// The status is 200, but the page asks to come back later, or to prove that one is human.
     SoftBusy,
     /// 5xx, but for 503.
     ServerError,
@@ -135,7 +135,7 @@ pub enum OutcomeClass {
     Failed,
 }
 
-/// What can be wrong with a redirect.
+/// A fault of a redirect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RedirectFault {
     /// No `Location`, or one that is no URL.
@@ -317,7 +317,7 @@ pub enum Waiting {
     BackOff,
     /// Too many failures in a row: it rests until a later cycle.
     Failing,
-    /// The name does not resolve, or nobody listens.
+    /// The name does not resolve, or no server listens.
     Unreachable,
     /// Robots.txt could not be had (5xx, time-out, unreachable): everything is forbidden until it answers.
     RobotsUnavailable,
@@ -359,7 +359,7 @@ impl Waiting {
     }
 }
 
-/// What is worth remembering of a host between runs.
+/// The state of a host that outlives a run.
 #[derive(Clone, Debug)]
 pub struct HostReport {
     /// The host that this is about.

@@ -29,7 +29,7 @@ pub enum NoAnswer {
     Refused(Refused),
 }
 
-/// What answers. Implementations hold every limit on time, bytes and addresses themselves.
+/// A web that answers requests. Implementations keep every limit on time, bytes and addresses themselves.
 pub trait Web: Send + Sync + 'static {
     /// The answer to one GET.
     fn answer(&self, ask: Ask) -> impl Future<Output = Result<Answer, NoAnswer>> + Send;

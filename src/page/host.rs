@@ -1,4 +1,4 @@
-//! Host: whom we owe politeness.
+//! Host: name and port, the unit of politeness.
 //!
 //! In comes a URL; out goes its scheme, name and port as one value that is cheap to clone, compare and hash. What must
 //! stay true: two URLs that reach the same server by the same door have equal hosts, so user info, letter case, a

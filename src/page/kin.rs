@@ -1,4 +1,4 @@
-//! What a page's address says of its kind.
+//! The kind of a page, read off its address.
 //!
 //! Pages of one site, of one folder of it, or of one name are often made by the same hands, and change alike: what is
 //! known of the others is the best guess of a page that was hardly seen. Names are compared without their numbers, so
@@ -6,7 +6,7 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
-/// Whom a page is like, by its address. Hashes, so that it is small; two kinds may, rarely, be taken for one.
+/// The groups that a page belongs to by its address. They are hashes, to be small; two groups may, rarely, share one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Kin {
     /// Scheme, name and port; of an address without them, its first folder.

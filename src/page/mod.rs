@@ -1,4 +1,4 @@
-//! What a page is called.
+//! The names of pages.
 //!
 //! In comes text that claims to be an address; out goes a [`PageUrl`], one spelling a page, with a fingerprint that is
 //! the same for every spelling of it, and a [`Host`], whom we owe politeness. What must stay true: the fingerprint of

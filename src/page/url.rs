@@ -131,7 +131,7 @@ impl PageUrl {
         self.fingerprint
     }
 
-    /// Whom we owe politeness for this page. Allocates; [`PageUrl::origin`] is the same as text, for free.
+    /// The host that politeness is owed to for this page. Allocates; [`PageUrl::origin`] is the same as text, for free.
     pub fn host(&self) -> Host {
         Host::of_clean(&self.url)
     }
@@ -146,7 +146,7 @@ impl PageUrl {
         host::without_brackets(self.url.host_str().unwrap_or_default())
     }
 
-    /// What all spellings of this page have in common; the fingerprint is taken of it. Borrowed for most pages.
+    /// The canonical key, the same for all spellings of this page; the fingerprint is its hash. Borrowed for most pages.
     pub fn key(&self) -> Cow<'_, str> {
         key::of(&self.url)
     }
@@ -176,15 +176,15 @@ pub enum UrlError {
     /// A user name or password in it: not ours to use, and not to be stored.
     #[error("a user name or password in the URL")]
     UserInfo,
-    /// Nothing to connect to.
+    /// There is no host to connect to.
     #[error("no host in the URL")]
     NoHost,
     /// Longer than the operator allows, in bytes.
     #[error("`{length}` bytes long, over the limit of `{limit}`")]
     TooLong {
-        /// What it has.
+        /// Its length.
         length: usize,
-        /// What it may have.
+        /// The longest allowed.
         limit: usize,
     },
 }

@@ -47,7 +47,7 @@ pub fn plain(diff: &TextDiff, width: usize, context: usize) -> String {
     shown(diff, width, context, &MARKS)
 }
 
-/// What is written before and after.
+/// The marks before and after a changed stretch.
 struct Ink(&'static str, &'static str);
 
 /// How each part is told from the others.

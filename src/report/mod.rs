@@ -1,4 +1,4 @@
-//! What people read: tables, numbers and times, for a terminal, and plots.
+//! Values as people read them: tables, numbers and times for a terminal, and plots.
 
 pub mod changes;
 pub mod check;

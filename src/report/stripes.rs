@@ -110,7 +110,7 @@ impl Bar {
         }
     }
 
-    /// What joining two costs: how far they are apart, for as many fragments as have to move.
+    /// The cost of joining two: how far they are apart, for as many fragments as have to move.
     fn cost(&self, other: &Bar) -> f64 {
         let apart = (self.start - other.start).abs() + (self.end - other.end).abs();
         apart * self.fragments.min(other.fragments) as f64

@@ -16,7 +16,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::page::Fingerprint;
 
-/// What the set can say about a page.
+/// The answer of the set about a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Membership {
     /// It was inserted before (or shares its prefix with a page that was).

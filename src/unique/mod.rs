@@ -1,7 +1,8 @@
 //! Links → pages not known yet.
 //!
-//! In come links, normalised already, with the page they were found on; out go those that are wanted and that nobody
-//! knew. [`UniquenessVerifier`] is the only door: seeds, links, sitemaps and redirects all pass it.
+//! In come links, normalised already, with the page they were found on; out go those that are wanted and lead to pages
+//! not known yet. Links of pages, sitemaps and redirects pass [`UniquenessVerifier`]. Seeds are stored first, and are told to
+//! it as known.
 //!
 //! What must stay true:
 //! - A page passes once. While the known set is not full, no fingerprint is returned as new a second time.
@@ -47,10 +48,10 @@ pub(crate) struct LinkSource {
     pub page: Option<PageId>,
 }
 
-/// A page nobody knew.
+/// A page that was not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewPage {
-    /// What it is called.
+    /// Its URL.
     pub url: PageUrl,
     /// Links between it and its seed.
     pub depth: Depth,
@@ -62,10 +63,10 @@ pub struct NewPage {
     pub lastmod: Option<i64>,
 }
 
-/// What came of a batch of links.
+/// The result for a batch of links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Admitted {
-    /// Pages nobody knew, in the order found; known from here on.
+    /// Pages that were not known, in the order found; known from here on.
     pub new: Vec<NewPage>,
     /// Pages the full known set cannot tell, each once. Ask the store in one batch, and
     /// [`UniquenessVerifier::remember`] those it takes, so that they count against the limits.
@@ -74,7 +75,7 @@ pub(crate) struct Admitted {
     pub known: usize,
 }
 
-/// What became of one link.
+/// The result for one link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// A page that was not known; it is known from here on.
@@ -123,7 +124,7 @@ impl UniquenessVerifier {
         }
     }
 
-    /// What is wanted, to add seeds and sites to.
+    /// The scope, to add seeds and sites to.
     pub(crate) fn scope_mut(&mut self) -> &mut Scope {
         &mut self.scope
     }
@@ -137,8 +138,8 @@ impl UniquenessVerifier {
         }
     }
 
-    /// Which of these are pages nobody knew. Refused ones are counted by reason. New ones are known from here on. Links
-    /// whose known-state is unsure are returned apart.
+    /// The links that lead to pages not known yet. Refused ones are counted by reason. New ones are known from here on.
+    /// Links that may be known already are returned apart.
     pub(crate) fn admit(
         &mut self,
         links: impl IntoIterator<Item = Candidate>,

@@ -97,7 +97,7 @@ impl Default for TrapLimits {
     }
 }
 
-/// What the operator wants of a site; one for all and one for each site. Patterns are matched against the full URL.
+/// The operator's rules for a site; one for all and one for each site. Patterns are matched against the full URL.
 #[derive(Clone, Debug, Default)]
 pub struct SiteRules {
     /// Only URLs that match one of these.
@@ -108,7 +108,7 @@ pub struct SiteRules {
     pub scope: Option<ScopeKind>,
 }
 
-/// What the operator wants: seeds, patterns and limits together.
+/// The operator's rules: seeds, patterns and limits together.
 #[derive(Clone, Debug)]
 pub struct Scope {
     default: ScopeKind,
@@ -127,7 +127,7 @@ struct SeedRule {
     url: PageUrl,
     asked: Option<ScopeKind>,
     asked_depth: Option<u32>,
-    /// What holds after the site's and the general settings have filled the gaps.
+    /// The rules after the site's and the general settings have filled the gaps.
     kind: ScopeKind,
     max_depth: Option<u32>,
 }
@@ -381,7 +381,7 @@ impl SiteSeeds {
     }
 }
 
-/// What `Host` scope compares. With a port that is not the scheme's own it is the origin; without, the name alone, so
+/// The value that `Host` scope compares. With a port that is not the scheme's own it is the origin; without, the name alone, so
 /// that `http` and `https` are one site. Neither can be mistaken for the other, for only one has a `://`.
 fn site_of(url: &PageUrl) -> &str {
     let origin = url.origin();

@@ -43,9 +43,9 @@ pub struct BadSeed {
     pub file: String,
     /// The line; the first is 1.
     pub line: usize,
-    /// What is wrong with it, the value quoted.
+    /// The fault, with the value quoted.
     pub what: String,
-    /// What to do about it.
+    /// The repair.
     pub hint: String,
 }
 
@@ -84,7 +84,7 @@ pub fn read(name: &str, bytes: &[u8], normaliser: &Normaliser) -> SeedFile {
     file
 }
 
-/// What is wrong with a line, before it is known which line it is.
+/// The fault of a line whose number is not known yet.
 struct Problem {
     what: String,
     hint: String,
@@ -200,7 +200,7 @@ fn without_user_info(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// What stands where user info, host and port do.
+/// The part of a URL for user info, host and port.
 fn before_path(text: &str) -> &str {
     text.split(['/', '?', '#', '\\']).next().unwrap_or_default()
 }

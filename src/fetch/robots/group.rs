@@ -16,7 +16,7 @@ const MAX_CRAWL_DELAY_SECONDS: f64 = 3600.0;
 /// More than any honest site names: an index can name 50 000 others.
 const MAX_SITEMAPS: usize = 100;
 
-/// What a file says to one product token.
+/// The rules of a file for one product token.
 #[derive(Debug, Default)]
 pub(super) struct RobotsGroup<'a> {
     /// In the order written, as written.
@@ -25,7 +25,7 @@ pub(super) struct RobotsGroup<'a> {
     pub sitemaps: Vec<Url>,
 }
 
-/// What `body` says to `token`: the groups that name it, together; else those for everyone, together.
+/// The rules of `body` for `token`: the groups that name it, together; else those for everyone, together.
 pub(super) fn read<'a>(body: &'a [u8], token: &str) -> RobotsGroup<'a> {
     let mut reader = GroupReader::default();
     for record in records(body) {

@@ -10,7 +10,7 @@
 //! 3. `pattern` gives rules and URLs one spelling, and takes the regexes out of `$`;
 //! 4. `rules` drops duplicates, bounds the work, and hands what is left to texting_robots.
 //!
-//! What it costs, in a release build on a shared two-core virtual machine, from quiet to busy: a host with no
+//! Costs, in a release build on a shared two-core virtual machine, from quiet to busy: a host with no
 //! rule for us, 2 to 4 ns a URL; `Disallow: /` alone, 12 to 19 ns; twenty rules, 1 to 2 µs, and 4 KB held. The
 //! worst files of 500 KiB that we could write take 30 to 85 ms to parse and 0.2 to 0.6 ms a URL (37 000 plain
 //! rules, 6 MB held), or 10 ms to parse and 1 to 2.5 ms for a URL of 2 000 bytes (wildcards made to be slow).

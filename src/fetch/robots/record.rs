@@ -14,7 +14,7 @@ pub(super) enum Record<'a> {
     Sitemap(&'a [u8]),
 }
 
-/// What a rule says of the URLs that it matches.
+/// The verdict of a rule on the URLs that it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum RuleVerdict {
     Allow,

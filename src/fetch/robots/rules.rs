@@ -21,10 +21,10 @@ const MAX_PATTERN_BYTES: usize = 1024;
 /// `/*?page=`, far more than a site needs, and 1 to 2.5 ms for a URL of 2 000 bytes.
 const MAX_SEARCHED_BYTES: usize = 128 * 1024;
 
-/// What a search costs before its first byte, in bytes: starting takes about 0.2 µs, each byte 7 ns.
+/// The cost of starting a search, in bytes searched: starting takes about 0.2 µs, each byte 7 ns.
 const SEARCH_START_BYTES: usize = 32;
 
-/// The answer for every URL of a host, or whom to ask.
+/// The answer for every URL of a host, or the matcher that gives it.
 #[derive(Debug, Clone)]
 pub(super) enum RobotsRules {
     AllowAll,
@@ -90,7 +90,7 @@ fn shortened(verdict: RuleVerdict, pattern: String) -> Option<String> {
     }
 }
 
-/// What asking can cost: texting_robots searches the URL for each stretch of the pattern that follows a star.
+/// The cost of a match: texting_robots searches the URL for each stretch of the pattern that follows a star.
 fn searched_bytes(pattern: &str) -> usize {
     let stretches = pattern.split('*').skip(1).filter(|stretch| !stretch.is_empty());
     stretches.map(|stretch| SEARCH_START_BYTES + stretch.len()).sum()

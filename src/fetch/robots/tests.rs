@@ -1,4 +1,4 @@
-//! What a table has no place for. RFC 9309 corner by corner is in `corners`, what holds for every file in
+//! Cases that fit no table. RFC 9309 corner by corner is in `corners`, the properties of every file are in
 //! `properties`.
 
 mod corners;

@@ -1,6 +1,6 @@
 //! A web whose truth is known, and what a store remembers of it → how well the store stands.
 //!
-//! What is held is compared with what is true as text, not by dates: a host that wrongly says "not modified" fools the
+//! The copy is compared with the true page as text, not by dates: a host that wrongly says "not modified" fools the
 //! crawler, never the judge.
 
 pub mod score;
@@ -30,11 +30,11 @@ pub struct Witness {
     pub host: u32,
     /// Its days in real time.
     pub clock: Clock,
-    /// What its truth comes from.
+    /// The source of its truth.
     pub source: TruthSource,
 }
 
-/// What a host's truth comes from.
+/// The source of a host's truth.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TruthSource {
     /// It is made again from this.
@@ -43,10 +43,10 @@ pub enum TruthSource {
     Recording(Vec<String>),
 }
 
-/// What a store remembers of pages, by their URLs.
+/// The pasts of pages as a store remembers them, by their URLs.
 pub type Pasts = HashMap<String, PagePast>;
 
-/// What is asked for on the way, one page at a time.
+/// Texts and histories that the judge asks for, one page at a time.
 pub struct JudgedTexts<'a, E> {
     /// The text of a version that is held, as the truth would tell it; see [`truth::held_text`].
     pub held: &'a mut dyn FnMut(VersionId) -> Result<String, E>,
@@ -56,7 +56,7 @@ pub struct JudgedTexts<'a, E> {
     pub text: &'a mut dyn FnMut(&Witness, &str, f64) -> Result<String, E>,
 }
 
-/// How pages of a recording behave: nobody knows.
+/// The behaviour of recorded pages: it is not known.
 const RECORDED: &str = "recorded";
 
 /// Looks at every page that lives, or was held, at moments from `since` to `now`, in seconds since 1970.
@@ -285,7 +285,7 @@ impl HeldText {
 
 impl HeldTexts {
     /// Whether the two are the same, and how far apart they are. `same` may know that of the words that are held: then
-    /// nobody has to tell the truth.
+    /// the truth is not asked for.
     fn compare<E>(
         &mut self,
         held: VersionId,

@@ -1,4 +1,4 @@
-//! What is held against what is true: sights of pages at moments → figures.
+//! The copies of pages, compared with the truth: sights of pages at moments → figures.
 //!
 //! Comes in: for each page and moment, a [`Sight`]. Goes out: [`WebScores`], over everything, by site and by behaviour. No
 //! I/O and no clock. Freshness and age are those of Cho & Garcia-Molina; staleness is that of Olston & Pandey 2008
@@ -10,10 +10,10 @@ use serde::Serialize;
 
 use crate::store::VersionId;
 
-/// The past is looked at at so many moments, evenly spaced.
+/// Moments of the past that are looked at, evenly spaced.
 pub const MOMENTS: usize = 60;
 
-/// What a store knows of one page. Times are seconds since 1970.
+/// The past of one page, as a store knows it. Times are seconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PagePast {
     /// When the store learnt of the page.
@@ -22,16 +22,16 @@ pub struct PagePast {
     pub visits: Vec<PastVisit>,
 }
 
-/// What a visit did to what is held.
+/// A visit of the past.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PastVisit {
     /// When the visit was made.
     pub at: f64,
-    /// What it did.
+    /// Its effect.
     pub what: VisitEffect,
 }
 
-/// What a visit does to the copy that is held.
+/// The effect of a visit on the copy that is held.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum VisitEffect {
     /// The page was read.
@@ -42,7 +42,7 @@ pub enum VisitEffect {
     Lost,
 }
 
-/// A version that is held, and since when nobody has looked at what became of it.
+/// A version that is held, and when it was last compared with the page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeldVersion {
     /// The copy.
@@ -52,7 +52,7 @@ pub struct HeldVersion {
 }
 
 impl PagePast {
-    /// What is held at a moment.
+    /// The copy that is held at a moment.
     pub fn held(&self, at: f64) -> Option<HeldVersion> {
         let mut until = self.until(at).iter().rev();
         let version = match until.clone().next()?.what {
@@ -80,7 +80,7 @@ pub fn age(changes: &[f64], read_at: f64, at: f64) -> f64 {
     unseen.map_or(0.0, |change| at - change)
 }
 
-/// The middles of so many equal parts of a span: the mean over them is the mean over time, as far as it can be seen.
+/// The middles of `many` equal parts of a span: the mean over them stands for the mean over time.
 pub fn moments(since: f64, now: f64, many: usize) -> impl Iterator<Item = f64> {
     let part = (now - since).max(0.0) / many as f64;
     (0..many).map(move |place| since + (place as f64 + 0.5) * part)
@@ -100,7 +100,7 @@ pub(crate) enum Sight {
     Dead { held: bool },
 }
 
-/// A copy, held against the page.
+/// A copy, compared with the page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ComparedCopy {
     pub fresh: bool,
@@ -125,7 +125,7 @@ pub(crate) struct SightTally {
     dead_held: u64,
 }
 
-/// What the sights of one or more moments amount to. Counts are means over the moments.
+/// The figures of one or more moments. Counts are means over the moments.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ScoreFigures {
     /// Pages that live.
@@ -188,7 +188,7 @@ impl SightTally {
         self.dead_held += other.dead_held;
     }
 
-    /// What it amounts to, if it is of so many moments.
+    /// The figures, if these are the sights of that many moments.
     pub(crate) fn figures(&self, moments: usize) -> ScoreFigures {
         let mean = |count: u64| count as f64 / moments.max(1) as f64;
         let ratio = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);

@@ -26,7 +26,7 @@ pub fn pasts(store: &mut dyn Store, web: &[Witness]) -> Result<Pasts, StoreError
     Ok(pages.into_values().collect())
 }
 
-/// What a visit did to what is held; one that failed did nothing.
+/// The effect of a visit on the copy; one that failed has none.
 fn what(row: &VisitRow) -> Option<VisitEffect> {
     match (row.outcome.as_str(), row.version) {
         ("fetched", Some(version)) => Some(VisitEffect::Read(version)),

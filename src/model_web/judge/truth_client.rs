@@ -50,7 +50,7 @@ pub enum TruthError {
     Client(#[source] reqwest::Error),
 }
 
-/// What a host tells of itself: a spec if its pages are made, a group if they are recorded.
+/// The answer of a host about itself: a spec if its pages are made, a group if they are recorded.
 #[derive(Debug, Deserialize)]
 struct ToldWeb {
     origin: String,
@@ -132,7 +132,7 @@ impl TruthClient {
             match self.host(&other).await {
                 Ok(found) if found.host == host && is_same_web(&found, &named) => web.push(found),
                 Err(TruthError::Differs { origin }) => return Err(TruthError::Differs { origin }),
-                // Hosts are numbered without gaps: there is none after the first that is not there.
+                // Hosts are numbered without gaps: the first that does not answer ends the list.
                 _ if host > named.host => break,
                 _ => {}
             }
@@ -199,7 +199,7 @@ fn is_same_web(one: &Witness, other: &Witness) -> bool {
     same_source && one.clock == other.clock
 }
 
-/// What is wrong with what a host told.
+/// Why a host's answer is not believed.
 #[derive(Debug, PartialEq)]
 enum NotBelieved {
     Said(String),

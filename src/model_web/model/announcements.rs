@@ -23,7 +23,7 @@ pub(crate) struct Announced {
 const SITEMAP_ENTRIES: usize = 50_000;
 /// Entries of a feed at the most.
 const FEED_ENTRIES: usize = 100;
-/// A feed goes back so far, in days.
+/// How far a feed goes back, in days.
 const FEED_DAYS: f64 = 2.0;
 
 /// The pages that the sitemap lists, with the last change that it tells. A false one is told to have changed today.
@@ -45,7 +45,7 @@ pub(crate) fn sitemap(site: &Site<'_>, day: f64) -> Vec<Announced> {
 /// The changes that the feed tells of, newest first. A false entry names some page at the moment of another's change.
 pub(crate) fn feed(site: &Site<'_>, day: f64) -> Vec<Announced> {
     let told = site.spec.feed;
-    // For each true entry, so many false ones on average.
+    // False entries for each true one, on average.
     let false_ones = (1.0 - told.precision) / told.precision;
     let mut entries = Vec::new();
     for page in site.living(day) {
@@ -60,7 +60,7 @@ pub(crate) fn feed(site: &Site<'_>, day: f64) -> Vec<Announced> {
                 }
             }
         }
-        // As many pages as there are, no more than a feed's worth is kept.
+        // However many pages there are, at most one feed's worth is kept.
         if entries.len() > 50 * FEED_ENTRIES {
             keep_newest(&mut entries);
         }

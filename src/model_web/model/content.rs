@@ -1,4 +1,4 @@
-//! What a page says of its own, and how it changes: static text, churn regions and scroll regions.
+//! The own text of a page, and how it changes: static text, churn regions and scroll regions.
 //!
 //! The generative model of Olston & Pandey 2008, §3.3: a churn region is rewritten as a whole at the events of a Poisson
 //! process; a scroll region shows the last K items of one, so that each event brings an item and drops the oldest. A
@@ -12,7 +12,7 @@ use super::rhythm::Rhythm;
 use super::spec::WebSpec;
 use super::words;
 
-/// What a page is made of.
+/// The parts of a page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mix {
     /// Words that never change.
@@ -63,13 +63,13 @@ const SIZE_PERCENT: [u64; 17] = [31, 36, 44, 53, 62, 71, 80, 90, 100, 112, 125, 
 const FRAME_BYTES: u64 = 1_100;
 /// Bytes of a word of prose with its share of marks, about.
 const BYTES_PER_WORD: u64 = 7;
-/// Of a changing page, so much changes.
+/// The share of a changing page that changes.
 const CHANGING_SHARES: [f64; 6] = [0.1, 0.2, 0.3, 0.5, 0.7, 0.9];
 /// Events a day, evenly spread over orders of magnitude.
 const RATES: [f64; 9] = [0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 4.0, 8.0];
 /// Items that a scroll region shows.
 const ITEMS: [usize; 7] = [3, 5, 8, 10, 15, 20, 30];
-/// Of the changing pages, so many have regions of both kinds.
+/// The share of changing pages that have regions of both kinds.
 const MIXED_SHARE: f64 = 0.3;
 /// An item shorter than this would be no text.
 const FEWEST_ITEM_WORDS: usize = 6;
@@ -137,7 +137,7 @@ fn words_of(spec: &WebSpec, draw: &mut SeededDraw) -> usize {
 pub struct PageContent {
     /// Everything about the text is drawn from it.
     pub seed: u64,
-    /// What the page is made of.
+    /// Its parts.
     pub mix: Mix,
     /// When in a day and a week its events fall.
     pub rhythm: Rhythm,

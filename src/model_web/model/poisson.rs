@@ -14,7 +14,7 @@ const EVENTS_PER_BLOCK: f64 = 4.0;
 const NONE_IN_BLOCK: f64 = 0.018_315_638_888_734_18;
 /// Most events that a block holds: more has a probability of 2 · 10⁻¹⁷, less than a draw can tell from none.
 const MOST_IN_BLOCK: usize = 30;
-/// Ids of a block's events are so far apart.
+/// The distance between the first ids of two blocks.
 const IDS_PER_BLOCK: i64 = 32;
 
 /// Something happens at a steady rate, at random.

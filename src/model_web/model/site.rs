@@ -17,7 +17,7 @@ const RELATED: u64 = 4;
 const NAVIGATION: usize = 8;
 /// The oldest page is so old on day 0, in days.
 const OLDEST: f64 = 400.0;
-/// The clock of a page ticks so often a day: every minute.
+/// How often a day the clock of a page ticks: every minute.
 const MINUTES_PER_DAY: f64 = 1440.0;
 /// An advert stays for half an hour.
 const MINUTES_PER_ADVERT: u64 = 30;
@@ -25,7 +25,7 @@ const MINUTES_PER_ADVERT: u64 = 30;
 /// One host, at any moment.
 #[derive(Clone, Debug)]
 pub struct Site<'a> {
-    /// What the web follows from.
+    /// The spec of the web.
     pub spec: &'a WebSpec,
     /// The number of the host, from 0.
     pub host: u32,
@@ -38,7 +38,7 @@ impl<'a> Site<'a> {
         Self { spec, host, places: HostPlaces::new(spec, host) }
     }
 
-    /// What has become of a path.
+    /// The fate of a path.
     pub fn fate(&self, path: &str, day: f64) -> Fate {
         self.places.fate(path, day)
     }
@@ -74,7 +74,7 @@ impl<'a> Site<'a> {
         own + self.places.below(page.place).len() as f64 * self.spec.turnover
     }
 
-    /// What a page says of its own.
+    /// The page's own text.
     pub fn content(&self, page: &Tenant) -> PageContent {
         let mix = Mix::draw(self.spec, page.seed);
         PageContent { seed: page.seed, mix, rhythm: self.spec.rhythm }

@@ -1,4 +1,4 @@
-//! What a web is made of: its size, its shares, and its seed.
+//! The spec of a web: its size, its shares, and its seed.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,15 +12,15 @@ pub struct WebSpec {
     pub seed: u64,
     /// Places for pages on each host; a page that dies makes room for another.
     pub pages: u32,
-    /// Of the pages, so many never change.
+    /// The share of pages that never change.
     pub static_share: f64,
-    /// Of the fragments that change, so many scroll; the others churn.
+    /// The share of changing fragments that scroll; the others churn.
     pub scroll_share: f64,
     /// How often a page is replaced or moved, a day. Pages that lead to others stay.
     pub turnover: f64,
-    /// Of these, so many move (301); the others die and make room for a new page.
+    /// The share of these that move (301); the others die and make room for a new page.
     pub move_share: f64,
-    /// Of the pages that die, so many say so (410); the others are just not there (404).
+    /// The share of dying pages that say so (410); the others are just not there (404).
     pub gone_share: f64,
     /// Bytes of a page in the middle of all; the smallest have a third of it, the largest five times as much.
     pub median_bytes: u32,
@@ -30,11 +30,11 @@ pub struct WebSpec {
     pub rhythm: Rhythm,
     /// How many pages have an `ETag`, and how many a wrong one.
     pub etag: Validity,
-    /// The same of `Last-Modified`.
+    /// How many pages have a `Last-Modified`, and how many a wrong one.
     pub last_modified: Validity,
-    /// What the sitemap tells.
+    /// How precise and complete the sitemap is.
     pub sitemap: Announcing,
-    /// What the feed tells.
+    /// How precise and complete the feed is.
     pub feed: Announcing,
 }
 
@@ -50,9 +50,9 @@ pub struct Validity {
 /// How well changes are announced.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Announcing {
-    /// Of what is announced, so much is true.
+    /// The share of announcements that are true.
     pub precision: f64,
-    /// Of what is true, so much is announced.
+    /// The share of pages or changes that are announced.
     pub recall: f64,
 }
 

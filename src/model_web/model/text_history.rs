@@ -9,11 +9,11 @@ use xxhash_rust::xxh3::xxh3_64;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
     pub at: f64,
-    /// None where the page was removed.
+    /// `None` where the page was removed.
     pub text: Option<TextHash>,
 }
 
-/// What stands for a text: two texts of a page share it if they are the same.
+/// A hash that stands for a text: two texts of a page share it if they are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextHash(pub u64);
 
@@ -24,7 +24,7 @@ impl TextHash {
 }
 
 impl Serialize for TextHash {
-    /// As text: many readers of JSON keep no more than 53 bits of a number.
+    /// As text: many readers of JSON keep only 53 bits of a number.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&format_args!("{:016x}", self.0))
     }
@@ -37,7 +37,7 @@ impl<'de> Deserialize<'de> for TextHash {
     }
 }
 
-/// What a page is at a moment.
+/// The state of a page at a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TextState {
     NotYet,

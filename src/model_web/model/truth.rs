@@ -1,4 +1,4 @@
-//! What is true of a page: its text without noise, and what its fragments are made of.
+//! The truth about a page: its text without noise, and the words of its fragments.
 
 use super::site::{Site, without_noise};
 use super::turnover::Tenant;
@@ -12,8 +12,8 @@ pub fn text(site: &Site<'_>, page: &Tenant, day: f64) -> String {
     read(site.quiet_html(page, day).as_bytes())
 }
 
-/// The words of a body that a crawler holds, as [`text`] would tell them: noise is no part of the truth, so it is none of
-/// what is held against it. `text` is what was read off the body.
+/// The words of a body that a crawler holds, as [`text`] would tell them. Noise is not part of the truth, so it is
+/// not compared with it. `text` is the text that was read off the body.
 pub fn held_text(body: &[u8], text: String) -> String {
     without_noise(body).map_or(text, |quiet| read(&quiet))
 }

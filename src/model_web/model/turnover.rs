@@ -13,7 +13,7 @@ use super::words::WORDS;
 
 /// Places that one place leads to.
 pub(crate) const FAN_OUT: u32 = 40;
-/// What the seeds of a host are for.
+/// The purposes of a host's seeds.
 const TURNOVER: u64 = 1 << 40;
 const PAGE: u64 = 2 << 40;
 
@@ -33,13 +33,13 @@ pub struct Tenant {
     pub birth: i64,
     /// In days; `None` if it was there before day 0.
     pub born: Option<f64>,
-    /// What everything about the page is drawn from.
+    /// Everything about the page is drawn from it.
     pub seed: u64,
     /// The event that gave it its present path: its birth, or its last move.
     pub moved_by: i64,
 }
 
-/// What became of a path.
+/// The fate of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fate {
     /// A page lives there.
@@ -110,7 +110,7 @@ impl<'a> HostPlaces<'a> {
         turns.iter().take_while(|turn| self.is_move(tenant.place, turn.id)).map(|turn| turn.at).collect()
     }
 
-    /// What has become of a path by `day`.
+    /// The fate of a path by `day`.
     pub(crate) fn fate(&self, path: &str, day: f64) -> Fate {
         let Some((place, id)) = parse(path).filter(|(place, _)| *place < self.spec.pages) else {
             return Fate::Unknown;

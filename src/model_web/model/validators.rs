@@ -10,7 +10,7 @@ use super::site::Site;
 use super::spec::Validity;
 use super::turnover::Tenant;
 
-/// What a page says of its version.
+/// The validators that a page sends of its version.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServedValidators {
     /// The `ETag`, if the page has one.
@@ -37,7 +37,7 @@ enum ValidatorClass {
     Absent,
 }
 
-/// A restless ETag moves so often a day: every ten minutes.
+/// How often a day a restless ETag moves: every ten minutes.
 const RESTLESS_PER_DAY: f64 = 144.0;
 
 /// The validators of a page at a moment.

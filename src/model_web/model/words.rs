@@ -48,7 +48,7 @@ pub(super) fn sentences(out: &mut String, draw: &mut SeededDraw, count: usize) {
         bits >>= 8;
         let word = WORDS[usize::from(byte)];
         if left_in_sentence == 0 {
-            // 6 to 21 words, by the word that begins it: as good as a draw of its own, and free.
+            // 6 to 21 words, by the word that begins it: as random as a draw of its own, and free.
             left_in_sentence = 6 + usize::from(byte & 0x0f);
             capitalised(out, word);
         } else {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 /// Bytes that an entry takes beside its content: its name twice, and its place in the tables.
 const ENTRY_BYTES: usize = 256;
 
-/// Contents by name, within so many bytes.
+/// Contents by name, up to a number of bytes.
 #[derive(Debug)]
 pub(crate) struct ContentCache {
     most_bytes: usize,

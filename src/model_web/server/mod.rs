@@ -40,12 +40,12 @@ const HOSTS_PER_RANGE: u32 = 250;
 const TRIES: u32 = 5;
 /// After a failed accept (no file descriptor left, most likely), wait for connections to end.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
-/// A connection on which nothing is asked for so long is closed. Longer than any crawler's delay is likely to be.
+/// A connection that is idle for this time is closed. It is longer than any crawler's delay is likely to be.
 const IDLE: Duration = Duration::from_secs(600);
 /// How long open connections may take to end once the web is to stop.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// Why a web can't be put up.
+/// Why a web can't be started.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum ServerError {
@@ -57,7 +57,7 @@ pub enum ServerError {
     Bind { address: SocketAddr, source: io::Error },
 }
 
-/// What the hosts answer from.
+/// The source of the hosts' answers.
 #[derive(Clone, Debug)]
 enum ServedWeb {
     Model(Arc<WebSpec>),
@@ -166,7 +166,7 @@ impl Door {
         }
         drop(listener);
         let all = async { while connections.join_next().await.is_some() {} };
-        // What has not ended by then is cut off when the set is dropped.
+        // A connection that has not ended by then is cut off when the set is dropped.
         let _ = tokio::time::timeout(FAREWELL, all).await;
     }
 

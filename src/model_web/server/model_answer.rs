@@ -18,7 +18,7 @@ use crate::model_web::model::turnover::{Fate, Tenant};
 use crate::model_web::model::validators::{self, Modified};
 use crate::time::Timestamp;
 
-/// What the host sends back.
+/// The answer of a host.
 pub(crate) type HttpAnswer = Response<Full<Bytes>>;
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
@@ -147,7 +147,7 @@ pub(super) fn status(code: StatusCode, kind: &'static str, body: impl Into<Bytes
     with(answer, CONTENT_TYPE, kind)
 }
 
-/// What is no header value is left out; our own values all are.
+/// A value that HTTP does not allow in a header is left out; all our own are allowed.
 pub(super) fn with(mut answer: HttpAnswer, name: HeaderName, value: &str) -> HttpAnswer {
     if let Ok(value) = value.try_into() {
         answer.headers_mut().insert(name, value);

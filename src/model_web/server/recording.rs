@@ -18,7 +18,7 @@ use super::truth_json::PREFIX;
 use crate::dataset::blobs::{BlobError, Blobs};
 use crate::extract;
 
-/// Contents asked for lately are kept up to so many bytes in all: a state of a thousand pages or so.
+/// Bytes of contents that are kept in memory: those of about a thousand pages.
 const KEPT_BYTES: usize = 64 << 20;
 
 /// Why a recording can't be played.
@@ -65,7 +65,7 @@ pub struct ServedHistory {
     pub versions: Vec<(f64, Option<String>)>,
 }
 
-/// What a page is at a moment.
+/// The state of a page at a moment.
 #[derive(Debug, PartialEq)]
 pub enum RecordedState<'a> {
     /// Its first version is still to come.
@@ -171,7 +171,7 @@ impl Recording {
         Ok(content)
     }
 
-    /// A content that is at hand.
+    /// A content that is in memory.
     fn lately(&self, blob: &str) -> Option<Bytes> {
         self.kept().get(blob)
     }
@@ -199,7 +199,7 @@ impl RecordedHost {
 }
 
 impl ServedHistory {
-    /// What the page is at a moment of the recording, in seconds since 1970.
+    /// The state of the page at a moment of the recording, in seconds since 1970.
     pub fn at(&self, moment: f64) -> RecordedState<'_> {
         let past = self.until(moment);
         let Some((_, last)) = past.last() else { return RecordedState::NotYet };

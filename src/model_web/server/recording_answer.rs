@@ -128,7 +128,7 @@ impl RecordedDesk<'_> {
         })
     }
 
-    /// What is true at a moment, in real seconds since 1970: `/.truth/site?at=`, and of a page `/.truth/page?path=&at=`,
+    /// The truth at a moment, in real seconds since 1970: `/.truth/site?at=`, and of a page `/.truth/page?path=&at=`,
     /// `/.truth/text?path=&at=` (the text alone) and `/.truth/history?path=&at=` (all its texts up to then).
     fn truth(&self, uri: &Uri) -> Result<Value, String> {
         let (mut path, mut day) = (None, self.clock.day_at(self.now));

@@ -18,7 +18,7 @@ use crate::model_web::model::turnover::{Fate, Tenant};
 /// Where the truth is.
 pub(crate) const PREFIX: &str = "/.truth/";
 
-/// A moment is at most so many days from the start: what is drawn for it stays exact, and lists stay finite.
+/// A moment is at most this many days from the start: draws for it stay exact, and lists stay finite.
 const MOST_DAYS: f64 = 100_000.0;
 
 /// Changes of a page that are told in one answer, about.
@@ -139,7 +139,7 @@ fn describe(desk: &ModelDesk<'_>, page: &Tenant, at: f64, from: f64, into: &mut 
     into["last_change"] = json!(seconds(site.last_change(page, at)));
     into["changes"] = json!(site.changes(page, from, at).into_iter().map(seconds).collect::<Vec<_>>());
     into["text"] = json!(text);
-    // As text: many readers of JSON keep no more than 53 bits of a number.
+    // As text: many readers of JSON keep only 53 bits of a number.
     into["fragments"] = json!(fragments.iter().map(|hash| format!("{hash:016x}")).collect::<Vec<_>>());
 }
 

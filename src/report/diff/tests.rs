@@ -109,7 +109,7 @@ fn a_text_made_to_be_slow_is_compared_all_the_same() {
     assert_eq!(applied(&lines(&old), &unified(&diff, "a", "b", 3)), lines(&new));
 }
 
-/// What `patch` would make of it: hunks are taken from where they say they are, and must fit.
+/// The text that `patch` would make: hunks are taken from where they say they are, and must fit.
 fn applied(old: &str, unified: &str) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let mut new = String::new();

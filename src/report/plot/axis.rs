@@ -5,7 +5,7 @@ use super::series::Series;
 /// Numbers beyond are left out: differences of those within are finite.
 pub(super) const VAST: f64 = 1e150;
 
-/// What one direction of the picture means.
+/// One direction of the picture: its label, scale and bounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     pub(super) label: String,

@@ -1,11 +1,11 @@
-//! What holds for every file, and the room against a second reading of the RFC that shares no code with it.
+//! Properties of every file, and a comparison with a second reading of the RFC that shares no code with this one.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use super::*;
 
-/// A group as data: whom it names, and its rules (allow?, pattern).
+/// A group as data: the agents it names, and its rules (allow?, pattern).
 type WrittenGroup = (Vec<&'static str>, Vec<(bool, String)>);
 
 /// Pieces that rules and paths are made of: few, so that they often meet, and each spelled in more than one
