@@ -1,4 +1,4 @@
-//! Contents of a recording: `blobs.sqlite`, in which each is held once, zstd-compressed in packs.
+//! Contents of a recording: `blobs.sqlite`, which holds each content once, zstd-compressed in packs.
 
 use std::collections::HashSet;
 use std::io::{self, BufReader, Read as _};
@@ -8,16 +8,23 @@ use std::sync::{Mutex, PoisonError};
 use rusqlite::{Connection, OpenFlags};
 use zstd::stream::read::Decoder;
 
-/// Why a content can't be had.
+/// Why a content can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum BlobError {
+    /// The file is no database of contents.
     #[error("`{path}` has no usable contents: {source}")]
-    Database { path: String, source: rusqlite::Error },
+    Database {
+        /// The file.
+        path: String,
+        /// The error of the database.
+        source: rusqlite::Error,
+    },
+    /// A pack is damaged.
     #[error("the content `{0}` can't be unpacked: {1}")]
     Unpack(String, io::Error),
 }
 
-/// The contents, open.
+/// The contents of an open file.
 #[derive(Debug)]
 pub struct Blobs {
     connection: Mutex<Connection>,
@@ -25,6 +32,7 @@ pub struct Blobs {
 }
 
 impl Blobs {
+    /// Opens the file, to read only.
     pub fn open(path: &Path) -> Result<Self, BlobError> {
         let path = path.display().to_string();
         match Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
@@ -33,11 +41,12 @@ impl Blobs {
         }
     }
 
+    /// The file.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The names of all contents there are.
+    /// The names of all contents.
     pub fn names(&self) -> Result<HashSet<String>, BlobError> {
         let blobs = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let names = || -> rusqlite::Result<HashSet<String>> {
@@ -53,8 +62,8 @@ impl Blobs {
         Unpacked::new(&packed).read(&place).map_err(|error| BlobError::Unpack(blob.to_owned(), error))
     }
 
-    /// Calls `each` with the place of a content in the list and its bytes, one content at a time, in the order of the
-    /// packs: a pack is unpacked once. Memory: a packed pack and a content.
+    /// Calls `each` with the index of a content in the list and its bytes, in the order of the packs: a pack is unpacked
+    /// once. Memory holds one packed pack and one content.
     pub fn each(&self, blobs: &[&str], each: &mut dyn FnMut(usize, &[u8])) -> Result<(), BlobError> {
         let mut places = Vec::with_capacity(blobs.len());
         for (index, blob) in blobs.iter().enumerate() {
@@ -97,7 +106,7 @@ impl Blobs {
     }
 }
 
-/// Where a content is.
+/// The place of a content in its pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct BlobPlace {
     pack: i64,
@@ -117,7 +126,7 @@ impl<'a> Unpacked<'a> {
         Self { packed, reader: None, position: 0 }
     }
 
-    /// The content of a place. One before the last place that was read costs another unpacking from the beginning.
+    /// The content of a place. Going back before the last place costs another unpacking from the beginning.
     fn read(&mut self, place: &BlobPlace) -> io::Result<Vec<u8>> {
         let mut reader = match self.reader.take().filter(|_| self.position <= place.offset) {
             Some(reader) => reader,

@@ -1,9 +1,9 @@
-//! `brdc`: the layout of BRDC'12 (Santos et al. 2013): a line a page, one character a cycle, `1` changed, `0` not; no header.
+//! `brdc`: the layout of BRDC'12 (Santos et al. 2013): one line per page, one character per cycle, `1` changed, `0` not; no
+//! header.
 //!
-//! Character c says whether the page changed between cycle c and cycle c + 1, counted from 0, so lines are one
-//! character shorter than there are cycles. What comes before a page's first copy is `0`, and so is what nobody visited.
-//! `FILE.pages.tsv` has site, URL and day of the first copy in the same order. The older layout of three columns, `site
-//! page bits`, is read too.
+//! Character c, counted from 0, says whether the page changed between cycle c and cycle c + 1, so a line has one character
+//! less than there are cycles. Before a page's first copy, and where there was no visit, it is `0`. `FILE.pages.tsv` has
+//! site, URL and day of the first copy in the same order. The older layout of three columns, `site page bits`, is read too.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -21,8 +21,8 @@ use super::text_lines::TextLines;
 
 const PAGES_SUFFIX: &str = ".pages.tsv";
 
-/// What the format keeps of a page: a visit at each cycle from its first copy on. Nothing of a page never held.
-pub fn kept(page: &PageRecord, group: &GroupInfo) -> Option<PageRecord> {
+/// The part of a page that the format holds: a visit at each cycle from its first copy on; nothing without a copy.
+pub(super) fn kept(page: &PageRecord, group: &GroupInfo) -> Option<PageRecord> {
     let first = page.first_copy()?;
     let born = group.cycle_of(first.cycle, first.time_ms);
     let mut bits = vec![false; group.cycles.saturating_sub(born + 1) as usize];
@@ -44,7 +44,7 @@ fn visits(group: &GroupInfo, born: u32, bits: impl Iterator<Item = bool>) -> Vec
 }
 
 /// Writes all pages as a file of this format.
-pub fn write(path: &Path, each: EachPage<'_>) -> Result<(), DatasetError> {
+pub(super) fn write(path: &Path, each: EachPage<'_>) -> Result<(), DatasetError> {
     let mut writer = BrdcWriter::create(path)?;
     each(&mut |page, group| writer.page(page, group))?;
     writer.finish()
@@ -85,7 +85,7 @@ impl BrdcWriter {
 }
 
 /// All lines have one length, so a file holds one group; and there must be something to compare.
-pub fn fits(groups: &[GroupInfo]) -> Result<(), String> {
+pub(super) fn fits(groups: &[GroupInfo]) -> Result<(), String> {
     if groups.len() > 1 {
         let names: Vec<String> = groups.iter().map(|group| format!("`{}`", group.name)).collect();
         let names = names.join(", ");
@@ -100,7 +100,8 @@ pub fn fits(groups: &[GroupInfo]) -> Result<(), String> {
     Ok(())
 }
 
-pub fn files() -> Vec<FileNote> {
+/// The files of an export.
+pub(super) fn files() -> Vec<FileNote> {
     let bits = [(
         "bits",
         "characters",
@@ -121,14 +122,18 @@ pub fn files() -> Vec<FileNote> {
     ]
 }
 
-/// Whose a line is.
+/// The page that a line belongs to.
 struct LineOwner {
     site: String,
     url: String,
     first_ms: Option<i64>,
 }
 
-pub fn read(from: &ImportedFile<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
+/// Reads the pages of a file.
+pub(super) fn read(
+    from: &ImportedFile<'_>,
+    take: TakePage<'_>,
+) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
     let pages_path = beside(from.path, PAGES_SUFFIX);
     let mut side = if pages_path.exists() { Some(TextLines::open(&pages_path)?) } else { None };
     let start_ms = match (from.start_ms, &side) {
@@ -270,7 +275,7 @@ fn owner_of(line: &str, path: &Path, number: u64) -> Result<LineOwner, DatasetEr
     Ok(LineOwner { site: site.to_owned(), url: url.to_owned(), first_ms: Some(first_ms) })
 }
 
-/// The first day of all.
+/// The earliest day in the file.
 fn earliest(path: &Path) -> Result<i64, DatasetError> {
     let mut side = TextLines::open(path)?;
     let mut first: Option<i64> = None;

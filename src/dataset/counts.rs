@@ -13,19 +13,25 @@ use super::page_record::PageRecord;
 pub struct DatasetCounts {
     /// The first and the last visit, UTC.
     pub period: Option<(String, String)>,
+    /// Pages.
     pub pages: u64,
+    /// Sites.
     pub sites: u64,
+    /// Pages of the smallest site.
     pub pages_per_site_min: u64,
+    /// Pages of the largest site.
     pub pages_per_site_max: u64,
+    /// Mean pages of a site.
     pub pages_per_site_mean: f64,
+    /// Visits.
     pub visits: u64,
-    /// Visits that had something to compare with.
+    /// Visits that had a copy to compare with.
     pub comparisons: u64,
-    /// Of these, those that found a change.
+    /// Visits that found a change.
     pub changes: u64,
 }
 
-/// Counts pages as they go by. Memory grows with the number of sites.
+/// Counts pages one after the other. Memory grows with the number of sites.
 #[derive(Debug, Default)]
 pub struct DatasetTally {
     sites: HashMap<u128, u64>,
@@ -38,6 +44,7 @@ pub struct DatasetTally {
 }
 
 impl DatasetTally {
+    /// Counts one page.
     pub fn see(&mut self, page: &PageRecord) {
         self.pages += 1;
         *self.sites.entry(xxh3_128(page.site.as_bytes())).or_default() += 1;
@@ -52,6 +59,7 @@ impl DatasetTally {
         }
     }
 
+    /// The counts so far.
     pub fn counts(&self) -> DatasetCounts {
         let sites = self.sites.len() as u64;
         let per_site = || self.sites.values().copied();

@@ -1,8 +1,8 @@
-//! A dataset on disk: a folder with `dataset.json` (what it is), `pages.parquet`, `visits.parquet` and, where it is known
-//! what pages said, `fragments.parquet`.
+//! A dataset on disk: a folder with `dataset.json` (its description), `pages.parquet`, `visits.parquet` and, if the texts of
+//! pages are known, `fragments.parquet`.
 //!
-//! Pages are numbered from 0 in their order; visits and fragments are sorted by page, then time. All three are read side
-//! by side, a page at a time.
+//! Pages are numbered from 0 in their order; visits and fragments are sorted by page, then time. All three tables are read
+//! side by side, one page at a time.
 
 use std::path::{Path, PathBuf};
 
@@ -14,12 +14,16 @@ use super::group::{FARTHEST_MS, GroupInfo, MOST_CYCLES};
 use super::page_record::{PageRecord, StateRecord, VisitLine};
 use super::parquet::{Column, ColumnKind, TableBatch, TableReader, TableWriter, Value};
 
-pub const MANIFEST_FILE: &str = "dataset.json";
-pub const PAGES_FILE: &str = "pages.parquet";
-pub const VISITS_FILE: &str = "visits.parquet";
-pub const FRAGMENTS_FILE: &str = "fragments.parquet";
+/// The description of the dataset.
+pub(super) const MANIFEST_FILE: &str = "dataset.json";
+/// The table of pages.
+pub(super) const PAGES_FILE: &str = "pages.parquet";
+/// The table of visits.
+pub(super) const VISITS_FILE: &str = "visits.parquet";
+/// The table of texts.
+pub(super) const FRAGMENTS_FILE: &str = "fragments.parquet";
 
-/// The form that is written. It goes up when an older program could not read it any more.
+/// The version of the layout. It goes up when an older program could not read the files any more.
 const FORM: u32 = 1;
 
 pub(super) const PAGES: [Column; 7] = [
@@ -79,18 +83,23 @@ pub(super) const CYCLE: Column = Column::or_null(
 );
 pub(super) const TIME: Column = Column::new("time_ms", ColumnKind::I64, "UTC milliseconds since 1970");
 
-/// What a dataset says of itself.
+/// The description of a dataset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
+    /// The version of the layout.
     pub form: u32,
+    /// The name of the dataset.
     pub name: String,
     /// The format that it was read from.
     pub source: String,
+    /// The groups of pages.
     pub groups: Vec<GroupInfo>,
+    /// Pages, sites, visits and changes.
     pub counts: DatasetCounts,
 }
 
 impl Manifest {
+    /// Reads the description in a folder.
     pub fn read(folder: &Path) -> Result<Self, DatasetError> {
         let path = folder.join(MANIFEST_FILE);
         if !path.exists() {
@@ -110,7 +119,7 @@ impl Manifest {
     }
 }
 
-/// Groups have names of their own, and steps that lead on.
+/// Checks that groups have unique names, a time, and steps above 0.
 pub(super) fn check_groups(file: &Path, groups: &[GroupInfo]) -> Result<(), DatasetError> {
     for (at, group) in groups.iter().enumerate() {
         let wrong = if groups.iter().take(at).any(|other| other.name == group.name) {
@@ -131,7 +140,7 @@ pub(super) fn check_groups(file: &Path, groups: &[GroupInfo]) -> Result<(), Data
     Ok(())
 }
 
-/// A dataset that is written into an empty folder.
+/// A dataset that is being written into an empty folder.
 pub struct DatasetWriter {
     folder: PathBuf,
     pages: TableWriter,
@@ -142,6 +151,7 @@ pub struct DatasetWriter {
 }
 
 impl DatasetWriter {
+    /// Begins a dataset in an empty folder.
     pub fn create(folder: &Path) -> Result<Self, DatasetError> {
         Ok(Self {
             folder: folder.to_owned(),
@@ -153,7 +163,7 @@ impl DatasetWriter {
         })
     }
 
-    /// The next page, with its visits and states.
+    /// Adds the next page, with its visits and states.
     pub fn page(&mut self, page: &PageRecord) -> Result<(), DatasetError> {
         let number = self.next;
         self.next = number.checked_add(1).ok_or_else(|| {
@@ -187,7 +197,7 @@ impl DatasetWriter {
         self.states(number, &page.states)
     }
 
-    /// What a page said; a caller that knows it before the page itself gives it here, in the order of pages.
+    /// Adds the texts of a page. A caller that has them before the page itself gives them here, in the order of pages.
     pub fn states(&mut self, page: u32, states: &[StateRecord]) -> Result<(), DatasetError> {
         if states.is_empty() {
             return Ok(());
@@ -203,6 +213,7 @@ impl DatasetWriter {
         Ok(())
     }
 
+    /// Writes the rest, and the description.
     pub fn finish(self, name: &str, source: &str, groups: Vec<GroupInfo>) -> Result<Manifest, DatasetError> {
         self.pages.finish()?;
         self.visits.finish()?;
@@ -219,7 +230,7 @@ impl DatasetWriter {
     }
 }
 
-/// As the columns behind the page are ordered, in every table of visits.
+/// The values of a visit, in the order of the columns after the page.
 pub(super) fn visit_values(visit: &VisitLine) -> [Value<'_>; 8] {
     [
         Value::or_null(visit.cycle, Value::U32),
@@ -273,7 +284,7 @@ pub(super) struct PageTableRow {
     pub first_ms: Option<i64>,
 }
 
-/// Pages come in the order of their numbers.
+/// A row of `pages.parquet`; pages come in the order of their numbers.
 pub(super) fn page_row(
     batch: &TableBatch,
     row: usize,
@@ -299,22 +310,25 @@ pub(super) fn wrong_row(file: &Path, row: u64, column: &str, wrong: impl Into<St
     }
 }
 
-/// A dataset that is read, a page at a time.
+/// A dataset that is read one page at a time.
 pub struct DatasetReader {
     folder: PathBuf,
+    /// The description of the dataset.
     pub manifest: Manifest,
 }
 
 impl DatasetReader {
+    /// Opens a folder.
     pub fn open(folder: &Path) -> Result<Self, DatasetError> {
         Ok(Self { folder: folder.to_owned(), manifest: Manifest::read(folder)? })
     }
 
+    /// Whether it has the texts of pages.
     pub fn has_states(&self) -> bool {
         self.folder.join(FRAGMENTS_FILE).exists()
     }
 
-    /// Calls `each` with every page in their order; what pages said only if it is wanted.
+    /// Calls `each` with every page in their order; with their texts only if `states` is set.
     pub fn each(
         &self,
         states: bool,
@@ -346,7 +360,7 @@ impl DatasetReader {
     }
 }
 
-/// RowsByPage of a table that is sorted by page, the page being its first column.
+/// Rows of a table that is sorted by its first column, the page.
 struct RowsByPage<T> {
     table: TableReader,
     read: fn(&TableBatch, usize, usize) -> T,
@@ -387,7 +401,7 @@ impl<T> RowsByPage<T> {
         }
     }
 
-    /// The page of the row at hand, and the number of the row.
+    /// The page of the next row, and the number of that row.
     fn peek(&mut self) -> Result<Option<(u32, u64)>, DatasetError> {
         loop {
             if let Some(batch) = &self.batch

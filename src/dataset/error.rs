@@ -1,28 +1,63 @@
-//! What can go wrong with a dataset: always the place, what is wrong there, and what to do.
+//! Errors of datasets: the place, the mistake, and the repair.
 
 use std::io;
 use std::path::Path;
 
 use crate::store::StoreError;
 
-/// Each says where, what is wrong, and what to do.
+/// An error of a dataset. Its message has the place, the mistake, and the repair.
 #[derive(Debug, thiserror::Error)]
 pub enum DatasetError {
+    /// A file can't be read or written.
     #[error("`{path}` can't be {what}: {source}")]
-    Io { path: String, what: &'static str, source: io::Error },
-    /// Line and column count from 1; the column is that of a character in lines of bits and in JSON, that of a field in
-    /// tables.
+    Io {
+        /// The file.
+        path: String,
+        /// `read` or `written`.
+        what: &'static str,
+        /// The error of the system.
+        source: io::Error,
+    },
+    /// A mistake in a text file. Lines and columns count from 1; a column is a character in lines of bits and in JSON, a
+    /// field in tables.
     #[error("{file}:{line}:{column}: {wrong}")]
-    Place { file: String, line: u64, column: u64, wrong: String },
-    /// A row of a Parquet file, counted from 1.
+    Place {
+        /// The file.
+        file: String,
+        /// The line.
+        line: u64,
+        /// The column.
+        column: u64,
+        /// The mistake.
+        wrong: String,
+    },
+    /// A mistake in a Parquet file. Rows count from 1.
     #[error("{file}: row {row}, column `{column}`: {wrong}")]
-    Row { file: String, row: u64, column: String, wrong: String },
+    Row {
+        /// The file.
+        file: String,
+        /// The row.
+        row: u64,
+        /// The name of the column.
+        column: String,
+        /// The mistake.
+        wrong: String,
+    },
+    /// A file that can't be used.
     #[error("`{file}` {wrong}")]
-    File { file: String, wrong: String },
+    File {
+        /// The file.
+        file: String,
+        /// The mistake.
+        wrong: String,
+    },
+    /// A dataset is never overwritten.
     #[error("`{0}` is there already; name another place with --out, or move it away")]
     Exists(String),
+    /// A wish that can't be met.
     #[error("{0}")]
     Cannot(String),
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

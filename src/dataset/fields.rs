@@ -4,8 +4,8 @@ use url::{Position, Url};
 
 use super::group::{DAY_MS, FARTHEST_MS};
 
-/// Names go into tables with tabs: they have no control characters and are not empty.
-pub fn check_name<'a>(what: &str, name: &'a str) -> Result<&'a str, String> {
+/// Checks a name, which goes into tables with tabs: it is not empty and has no control characters.
+pub(super) fn check_name<'a>(what: &str, name: &'a str) -> Result<&'a str, String> {
     if name.is_empty() {
         return Err(format!("the {what} is empty"));
     }
@@ -15,14 +15,14 @@ pub fn check_name<'a>(what: &str, name: &'a str) -> Result<&'a str, String> {
     }
 }
 
-/// A number that is finite and not below 0.
-pub fn check_weight(text: &str) -> Result<f64, String> {
+/// Parses a weight: finite and not below 0.
+pub(super) fn check_weight(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
     number.ok_or_else(|| format!("`{text}` is no weight; it must be a number, 0 or more"))
 }
 
-/// A time, as `2012-11-30`, `2012-11-30T08:00:00Z` or milliseconds since 1970.
-pub fn parse_time(text: &str) -> Option<i64> {
+/// Parses a time: `2012-11-30`, `2012-11-30T08:00:00Z` or milliseconds since 1970.
+pub(super) fn parse_time(text: &str) -> Option<i64> {
     if let Ok(time_ms) = text.parse::<i64>() {
         return Some(time_ms).filter(|time_ms| time_ms.unsigned_abs() <= FARTHEST_MS.unsigned_abs());
     }
@@ -34,8 +34,8 @@ pub fn parse_time(text: &str) -> Option<i64> {
     Some(midnight.timestamp().as_millisecond())
 }
 
-/// A time as people read it: the date alone if that says it all.
-pub fn show_time(time_ms: i64) -> String {
+/// A time for people: the date alone at midnight.
+pub(super) fn show_time(time_ms: i64) -> String {
     match jiff::Timestamp::from_millisecond(time_ms) {
         Ok(time) if time_ms.rem_euclid(DAY_MS) == 0 => {
             time.to_zoned(jiff::tz::TimeZone::UTC).date().to_string()
@@ -45,8 +45,8 @@ pub fn show_time(time_ms: i64) -> String {
     }
 }
 
-/// The host of a URL, with the port if it has one of its own; `None` if it is no URL.
-pub fn site_of(url: &str) -> Option<String> {
+/// The host of a URL, with the port if it is not the usual one; `None` if this is no URL.
+pub(super) fn site_of(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     let site = url.has_host().then(|| &url[Position::BeforeHost..Position::AfterPort])?;
     (!site.is_empty()).then(|| site.to_owned())

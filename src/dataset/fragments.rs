@@ -1,5 +1,5 @@
-//! `fragments`: what pages said from when on, as the sorted hashes of their fragments, in Parquet; so that policies that
-//! look at fragments can be replayed.
+//! `fragments`: the texts of pages over time, as sorted hashes of their fragments, in Parquet. Policies that use fragments
+//! can be replayed on them.
 
 use std::path::Path;
 
@@ -20,8 +20,8 @@ fn columns() -> Vec<Column> {
     WHOSE.iter().chain(FRAGMENTS.iter().skip(1)).copied().collect()
 }
 
-/// What the format keeps of a page: what it said, and a visit at each time it said something else.
-pub fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
+/// The part of a page that the format holds: its texts, and a visit at each time its text was another.
+pub(super) fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
     if page.states.is_empty() {
         return None;
     }
@@ -30,7 +30,7 @@ pub fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
     Some(PageRecord { visits, states, ..kept })
 }
 
-/// Visits that find these states, each as it comes.
+/// Visits that find each of these texts as it appears.
 pub(super) fn visits(states: &[StateRecord]) -> Vec<VisitLine> {
     let mut before: Option<(u64, Fragments)> = None;
     let mut visits = Vec::with_capacity(states.len());
@@ -48,7 +48,7 @@ pub(super) fn visits(states: &[StateRecord]) -> Vec<VisitLine> {
 }
 
 /// Writes all pages as a file of this format.
-pub fn write(path: &Path, each: EachPage<'_>) -> Result<(), DatasetError> {
+pub(super) fn write(path: &Path, each: EachPage<'_>) -> Result<(), DatasetError> {
     let mut writer = FragmentsWriter::create(path)?;
     each(&mut |page, _| writer.page(page))?;
     writer.finish()
@@ -78,11 +78,16 @@ impl FragmentsWriter {
     }
 }
 
-pub fn files() -> Vec<FileNote> {
+/// The files of an export.
+pub(super) fn files() -> Vec<FileNote> {
     vec![FileNote::of_table("Parquet, a row each time that a page says something else.", &columns())]
 }
 
-pub fn read(from: &ImportedFile<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
+/// Reads the pages of a file.
+pub(super) fn read(
+    from: &ImportedFile<'_>,
+    take: TakePage<'_>,
+) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
     let mut with_visits = |page: PageRecord| {
         let visits = visits(&page.states);
         take(PageRecord { visits, ..page })

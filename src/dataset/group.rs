@@ -9,16 +9,19 @@ use super::page_record::PageRecord;
 /// Pages that were watched together, and the cycles they were watched in: cycle c is at `start + c · step`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupInfo {
+    /// Unique in a dataset.
     pub name: String,
     /// Cycle 0, in UTC milliseconds since 1970.
     pub start_ms: i64,
+    /// Milliseconds from one cycle to the next.
     pub step_ms: i64,
+    /// Number of cycles.
     pub cycles: u32,
 }
 
 impl GroupInfo {
-    /// The cycle of a visit: the one it names, else the one that its time falls in. What is outside is taken as the
-    /// first or the last one.
+    /// The cycle of a visit: the one it names, else the one that its time falls in. A time before the first or after the
+    /// last cycle belongs to that one.
     pub fn cycle_of(&self, cycle: Option<u32>, time_ms: i64) -> u32 {
         let by_time = || {
             let passed = time_ms.saturating_sub(self.start_ms).max(0) / self.step_ms.max(1);
@@ -27,6 +30,7 @@ impl GroupInfo {
         cycle.unwrap_or_else(by_time).min(self.cycles.saturating_sub(1))
     }
 
+    /// The time of a cycle, in UTC milliseconds since 1970.
     pub fn time_of(&self, cycle: u32) -> i64 {
         self.start_ms.saturating_add(self.step_ms.saturating_mul(i64::from(cycle)))
     }
@@ -35,19 +39,19 @@ impl GroupInfo {
 /// A day, in milliseconds.
 pub const DAY_MS: i64 = 86_400_000;
 
-/// No group has more cycles: a mistake in a time or a step must not fill memory or disk.
+/// Most cycles of a group: a mistake in a time or a step must not fill memory or disk.
 pub const MOST_CYCLES: u32 = 10_000_000;
 
-/// Times are at most so far from 1970: some 140,000 years, so that sums and differences of them are none to worry about.
+/// Longest distance from 1970, some 140,000 years: sums and differences of such times can't overflow.
 pub const FARTHEST_MS: i64 = 1 << 52;
 
-/// Finds out the groups of a file that does not tell them.
+/// Finds the groups of a file that does not describe them.
 #[derive(Debug)]
 pub struct GroupsSeen {
     start_ms: Option<i64>,
     step_ms: i64,
     seen: BTreeMap<String, SeenGroup>,
-    /// In the order in which they were met.
+    /// Names, in the order in which they were met.
     order: Vec<String>,
 }
 
@@ -59,11 +63,13 @@ struct SeenGroup {
 }
 
 impl GroupsSeen {
+    /// Starts with cycle 0 at this time, and this step, if they are known.
     pub fn new(start_ms: Option<i64>, step_ms: Option<i64>) -> Self {
         let step_ms = step_ms.unwrap_or(DAY_MS).max(1);
         Self { start_ms, step_ms, seen: BTreeMap::new(), order: Vec::new() }
     }
 
+    /// Takes note of a page.
     pub fn see(&mut self, page: &PageRecord) {
         let visits = page.visits.iter().map(|visit| (visit.cycle, visit.time_ms));
         for (cycle, time_ms) in visits.chain(page.states.iter().map(|state| (state.cycle, state.time_ms))) {
@@ -82,7 +88,7 @@ impl GroupsSeen {
         }
     }
 
-    /// Cycle 0 is at the start that was given, else at the whole step at or before the first visit.
+    /// The groups. Cycle 0 is at the start that was given, else at the whole step at or before the first visit.
     pub fn groups(self) -> Vec<GroupInfo> {
         let Self { start_ms, step_ms, mut seen, order } = self;
         let groups = order.into_iter().filter_map(|name| {
@@ -111,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_that_nobody_told_are_found_out() {
+    fn groups_without_a_description_are_found_from_the_visits() {
         let mut seen = GroupsSeen::new(None, Some(10));
         let mut page = PageRecord::new("b", "s", "u", 1.0);
         page.visits = vec![VisitLine::at(105, None), VisitLine::at(131, Some(true))];

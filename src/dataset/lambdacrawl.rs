@@ -1,9 +1,9 @@
 //! `lambdacrawl`: the layout of the PoliteCrawling data of Kolobov et al. 2019: visits as gaps and change bits, and importance.
 //!
-//! `FILE` has a line a page: id, days from the start to the first visit, and `[[gap, 0/1], …]`, the days since the visit
+//! `FILE` has one line per page: id, days from the start to the first visit, and `[[gap, 0/1], …]`, the days since the visit
 //! before and whether the page had changed. `FILE.imp.tsv` has id and importance, `FILE.urls.tsv` URL, id, site and
-//! group. A folder with the files as they were published (`urlid_offset_history.txt`, `urlid_imp.txt`,
-//! `url_urlid_hostid.txt`) is read as well. Reading keeps what the side files say in memory: some 200 bytes a page.
+//! group. A folder with the published files (`urlid_offset_history.txt`, `urlid_imp.txt`, `url_urlid_hostid.txt`) is read as
+//! well. Reading keeps the side files in memory: some 200 bytes per page.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -25,8 +25,8 @@ const IMPORTANCE_SUFFIX: &str = ".imp.tsv";
 const URLS_SUFFIX: &str = ".urls.tsv";
 const PUBLISHED: [&str; 3] = ["urlid_offset_history.txt", "urlid_imp.txt", "url_urlid_hostid.txt"];
 
-/// What the format keeps of a page: the first copy, and the visits that could compare. Nothing of a page never held.
-pub fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
+/// The part of a page that the format holds: the first copy, and the visits that could compare; nothing without a copy.
+pub(super) fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
     let first = page.first_copy()?;
     let mut kept = PageRecord::new(&page.group, &page.site, &page.url, page.weight);
     let later = page.comparisons().filter(|(visit, _)| visit.time_ms >= first.time_ms);
@@ -36,7 +36,7 @@ pub fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
 }
 
 /// Writes all pages as a file of this format.
-pub fn write(path: &Path, each: EachPage<'_>) -> Result<(), DatasetError> {
+pub(super) fn write(path: &Path, each: EachPage<'_>) -> Result<(), DatasetError> {
     let mut writer = LambdacrawlWriter::create(path)?;
     each(&mut |page, group| writer.page(page, group))?;
     writer.finish()
@@ -85,12 +85,13 @@ impl LambdacrawlWriter {
     }
 }
 
-/// Milliseconds as days; the shortest number that stands for just these milliseconds.
+/// Milliseconds as days; read back and rounded, the number gives the same milliseconds.
 fn days(time_ms: i64) -> f64 {
     time_ms as f64 / DAY_MS as f64
 }
 
-pub fn files() -> Vec<FileNote> {
+/// The files of an export.
+pub(super) fn files() -> Vec<FileNote> {
     let histories = [
         ("id", "number", "names the page in the other files"),
         ("offset", "days", "from the start of the group to the first visit"),
@@ -172,7 +173,10 @@ impl PoliteCrawlingFiles {
 }
 
 /// Reads the pages of an export, or of the published folder.
-pub fn read(from: &ImportedFile<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
+pub(super) fn read(
+    from: &ImportedFile<'_>,
+    take: TakePage<'_>,
+) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
     let mut files = PoliteCrawlingFiles::open(from.path)?;
     let histories = files.histories.clone();
     let (mut lines, mut names) = (TextLines::open(&histories)?, PageNames::default());

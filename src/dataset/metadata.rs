@@ -14,22 +14,28 @@ use super::parquet::Column;
 /// A file of an export, and its columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileNote {
-    /// What is behind the name of the main file; nothing for that itself.
+    /// The ending after the name of the main file; empty for the main file itself.
     pub suffix: String,
+    /// The file in a sentence.
     pub about: String,
+    /// Its columns.
     pub columns: Vec<ColumnNote>,
 }
 
+/// A column of a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ColumnNote {
+    /// Its name.
     pub name: String,
+    /// The type of its values.
     #[serde(rename = "type")]
     pub kind: String,
+    /// Its meaning and unit.
     pub note: String,
 }
 
 impl FileNote {
-    pub fn new(suffix: &str, about: &str, columns: &[(&str, &str, &str)]) -> Self {
+    pub(super) fn new(suffix: &str, about: &str, columns: &[(&str, &str, &str)]) -> Self {
         let columns = columns.iter().map(|(name, kind, note)| ColumnNote {
             name: (*name).to_owned(),
             kind: (*kind).to_owned(),
@@ -45,30 +51,37 @@ impl FileNote {
     }
 }
 
-/// All that is said of an export.
+/// The description of an export.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metadata {
+    /// The format.
     pub format: String,
+    /// The name of the dataset.
     pub name: String,
+    /// The groups of pages.
     pub groups: Vec<GroupInfo>,
+    /// Pages, sites, visits and changes.
     pub counts: DatasetCounts,
+    /// The files and their columns.
     #[serde(default)]
     pub files: Vec<FileNote>,
 }
 
-/// The file of an export that goes by this ending.
-pub fn beside(main: &Path, suffix: &str) -> PathBuf {
+/// The file beside the main one with this ending.
+pub(super) fn beside(main: &Path, suffix: &str) -> PathBuf {
     let mut name = main.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-pub const META_SUFFIX: &str = ".meta.json";
-pub const README_SUFFIX: &str = ".README.md";
+/// Ending of the metadata.
+pub(super) const META_SUFFIX: &str = ".meta.json";
+/// Ending of the README.
+const README_SUFFIX: &str = ".README.md";
 
 impl Metadata {
-    /// What is said of this file, if anything is.
-    pub fn find(main: &Path) -> Result<Option<Self>, DatasetError> {
+    /// The metadata of this file, if there is any.
+    pub(super) fn find(main: &Path) -> Result<Option<Self>, DatasetError> {
         let path = beside(main, META_SUFFIX);
         if !path.exists() {
             return Ok(None);
@@ -79,7 +92,8 @@ impl Metadata {
         Ok(Some(meta))
     }
 
-    pub fn write(&self, main: &Path) -> Result<(), DatasetError> {
+    /// Writes the metadata and the README of this file.
+    pub(super) fn write(&self, main: &Path) -> Result<(), DatasetError> {
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| DatasetError::Cannot(error.to_string()))?
             + "\n";

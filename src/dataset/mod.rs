@@ -1,15 +1,15 @@
-//! Change histories as files: what was recorded of many pages, to be replayed, studied and passed on.
+//! Change histories as files: records of many pages, to be replayed, studied and passed on.
 //!
-//! Everything is pages and visits: a page has a site, a URL and a weight; a visit has a time and, if there was something
-//! to compare, whether the page had changed; where it is known, a page also has what it said from when on, as the set
-//! of its fragments. Pages that were watched together are a [`Group`] with cycles of its own.
+//! Everything is pages and visits. A page has a site, a URL and a weight. A visit has a time and, if there was a copy to
+//! compare with, whether the page had changed. Some sources also have the texts of pages over time, as sets of fragments.
+//! Pages that were watched together are a [`Group`] with cycles of its own.
 //!
-//! A dataset is a folder ([`disk`]); every format we read or write has a file of its own, and goes to and from
-//! [`page_record::PageRecord`]s one page at a time, so memory holds a page and not a dataset. [`transfer`] connects sources and
-//! formats. What must stay true: what a format writes, read back and written again, gives the same bytes; and a file
-//! that is wrong leaves nothing behind.
+//! A dataset is a folder ([`disk`]). Every format has a file of its own and a row in [`mod@format`]; it goes to and from
+//! [`page_record::PageRecord`]s one page at a time, so that memory holds a page and not a dataset. [`export`] writes files,
+//! [`import`] reads them. What must stay true: a file that is written, read and written again has the same bytes, and a
+//! file with a mistake leaves nothing behind.
 //!
-//! [`Dataset::load`] is what a simulator works on: cycles, and bits or texts.
+//! [`Dataset::load`] reads a dataset into memory for the simulator: cycles, and bits or texts.
 
 pub mod blobs;
 mod brdc;
@@ -56,45 +56,60 @@ pub fn parse_time(text: &str) -> Option<Timestamp> {
 /// Recorded histories, in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
+    /// The name given by the user or the source.
     pub name: String,
+    /// The groups, in the order of the folder.
     pub groups: Vec<Group>,
 }
 
 /// Pages that were watched together. Cycle c is at `start + c · step`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
+    /// Unique in the dataset.
     pub name: String,
+    /// Time of cycle 0.
     pub start: Timestamp,
+    /// Time from one cycle to the next.
     pub step: Duration,
+    /// Number of cycles.
     pub cycles: u32,
+    /// The pages, in the order of the folder.
     pub pages: Vec<RecordedPage>,
 }
 
 /// A page and its history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedPage {
+    /// Its URL, or another name.
     pub url: String,
+    /// Its site: usually the host.
     pub site: String,
-    /// Importance; 1 is that of an ordinary page.
+    /// Importance; an ordinary page has 1.
     pub weight: f64,
-    /// The cycle at which it first exists.
+    /// The cycle of its first copy.
     pub born: u32,
+    /// Its changes from then on.
     pub history: History,
 }
 
 /// How a page changed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum History {
-    /// One bit a cycle after `born`: bit i (word i/64, lowest first) says that the page changed between cycle born+i and
-    /// born+i+1. What nobody visited is 0: a partial history can't know.
+    /// One bit per cycle after `born`: bit i (word i/64, lowest first) says that the page changed between cycle born+i and
+    /// born+i+1. Where there was no visit the bit is 0: a partial history can't know.
     Bits(Vec<u64>),
     /// From each of these cycles on the page has this text (an index into `texts`); texts are sorted fragment hashes.
     /// Two texts may have the same fragments: they differ in the order of their words.
-    Texts { from: Vec<(u32, u32)>, texts: Vec<Arc<[u64]>> },
+    Texts {
+        /// A cycle, and the text from then on.
+        from: Vec<(u32, u32)>,
+        /// The distinct texts.
+        texts: Vec<Arc<[u64]>>,
+    },
 }
 
 impl Dataset {
-    /// Is it known of any page how far it moved?
+    /// Whether any page has texts, so that divergence can be measured.
     pub fn has_texts(&self) -> bool {
         let is_text = |page: &RecordedPage| matches!(page.history, History::Texts { .. });
         self.groups.iter().any(|group| group.pages.iter().any(is_text))
@@ -102,7 +117,7 @@ impl Dataset {
 }
 
 impl History {
-    /// Changes that were recorded.
+    /// Number of recorded changes.
     pub fn changes(&self) -> u64 {
         match self {
             Self::Bits(bits) => bits.iter().map(|word| u64::from(word.count_ones())).sum(),
@@ -114,7 +129,7 @@ impl History {
 /// Words of 64 bits that the histories of a dataset may take: 16 GB.
 const MOST_WORDS: usize = 1 << 31;
 
-/// Where a page of the file went.
+/// The place of a page of the file in the dataset.
 #[derive(Clone, Copy)]
 struct PagePlace {
     group: u32,
@@ -122,10 +137,10 @@ struct PagePlace {
 }
 
 impl Dataset {
-    /// Reads a dataset's folder. Takes the memory that the histories need: a bit a page and cycle, or all texts.
+    /// Reads a dataset's folder. Takes the memory that the histories need: one bit per page and cycle, or all texts.
     ///
-    /// Visits that are not at the times of cycles count for the cycle they fall in. Pages of which no copy was ever held
-    /// are left out; so are, where there are texts, pages without any.
+    /// A visit between two cycles counts for the cycle that its time falls in. Pages without a copy are left out; so are
+    /// pages without a text, if the dataset has texts.
     pub fn load(path: &Path) -> Result<Self, DatasetError> {
         let manifest = disk::Manifest::read(path)?;
         let has_texts = path.join(disk::FRAGMENTS_FILE).exists();
@@ -157,13 +172,13 @@ impl Dataset {
             else {
                 continue;
             };
-            // Most visits found nothing: only the others are looked at.
+            // Most visits found no change, so only the others are looked at.
             for row in changes.values().set_indices() {
                 let page = pages.value(row);
                 let Some(place) = places.get(page as usize) else {
                     return Err(unknown_page(table.path(), batch.first_row + row as u64, page));
                 };
-                // A null may have any bit, and a page that was never held has no history.
+                // A null may have any bit, and a page without a copy has no history.
                 let (Some(true), Some(place)) = (batch.bool(3, row), *place) else { continue };
                 let Some(info) = infos.get(place.group as usize) else { continue };
                 let cycle = info.cycle_of(batch.u32(1, row), times.value(row));
@@ -303,5 +318,7 @@ fn read_pages(
     Ok(places)
 }
 
+#[cfg(test)]
+mod property_tests;
 #[cfg(test)]
 mod tests;

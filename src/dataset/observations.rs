@@ -1,7 +1,7 @@
-//! `observations`: every visit with all that is known of it, as CSV, JSON lines or Parquet.
+//! `observations`: every visit with everything known about it, as CSV, JSON lines or Parquet.
 //!
-//! The rows of a page stand together, in the order of time. From others' files only `url`, `time_ms` and `changed` are
-//! needed; what is missing or empty is not known.
+//! The rows of a page stand together, in the order of time. Files of other programs need only `url`, `time_ms` and
+//! `changed`; a value that is missing or empty is unknown.
 
 use std::fs::File;
 use std::io::{BufWriter, Read as _, Write as _};
@@ -23,9 +23,9 @@ use super::parquet::{Column, ColumnKind, TableReader, TableWriter, Value};
 use super::rows_to_pages::{RowOwner, RowsToPages, TakePage, check_divergence, check_order};
 use super::text_lines::TextLines;
 
-/// How observations are written.
+/// The encoding of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Encoding {
+pub(super) enum Encoding {
     Csv,
     JsonLines,
     Parquet,
@@ -42,8 +42,8 @@ fn columns() -> Vec<Column> {
     WHOSE.iter().chain(VISITS.iter().skip(1)).copied().collect()
 }
 
-/// All that is known of a page but what it said.
-pub fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
+/// The part of a page that the format holds: everything but its texts.
+pub(super) fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
     let visits = page.visits.clone();
     let kept = PageRecord::new(&page.group, &page.site, &page.url, page.weight);
     (!visits.is_empty()).then_some(PageRecord { visits, ..kept })
@@ -116,7 +116,7 @@ impl ObservationRow {
 }
 
 /// Writes all pages in this encoding.
-pub fn write(path: &Path, encoding: Encoding, each: EachPage<'_>) -> Result<(), DatasetError> {
+pub(super) fn write(path: &Path, encoding: Encoding, each: EachPage<'_>) -> Result<(), DatasetError> {
     let mut writer = ObservationsWriter::create(path, encoding)?;
     each(&mut |page, _| writer.page(page))?;
     writer.finish()
@@ -194,7 +194,8 @@ fn unwritten(path: &Path, error: csv::Error) -> DatasetError {
     DatasetError::of_file(path, format!("can't be written: {error}"))
 }
 
-pub fn files(encoding: Encoding) -> Vec<FileNote> {
+/// The files of an export.
+pub(super) fn files(encoding: Encoding) -> Vec<FileNote> {
     let about = match encoding {
         Encoding::Csv => "CSV with a header, a row a visit; an empty cell is null; `changed` is 0 or 1.",
         Encoding::JsonLines => "A JSON object a line, a line a visit.",
@@ -204,7 +205,7 @@ pub fn files(encoding: Encoding) -> Vec<FileNote> {
 }
 
 /// The format of a file of observations, by its first bytes.
-pub fn sniff(path: &Path) -> Result<&'static str, DatasetError> {
+pub(super) fn sniff(path: &Path) -> Result<&'static str, DatasetError> {
     let mut first = [0; 4];
     let mut file = File::open(path).map_err(DatasetError::read(path))?;
     let read = file.read(&mut first).map_err(DatasetError::read(path))?;
@@ -215,7 +216,8 @@ pub fn sniff(path: &Path) -> Result<&'static str, DatasetError> {
     })
 }
 
-pub fn read(
+/// Reads the pages of a file.
+pub(super) fn read(
     from: &ImportedFile<'_>,
     encoding: Encoding,
     take: TakePage<'_>,

@@ -1,16 +1,19 @@
 //! The form in which pages go from a source to a file: each with its visits and its texts over time.
 
-/// A page and all that is recorded of it.
+/// A page and everything recorded about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageRecord {
+    /// The group it was watched with.
     pub group: String,
+    /// Its site: usually the host.
     pub site: String,
+    /// Its URL, or another name.
     pub url: String,
-    /// Importance; 1 is that of an ordinary page.
+    /// Importance; an ordinary page has 1.
     pub weight: f64,
-    /// In the order of time; the first that brought a copy has nothing to compare with.
+    /// Visits in the order of time; the first one with a copy has nothing to compare with.
     pub visits: Vec<VisitLine>,
-    /// What it said from when on, in the order of time.
+    /// Texts in the order of time, each valid until the next.
     pub states: Vec<StateRecord>,
 }
 
@@ -21,48 +24,53 @@ pub struct VisitLine {
     pub cycle: Option<u32>,
     /// UTC milliseconds since 1970.
     pub time_ms: i64,
-    /// Since the visit before that brought a copy; `None`: nothing to compare.
+    /// Whether it had changed since the copy before; `None`: nothing to compare.
     pub changed: Option<bool>,
-    /// From the copy before, 0 to 1.
+    /// Divergence from the copy before, 0 to 1.
     pub divergence: Option<f64>,
-    /// How it ended, as a crawl names it; `None`: it brought or confirmed a copy.
+    /// Outcome, as a crawl names it; `None`: a copy was fetched or confirmed.
     pub outcome: Option<String>,
-    /// Of HTTP.
+    /// HTTP status.
     pub status: Option<u32>,
+    /// Bytes of the answer.
     pub bytes: Option<u64>,
+    /// Milliseconds that the visit took.
     pub took_ms: Option<u64>,
 }
 
-/// What a page says from a time on.
+/// The text of a page from a time on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateRecord {
+    /// The cycle of its group; `None`: the one that the time falls in.
     pub cycle: Option<u32>,
+    /// UTC milliseconds since 1970.
     pub time_ms: i64,
-    /// Stands for the sequence of its words: two texts may have the same fragments and not be the same.
+    /// Hash of the sequence of its words: two texts with the same fragments may differ in their order.
     pub text: u64,
-    /// Ascending; `None`: the page was removed.
+    /// Hashes of its fragments, ascending; `None`: the page was removed.
     pub hashes: Option<Vec<u64>>,
 }
 
 impl PageRecord {
+    /// A page without visits.
     pub fn new(group: &str, site: &str, url: &str, weight: f64) -> Self {
         let (group, site, url) = (group.to_owned(), site.to_owned(), url.to_owned());
         Self { group, site, url, weight, visits: Vec::new(), states: Vec::new() }
     }
 
-    /// The first visit that brought a copy; `None` if none did.
+    /// The first visit with a copy.
     pub fn first_copy(&self) -> Option<&VisitLine> {
         self.visits.iter().find(|visit| visit.brought_a_copy())
     }
 
-    /// The visits that had something to compare with.
+    /// The visits that had a copy to compare with, and whether they found a change.
     pub fn comparisons(&self) -> impl Iterator<Item = (&VisitLine, bool)> {
         self.visits.iter().filter_map(|visit| Some((visit, visit.changed?)))
     }
 }
 
 impl VisitLine {
-    /// One of which nothing else is known.
+    /// A visit of which nothing else is known.
     pub fn at(time_ms: i64, changed: Option<bool>) -> Self {
         Self { time_ms, changed, ..Self::default() }
     }

@@ -1,7 +1,7 @@
-//! `rates`: a table of how often pages change, in CSV: visits, changes, and the rate by Cho & Garcia-Molina.
+//! `rates`: a table of change rates, in CSV: visits, changes, and the rate by Cho & Garcia-Molina.
 //!
-//! A rate is not a history. Read into a dataset, a page gets as many visits as the table says, at even distances, and
-//! its changes are spread evenly over them: the rates are those of the table, the moments are made up.
+//! A rate is not a history. Read into a dataset, a page gets as many visits as the table says, at even intervals, and
+//! its changes are spread evenly over them: the rates are those of the table, the times are made up.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -35,11 +35,12 @@ const COLUMNS: [(&str, &str, &str); 9] = [
     ),
 ];
 
-/// No page has more visits: a number that makes no sense must not fill the memory.
+/// Most visits of a page: a senseless number must not fill the memory.
 const MOST_STEPS: u64 = 10_000_000;
 
-/// What the format keeps of a page: how many visits, how far apart, and how many changes. Nothing of a page never held.
-pub fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
+/// The part of a page that the format holds: the number of visits, their interval, and the number of changes; nothing
+/// without a copy.
+pub(super) fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
     let first_ms = page.first_copy()?.time_ms;
     let later: Vec<bool> = page
         .comparisons()
@@ -53,7 +54,7 @@ pub fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
     Some(kept)
 }
 
-/// So many visits over a span of time, with changes as evenly spread as can be.
+/// `steps` visits over a span of time after the first, with the changes spread as evenly as possible.
 fn visits(first_ms: i64, span_ms: i64, steps: u64, changes: u64) -> Vec<VisitLine> {
     let share = |of: u64, step: u64| u128::from(of) * u128::from(step) / u128::from(steps.max(1));
     let later = (1..=steps).map(|step| {
@@ -65,7 +66,7 @@ fn visits(first_ms: i64, span_ms: i64, steps: u64, changes: u64) -> Vec<VisitLin
 }
 
 /// Writes all pages as a file of this format.
-pub fn write(path: &Path, each: EachPage<'_>) -> Result<(), DatasetError> {
+pub(super) fn write(path: &Path, each: EachPage<'_>) -> Result<(), DatasetError> {
     let mut writer = RatesWriter::create(path)?;
     each(&mut |page, group| writer.page(page, group))?;
     writer.finish()
@@ -119,14 +120,19 @@ fn unwritten(path: &Path, error: csv::Error) -> DatasetError {
     DatasetError::of_file(path, format!("can't be written: {error}"))
 }
 
-pub fn files() -> Vec<FileNote> {
+/// The files of an export.
+pub(super) fn files() -> Vec<FileNote> {
     vec![FileNote::new("", "CSV with a header, a row a page.", &COLUMNS)]
 }
 
-pub fn read(from: &ImportedFile<'_>, take: TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
+/// Reads the pages of a file.
+pub(super) fn read(
+    from: &ImportedFile<'_>,
+    take: TakePage<'_>,
+) -> Result<Option<Vec<GroupInfo>>, DatasetError> {
     let mut table = CsvTable::open(from.path, &["page", "step_days", "steps", "changes"])?;
     let mut names = PageNames::default();
-    // Groups have the distance of visits that their first page has.
+    // The step of a group is that of its first page.
     let mut groups: Vec<(String, GroupsSeen)> = Vec::new();
     while table.next_row()? {
         let wrong = |column: &str, said: String| table.wrong(column, said);

@@ -1,8 +1,8 @@
 //! `replay`: a recording of real pages, `manifest.jsonl` and `blobs.sqlite`, read into a dataset with fragments.
 //!
-//! Groups stay apart, each with the cycles of its window: from the first at which a page exists to the last at which a
-//! text changes or a page appears. A page is at a cycle what its newest version up to then is; it is visited at every
-//! cycle, and what was removed has the empty text. Memory: a page's texts, and some bytes for each change of all pages.
+//! Each group keeps the cycles of its window: from the first at which a page exists to the last at which a text changes or
+//! a page appears. At a cycle a page has the text of its newest version up to then. It is visited at every cycle; a page that
+//! was removed has the empty text. Memory holds the texts of one page, and some bytes for each change of all pages.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -58,7 +58,7 @@ impl GroupWindow {
         (cycle <= (self.to_ms - self.from_ms).div_euclid(self.step_ms)).then(|| u32::try_from(cycle).ok())?
     }
 
-    /// What a page is from which cycle on: of the versions before a cycle the newest.
+    /// The versions of a page by the cycle from which they count: the newest before each cycle.
     fn states<'a>(&self, line: &'a ManifestLine) -> Vec<(u32, Option<&'a str>)> {
         let mut states: Vec<(u32, Option<&str>)> = Vec::new();
         for version in &line.versions {
@@ -72,18 +72,18 @@ impl GroupWindow {
     }
 }
 
-/// What came of a page: all but its texts, which are written already.
+/// A page without its texts, which are written already.
 struct ManifestPage {
     group: usize,
     site: String,
     url: String,
     born: u32,
-    /// When its text changed, and how far.
+    /// The cycles at which its text changed, and the divergence.
     changes: Vec<(u32, f64)>,
 }
 
 /// Reads a folder into the dataset's; `progress` is told how many of how many pages are done.
-pub fn read_into(
+pub(super) fn read_into(
     folder: &Path,
     source: &Path,
     name: &str,
@@ -193,7 +193,7 @@ fn unusable(error: super::blobs::BlobError) -> DatasetError {
     DatasetError::Cannot(error.to_string())
 }
 
-/// Looks through the whole manifest: what is wrong with it is told before anything is read of the contents.
+/// Checks the whole manifest first, so that a mistake is found before any content is read.
 fn windows(path: &Path, blobs: &Blobs) -> Result<(Vec<GroupWindow>, u64), DatasetError> {
     let held = blobs.names().map_err(unusable)?;
     let (mut windows, mut names, mut pages) = (Vec::<GroupWindow>::new(), PageNames::default(), 0);

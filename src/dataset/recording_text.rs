@@ -1,10 +1,10 @@
-//! Bytes of a recorded page → its words and fragments, by the rule that figures on recordings are compared by.
+//! Bytes of a recorded page → its words and fragments, by the rule that makes figures on recordings comparable.
 //!
-//! It is not how a crawl reads pages (that is [`crate::extract`], which knows what a reader sees), but one that anybody
-//! can write down: bytes as UTF-8, else as ISO-8859-1; lower case; comments, scripts, styles, noscripts and templates cut
-//! out; tags are blanks; character references read; lower case again. Words are the longest runs of letters and digits
-//! (Unicode L* and N*), fragments are runs of four words, a blank between them, hashed with xxh3-64; one to three words
-//! are one fragment.
+//! A crawl reads pages differently (see [`crate::extract`], which keeps the words that a reader sees). This rule is simple
+//! to write again: bytes are UTF-8, else ISO-8859-1; letters become lower case; comments, scripts, styles, noscripts and
+//! templates are cut out; tags become spaces; character references are decoded; letters become lower case again. Words are
+//! the longest runs of letters and digits (Unicode L* and N*). Fragments are runs of four words with a space between them,
+//! hashed with xxh3-64; a text of one to three words is one fragment.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -15,31 +15,31 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::change::fragment::Fragments;
 use crate::extract::character_reference::{self, ReferencePlace};
 
-/// Words of a fragment.
+/// Words in a fragment.
 const WORDS: usize = 4;
 
-/// What a content says.
+/// The text of a content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecordedText {
-    /// Stands for the sequence of its words.
-    pub id: u64,
-    pub words: usize,
-    /// Ascending.
-    pub hashes: Vec<u64>,
+pub(super) struct RecordedText {
+    /// Hash of the sequence of its words.
+    pub(super) id: u64,
+    pub(super) words: usize,
+    /// Hashes of the fragments, ascending.
+    pub(super) hashes: Vec<u64>,
 }
 
-/// Reads one content after the other, in the same memory.
+/// Reads one content after the other, reusing its memory.
 #[derive(Debug, Default)]
-pub struct RecordedTextReader {
-    /// Words with a blank after each.
+pub(super) struct RecordedTextReader {
+    /// Words with a space after each.
     joined: String,
-    /// Where words start in it, and where the next one would.
+    /// Places at which words start, and at which the next one would.
     starts: Vec<usize>,
     hashes: Vec<u64>,
 }
 
 impl RecordedTextReader {
-    pub fn read(&mut self, content: &[u8]) -> RecordedText {
+    pub(super) fn read(&mut self, content: &[u8]) -> RecordedText {
         self.split(&visible(content));
         let starts = &self.starts;
         let words = starts.len() - 1;
@@ -54,8 +54,8 @@ impl RecordedTextReader {
         RecordedText { id: xxh3_64(self.joined.as_bytes()), words, hashes }
     }
 
-    /// What a page says that is not there.
-    pub fn nothing(&mut self) -> RecordedText {
+    /// The empty text of a removed page.
+    pub(super) fn nothing(&mut self) -> RecordedText {
         self.read(b"")
     }
 
@@ -81,7 +81,7 @@ impl RecordedTextReader {
     }
 }
 
-/// All text of a content, in lower case, tags as blanks.
+/// The whole text of a content, in lower case, with spaces for tags.
 fn visible(content: &[u8]) -> String {
     let text = match std::str::from_utf8(content) {
         Ok(text) => text.to_lowercase(),
@@ -95,10 +95,10 @@ fn visible(content: &[u8]) -> String {
     character_reference::decode(&text, ReferencePlace::Text).to_lowercase()
 }
 
-/// Elements that are cut with all that is in them.
+/// Elements that are cut with everything in them.
 const HIDDEN: [&str; 4] = ["script", "style", "noscript", "template"];
 
-/// Cuts comments and hidden elements, leaving a blank; what does not end is cut to the end of the text.
+/// Replaces comments and hidden elements with a space; one without an end is cut to the end of the text.
 fn without_hidden(text: &str) -> Cow<'_, str> {
     let (mut kept, mut rest, mut from) = (String::new(), text, 0);
     while let Some(found) = memchr::memchr(b'<', rest.as_bytes().get(from..).unwrap_or_default()) {
@@ -119,7 +119,7 @@ fn without_hidden(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Where what starts here ends, if it is to be cut.
+/// The end of a comment or hidden element that starts here.
 fn hidden_end(rest: &str) -> Option<usize> {
     if let Some(comment) = rest.strip_prefix("<!--") {
         return Some(comment.find("-->").map_or(rest.len(), |end| "<!--".len() + end + "-->".len()));
@@ -134,7 +134,7 @@ fn hidden_end(rest: &str) -> Option<usize> {
     Some(end.unwrap_or(rest.len()))
 }
 
-/// Makes a blank of each `<[a-z/!?][^>]*>`.
+/// Replaces each `<[a-z/!?][^>]*>` with a space.
 fn without_tags(text: &str) -> String {
     let (mut kept, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = memchr::memchr(b'<', rest.as_bytes()) {

@@ -1,4 +1,4 @@
-//! Rows that name their page → pages: the rows of a page stand together, in the order of time.
+//! Rows that name their page → pages. The rows of a page stand together, in the order of time.
 
 use std::collections::HashSet;
 
@@ -9,46 +9,50 @@ use super::fields::check_name;
 use super::group::FARTHEST_MS;
 use super::page_record::PageRecord;
 
-/// Where pages go.
-pub type TakePage<'a> = &'a mut dyn FnMut(PageRecord) -> Result<(), DatasetError>;
+/// Takes a page that was read.
+pub(super) type TakePage<'a> = &'a mut dyn FnMut(PageRecord) -> Result<(), DatasetError>;
 
-/// Makes an error of a column and what is wrong with it.
-pub type Wrong<'a> = &'a dyn Fn(&str, String) -> DatasetError;
+/// Makes an error from a column and a mistake.
+pub(super) type Wrong<'a> = &'a dyn Fn(&str, String) -> DatasetError;
 
-/// The pages that were met so far: 16 bytes each.
+/// The pages met so far, in 16 bytes each.
 #[derive(Debug, Default)]
-pub struct PageNames(HashSet<u128>);
+pub(super) struct PageNames(HashSet<u128>);
 
 impl PageNames {
-    /// False: it was met before.
-    pub fn add(&mut self, group: &str, url: &str) -> bool {
+    /// Adds a page; `false` if it was met before.
+    pub(super) fn add(&mut self, group: &str, url: &str) -> bool {
         self.0.insert(xxh3_128(format!("{group}\n{url}").as_bytes()))
     }
 }
 
-/// Who a row is of.
+/// The page that a row belongs to.
 #[derive(Clone, Copy, Debug)]
-pub struct RowOwner<'a> {
-    pub group: &'a str,
-    pub site: &'a str,
-    pub url: &'a str,
-    pub weight: f64,
+pub(super) struct RowOwner<'a> {
+    pub(super) group: &'a str,
+    pub(super) site: &'a str,
+    pub(super) url: &'a str,
+    pub(super) weight: f64,
 }
 
-/// Puts rows together.
-pub struct RowsToPages<'a> {
+/// Puts rows together into pages.
+pub(super) struct RowsToPages<'a> {
     take: TakePage<'a>,
     at_hand: Option<PageRecord>,
     names: PageNames,
 }
 
 impl<'a> RowsToPages<'a> {
-    pub fn new(take: TakePage<'a>) -> Self {
+    pub(super) fn new(take: TakePage<'a>) -> Self {
         Self { take, at_hand: None, names: PageNames::default() }
     }
 
-    /// The page that a row belongs to, for the caller to add it.
-    pub fn page(&mut self, of: RowOwner<'_>, wrong: Wrong<'_>) -> Result<&mut PageRecord, DatasetError> {
+    /// The page that a row belongs to, for the caller to add the row.
+    pub(super) fn page(
+        &mut self,
+        of: RowOwner<'_>,
+        wrong: Wrong<'_>,
+    ) -> Result<&mut PageRecord, DatasetError> {
         let goes_on = self.at_hand.as_ref().is_some_and(|page| page.group == of.group && page.url == of.url);
         if !goes_on {
             for (what, name) in [("group", of.group), ("site", of.site), ("url", of.url)] {
@@ -86,13 +90,13 @@ impl<'a> RowsToPages<'a> {
         }
     }
 
-    pub fn finish(mut self) -> Result<(), DatasetError> {
+    pub(super) fn finish(mut self) -> Result<(), DatasetError> {
         self.hand_on()
     }
 }
 
-/// Time does not run backwards, and is a time.
-pub fn check_order(before: Option<i64>, time_ms: i64, wrong: Wrong<'_>) -> Result<(), DatasetError> {
+/// Checks that a time is one, and not before the time of the row before.
+pub(super) fn check_order(before: Option<i64>, time_ms: i64, wrong: Wrong<'_>) -> Result<(), DatasetError> {
     if time_ms.unsigned_abs() > FARTHEST_MS.unsigned_abs() {
         return Err(wrong("time_ms", format!("{time_ms} is no time in milliseconds since 1970")));
     }
@@ -104,8 +108,8 @@ pub fn check_order(before: Option<i64>, time_ms: i64, wrong: Wrong<'_>) -> Resul
     }
 }
 
-/// A divergence is from 0 to 1.
-pub fn check_divergence(divergence: Option<f64>, wrong: Wrong<'_>) -> Result<(), DatasetError> {
+/// Checks that a divergence is from 0 to 1.
+pub(super) fn check_divergence(divergence: Option<f64>, wrong: Wrong<'_>) -> Result<(), DatasetError> {
     match divergence {
         Some(value) if !(0.0..=1.0).contains(&value) => {
             Err(wrong("divergence", format!("`{value}` is not from 0 to 1")))

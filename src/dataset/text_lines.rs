@@ -1,4 +1,4 @@
-//! Lines of a text file, one at a time, each with its number; what is no text is told with its place.
+//! Lines of a text file, one at a time, each with its number. Bytes that are not UTF-8 are an error with their place.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::DatasetError;
 
-/// No line is longer: a file without line ends is not one of lines, and must not fill the memory.
+/// Longest line: a file without line ends must not fill the memory.
 const LONGEST_BYTES: usize = 256 << 20;
 
 /// A file that is read line by line.
-pub struct TextLines {
+pub(super) struct TextLines {
     path: PathBuf,
     input: BufReader<File>,
     number: u64,
@@ -18,14 +18,14 @@ pub struct TextLines {
 }
 
 impl TextLines {
-    pub fn open(path: &Path) -> Result<Self, DatasetError> {
+    pub(super) fn open(path: &Path) -> Result<Self, DatasetError> {
         let file = File::open(path).map_err(DatasetError::read(path))?;
         let input = BufReader::with_capacity(1 << 18, file);
         Ok(Self { path: path.to_owned(), input, number: 0, buffer: Vec::new() })
     }
 
     /// The next line without its end, and its number from 1. An empty file is a mistake, an empty line is not.
-    pub fn next_line(&mut self) -> Result<Option<(u64, &str)>, DatasetError> {
+    pub(super) fn next_line(&mut self) -> Result<Option<(u64, &str)>, DatasetError> {
         self.buffer.clear();
         loop {
             let piece = self.input.fill_buf().map_err(DatasetError::read(&self.path))?;

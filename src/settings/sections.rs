@@ -109,7 +109,7 @@ macro_rules! section {
 }
 
 section! {
-    /// `[crawl]`: whom to ask for what, how politely, and which page first.
+    /// `[crawl]`: politeness, scope, budget, and the order of visits.
     CrawlGiven, CrawlSection {
         /// Shortest pause between the end of a request and the start of the next, on one host [default: 1]
         #[arg(long, value_name = "SECONDS", env = "FRESHET_DELAY", help_heading = "Politeness")]

@@ -1,4 +1,4 @@
-//! Parsing, precedence, and what is said of mistakes.
+//! Parsing, precedence, and the messages for mistakes.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +13,7 @@ fn parsed(text: &str) -> Result<Settings, Usage> {
     Settings::of(file::parse("freshet.toml", text)?)
 }
 
-/// What the flags of `freshet config` give.
+/// The settings given by flags of `freshet config`.
 fn flags(arguments: &[&str]) -> Given {
     let cli = Cli::try_parse_from([&["freshet", "config"], arguments].concat()).unwrap();
     match cli.command {

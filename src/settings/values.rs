@@ -243,7 +243,7 @@ impl FromText for AddressRange {
     }
 }
 
-/// What visits are meant to achieve; it picks the policy if none is named.
+/// The aim of visits; it picks the policy if none is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aim {
     name: &'static str,

@@ -6,13 +6,13 @@ use freshet::time::Timestamp;
 
 use super::Usage;
 
-/// Units of time, the longer names first where one ends like another.
+/// Units of time; `ms` comes before `s`, which is its ending.
 const UNITS: [(&str, f64); 6] =
     [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0), ("w", 604_800.0)];
-/// A thousand years: longer than anything is remembered.
+/// Longest span: a thousand years.
 const LONGEST_SECONDS: f64 = 1000.0 * 365.25 * 86_400.0;
 
-/// `500ms`, `10s`, `5m`, `1h`, `1d`, `2w`; `None` if it is nothing like that.
+/// `500ms`, `10s`, `5m`, `1h`, `1d`, `2w`; `None` if it is not of this form.
 pub fn duration(text: &str) -> Option<Duration> {
     let (number, unit) =
         UNITS.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, *seconds)))?;
@@ -20,7 +20,7 @@ pub fn duration(text: &str) -> Option<Duration> {
     (0.0..=LONGEST_SECONDS).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
 }
 
-/// A date, a date with a time (UTC unless it says otherwise), or how long ago. `flag` is what it was given for.
+/// A date, a date with a time (UTC unless it says otherwise), or how long ago. `flag` is named in the error.
 pub fn moment(flag: &str, text: &str, now: Timestamp) -> Result<Timestamp, Usage> {
     let ago = duration(text).map(|ago| now.millis().saturating_sub(ago.as_millis() as i64));
     let exact = || text.parse::<jiff::Timestamp>().ok().map(|at| at.as_millisecond());

@@ -11,15 +11,15 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field};
 
-pub use reader::{TableBatch, TableReader};
-pub use writer::TableWriter;
+pub(crate) use reader::{TableBatch, TableReader};
+pub(crate) use writer::TableWriter;
 
 /// Rows in a batch.
 const BATCH_ROWS: usize = 8192;
 
 /// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColumnKind {
+pub(crate) enum ColumnKind {
     Bool,
     U32,
     U64,
@@ -32,25 +32,25 @@ pub enum ColumnKind {
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug)]
-pub struct Column {
-    pub name: &'static str,
-    pub kind: ColumnKind,
-    pub nullable: bool,
+pub(crate) struct Column {
+    pub(crate) name: &'static str,
+    pub(crate) kind: ColumnKind,
+    pub(crate) nullable: bool,
     /// Its meaning and unit.
-    pub note: &'static str,
+    pub(crate) note: &'static str,
 }
 
 impl Column {
-    pub const fn new(name: &'static str, kind: ColumnKind, note: &'static str) -> Self {
+    pub(crate) const fn new(name: &'static str, kind: ColumnKind, note: &'static str) -> Self {
         Self { name, kind, nullable: false, note }
     }
 
-    pub const fn or_null(name: &'static str, kind: ColumnKind, note: &'static str) -> Self {
+    pub(crate) const fn or_null(name: &'static str, kind: ColumnKind, note: &'static str) -> Self {
         Self { name, kind, nullable: true, note }
     }
 
     /// The type as people name it.
-    pub fn type_name(&self) -> &'static str {
+    pub(crate) fn type_name(&self) -> &'static str {
         match (self.kind, self.nullable) {
             (ColumnKind::Bool, false) => "bool",
             (ColumnKind::Bool, true) => "bool or null",
@@ -88,7 +88,7 @@ fn element() -> Field {
 
 /// One value of a row.
 #[derive(Clone, Copy, Debug)]
-pub enum Value<'a> {
+pub(crate) enum Value<'a> {
     Null,
     Bool(bool),
     U32(u32),
@@ -100,7 +100,7 @@ pub enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    pub fn or_null<T>(value: Option<T>, make: impl FnOnce(T) -> Value<'a>) -> Self {
+    pub(crate) fn or_null<T>(value: Option<T>, make: impl FnOnce(T) -> Value<'a>) -> Self {
         value.map_or(Value::Null, make)
     }
 }

@@ -17,7 +17,7 @@ use super::{BATCH_ROWS, Column, ColumnKind};
 use crate::dataset::DatasetError;
 
 /// A table that is being read.
-pub struct TableReader {
+pub(crate) struct TableReader {
     path: PathBuf,
     reader: ParquetRecordBatchReader,
     /// The columns that are read.
@@ -27,15 +27,15 @@ pub struct TableReader {
 }
 
 /// Some rows of a table.
-pub struct TableBatch {
+pub(crate) struct TableBatch {
     batch: RecordBatch,
     /// The number of its first row in the table, from 1.
-    pub first_row: u64,
+    pub(crate) first_row: u64,
 }
 
 impl TableReader {
     /// Opens a file that must have exactly these columns. Only `wanted` are read; all, if that is empty.
-    pub fn open(path: &Path, columns: &[Column], wanted: &[&str]) -> Result<Self, DatasetError> {
+    pub(crate) fn open(path: &Path, columns: &[Column], wanted: &[&str]) -> Result<Self, DatasetError> {
         let file = File::open(path).map_err(DatasetError::read(path))?;
         let unreadable = |error: String| {
             DatasetError::of_file(path, format!("is no whole Parquet file: {error}; make it again"))
@@ -59,12 +59,12 @@ impl TableReader {
     }
 
     /// The file.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The next rows, until there are none.
-    pub fn next_batch(&mut self) -> Result<Option<TableBatch>, DatasetError> {
+    pub(crate) fn next_batch(&mut self) -> Result<Option<TableBatch>, DatasetError> {
         let batch = guarded(|| self.reader.next().transpose()).map_err(|error| {
             let wrong = format!("is damaged after row {}: {error}; make it again", self.rows);
             DatasetError::of_file(&self.path, wrong)
@@ -123,62 +123,62 @@ fn check(path: &Path, schema: &Schema, columns: &[Column]) -> Result<(), Dataset
 /// Columns are named by their place; a row that does not exist has no value.
 impl TableBatch {
     /// The number of rows.
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.batch.num_rows()
     }
 
     /// The values of a column of this type.
-    pub fn u32s(&self, column: usize) -> Option<&PrimitiveArray<UInt32Type>> {
+    pub(crate) fn u32s(&self, column: usize) -> Option<&PrimitiveArray<UInt32Type>> {
         self.batch.columns().get(column)?.as_primitive_opt()
     }
 
     /// The values of a column of this type.
-    pub fn i64s(&self, column: usize) -> Option<&PrimitiveArray<Int64Type>> {
+    pub(crate) fn i64s(&self, column: usize) -> Option<&PrimitiveArray<Int64Type>> {
         self.batch.columns().get(column)?.as_primitive_opt()
     }
 
     /// The values of a column of this type.
-    pub fn bools(&self, column: usize) -> Option<&BooleanArray> {
+    pub(crate) fn bools(&self, column: usize) -> Option<&BooleanArray> {
         self.batch.columns().get(column)?.as_boolean_opt()
     }
 
     /// One value.
-    pub fn u32(&self, column: usize, row: usize) -> Option<u32> {
+    pub(crate) fn u32(&self, column: usize, row: usize) -> Option<u32> {
         let all: &PrimitiveArray<UInt32Type> = self.valid(column, row)?.as_primitive_opt()?;
         Some(all.value(row))
     }
 
     /// One value.
-    pub fn u64(&self, column: usize, row: usize) -> Option<u64> {
+    pub(crate) fn u64(&self, column: usize, row: usize) -> Option<u64> {
         let all: &PrimitiveArray<UInt64Type> = self.valid(column, row)?.as_primitive_opt()?;
         Some(all.value(row))
     }
 
     /// One value.
-    pub fn i64(&self, column: usize, row: usize) -> Option<i64> {
+    pub(crate) fn i64(&self, column: usize, row: usize) -> Option<i64> {
         let all: &PrimitiveArray<Int64Type> = self.valid(column, row)?.as_primitive_opt()?;
         Some(all.value(row))
     }
 
     /// One value.
-    pub fn f64(&self, column: usize, row: usize) -> Option<f64> {
+    pub(crate) fn f64(&self, column: usize, row: usize) -> Option<f64> {
         let all: &PrimitiveArray<Float64Type> = self.valid(column, row)?.as_primitive_opt()?;
         Some(all.value(row))
     }
 
     /// One value.
-    pub fn bool(&self, column: usize, row: usize) -> Option<bool> {
+    pub(crate) fn bool(&self, column: usize, row: usize) -> Option<bool> {
         Some(self.valid(column, row)?.as_boolean_opt()?.value(row))
     }
 
     /// One value.
-    pub fn text(&self, column: usize, row: usize) -> Option<&str> {
+    pub(crate) fn text(&self, column: usize, row: usize) -> Option<&str> {
         let all: &StringArray = self.valid(column, row)?.as_string_opt()?;
         Some(all.value(row))
     }
 
     /// One list of hashes.
-    pub fn hashes(&self, column: usize, row: usize) -> Option<Vec<u64>> {
+    pub(crate) fn hashes(&self, column: usize, row: usize) -> Option<Vec<u64>> {
         let all: &ListArray = self.valid(column, row)?.as_list_opt()?;
         let list = all.value(row);
         Some(list.as_primitive_opt::<UInt64Type>()?.values().to_vec())

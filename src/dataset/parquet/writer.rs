@@ -28,7 +28,7 @@ const GROUP_BYTES: usize = 32 << 20;
 const LIST_PAGE_BYTES: usize = 4 << 20;
 
 /// A table that is being written.
-pub struct TableWriter {
+pub(crate) struct TableWriter {
     path: PathBuf,
     writer: ArrowWriter<BufWriter<File>>,
     schema: Arc<Schema>,
@@ -39,7 +39,7 @@ pub struct TableWriter {
 
 impl TableWriter {
     /// Begins a file with these columns.
-    pub fn create(path: &Path, columns: &[Column]) -> Result<Self, DatasetError> {
+    pub(crate) fn create(path: &Path, columns: &[Column]) -> Result<Self, DatasetError> {
         let fields =
             columns.iter().map(|column| Field::new(column.name, column.data_type(), column.nullable));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
@@ -72,7 +72,7 @@ impl TableWriter {
     }
 
     /// Adds a row: one value per column, in their order.
-    pub fn push(&mut self, row: &[Value<'_>]) -> Result<(), DatasetError> {
+    pub(crate) fn push(&mut self, row: &[Value<'_>]) -> Result<(), DatasetError> {
         for (builder, value) in self.builders.iter_mut().zip(row) {
             if let Value::Hashes(hashes) = value {
                 self.hashes += hashes.len();
@@ -93,7 +93,7 @@ impl TableWriter {
     }
 
     /// Writes the last rows and the end of the file.
-    pub fn finish(mut self) -> Result<(), DatasetError> {
+    pub(crate) fn finish(mut self) -> Result<(), DatasetError> {
         if self.rows > 0 {
             self.flush()?;
         }

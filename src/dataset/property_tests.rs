@@ -1,0 +1,148 @@
+//! Promises of every format, on random pages: the same bytes again, and no panic on damaged files.
+
+use std::fs;
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::disk::DatasetReader;
+use super::export::{ExportOptions, Source, export};
+use super::group::DAY_MS;
+use super::import::{ImportOptions, import};
+use super::page_record::{PageRecord, StateRecord, VisitLine};
+use super::tests::{dataset, exported, group, page_formats, written};
+use super::*;
+
+fn names() -> impl Strategy<Value = String> {
+    "[a-zA-Z0-9 ,\"'é-]{1,8}".prop_filter("not blank", |name| name.trim() == name)
+}
+
+fn visit() -> impl Strategy<Value = VisitLine> {
+    let outcome = prop_oneof![Just(None), Just(Some("fetched".to_owned())), Just(Some("dns".to_owned()))];
+    let gap = prop_oneof![0i64..3, 0i64..3 * DAY_MS];
+    let changed = prop::option::of(any::<bool>());
+    let divergence = prop::option::of(0.0f64..=1.0);
+    let numbers = (prop::option::of(0u32..12), prop::option::of(100u32..600), prop::option::of(any::<u64>()));
+    (gap, changed, divergence, outcome, numbers).prop_map(
+        |(time_ms, changed, divergence, outcome, (cycle, status, bytes))| VisitLine {
+            cycle,
+            time_ms,
+            changed,
+            divergence,
+            outcome,
+            status,
+            bytes,
+            took_ms: bytes,
+        },
+    )
+}
+
+fn state() -> impl Strategy<Value = StateRecord> {
+    let hashes = prop::option::of(prop::collection::btree_set(any::<u64>(), 0..5));
+    (0i64..DAY_MS, 0u64..3, hashes).prop_map(|(time_ms, text, hashes)| StateRecord {
+        cycle: None,
+        time_ms,
+        text,
+        hashes: hashes.map(|hashes| hashes.into_iter().collect()),
+    })
+}
+
+prop_compose! {
+    fn page(group: &'static str)(
+        site in names(),
+        url in names(),
+        weight in prop_oneof![Just(1.0), 0.0f64..1e9],
+        mut visits in prop::collection::vec(visit(), 1..8),
+        mut states in prop::collection::vec(state(), 1..4),
+    ) -> PageRecord {
+        // So far they are gaps.
+        let mut time_ms = 100 * DAY_MS + 17;
+        for visit in &mut visits {
+            time_ms += visit.time_ms;
+            visit.time_ms = time_ms;
+        }
+        for state in &mut states {
+            time_ms += state.time_ms;
+            state.time_ms = time_ms;
+        }
+        PageRecord { visits, states, ..PageRecord::new(group, &site, &url, weight) }
+    }
+}
+
+fn pages() -> impl Strategy<Value = Vec<PageRecord>> {
+    let of = |group| prop::collection::vec(page(group), 1..5);
+    (of("g"), of("h, too")).prop_map(|(mut one, other)| {
+        one.extend(other);
+        // No two pages have one name.
+        one.iter_mut().enumerate().for_each(|(at, page)| page.url += &at.to_string());
+        one
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn damaged_files_are_read_or_refused_and_nothing_else(
+        format in prop::sample::select(page_formats()),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        cut in prop::option::of(any::<prop::sample::Index>()),
+    ) {
+        let (folder, files) = written(format);
+        let mut bytes = files[""].clone();
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        let (path, out) = (folder.path().join("damaged"), folder.path().join("dataset"));
+        fs::write(&path, &bytes).expect("a file");
+        let before = fs::read_dir(folder.path()).expect("a folder").count();
+        let done = import(&path, format, &out, &ImportOptions::default(), &mut |_, _| ());
+        match done {
+            Ok(_) => { Dataset::load(&out).expect("what was read is a dataset"); }
+            Err(_) => prop_assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), before),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn what_is_exported_imported_and_exported_again_is_the_same(pages in pages()) {
+        let folder = TempDir::new().expect("a folder");
+        let first = folder.path().join("first");
+        dataset(&first, &[group("g", 12), group("h, too", 9)], &pages);
+        for format in page_formats() {
+            let place = |name: &str| folder.path().join(format!("{}-{name}", format.name));
+            let options = match format.name {
+                "brdc" => ExportOptions { group: Some("h, too".to_owned()), ..ExportOptions::default() },
+                _ => ExportOptions::default(),
+            };
+            let (one, other) = (place("one"), place("other"));
+            fs::create_dir_all(&one).expect("a folder");
+            let mut source = Source::Dataset(Box::new(DatasetReader::open(&first).expect("a dataset")));
+            match export(&mut source, format, &one.join("f"), &options, &mut |_, _| ()) {
+                // No page of it was ever held.
+                Err(DatasetError::Cannot(said)) => {
+                    prop_assert!(said.contains("none was ever held"), "{}", said);
+                    continue;
+                }
+                done => done.expect("an export"),
+            };
+            let dataset = place("dataset");
+            import(&one.join("f"), format, &dataset, &ImportOptions::default(), &mut |_, _| ())
+                .expect("an import");
+            let again = exported(&dataset, format, &other).expect("an export");
+            for entry in fs::read_dir(&one).expect("a folder") {
+                let path = entry.expect("a file").path();
+                let name = path.file_name().expect("a name").to_string_lossy().replacen('f', "", 1);
+                let (was, is) = (fs::read(&path).expect("a file"), &again[&name]);
+                prop_assert!(was == *is, "{} {}:\n{}\n{}", format.name, name,
+                    String::from_utf8_lossy(&was), String::from_utf8_lossy(is));
+            }
+            Dataset::load(&dataset).expect("a dataset");
+        }
+    }
+}
