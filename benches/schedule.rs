@@ -119,7 +119,7 @@ fn in_a_store(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let started = Instant::now();
                 let mut crawler = crawler(&path, *pages as u64 / 100);
-                let plan = crawler.foresee(NOW, None).expect("a plan");
+                let plan = crawler.preview(NOW, None).expect("a plan");
                 assert_eq!(plan.visits.len(), *pages as usize / 100);
                 started.elapsed()
             });

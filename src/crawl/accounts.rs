@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::batch::RecordedVisit;
 use crate::fetch::Traffic;
-use crate::fetch::visit::{Outcome, OutcomeClass, Waiting};
+use crate::fetch::visit::{OutcomeClass, Waiting};
 use crate::store::Tally;
 use crate::unique::Refusal;
 
@@ -38,6 +39,40 @@ pub struct Counts {
     pub refused: BTreeMap<&'static str, u64>,
 }
 
+/// How visits ended, counted: the one rule, for what is shown and for what the store keeps of a cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct VisitCounts {
+    pub(super) fetched: u64,
+    pub(super) redirected: u64,
+    pub(super) blocked: u64,
+    pub(super) failed: u64,
+    /// Fetched, and another content than the one held.
+    pub(super) changed: u64,
+    /// Fetched, and the content that was held.
+    pub(super) unchanged: u64,
+}
+
+impl VisitCounts {
+    pub(super) fn of(visits: &[RecordedVisit]) -> Self {
+        let mut counts = Self::default();
+        for RecordedVisit { outcome, changed, .. } in visits {
+            match outcome.class() {
+                OutcomeClass::Fetched => counts.fetched += 1,
+                OutcomeClass::Redirected => counts.redirected += 1,
+                OutcomeClass::Blocked => counts.blocked += 1,
+                OutcomeClass::Failed => counts.failed += 1,
+            }
+            // Only a page that was fetched can be compared; the first visit has nothing to compare with.
+            match changed {
+                Some(true) => counts.changed += 1,
+                Some(false) => counts.unchanged += 1,
+                None => {}
+            }
+        }
+        counts
+    }
+}
+
 /// The counts of a crawl, and how much of the traffic is in the store.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accounts {
@@ -58,20 +93,20 @@ impl Accounts {
         self.counted.requests
     }
 
-    /// A visit was recorded. `changed`: whether the page changed; `None` if there was nothing to compare.
-    pub(super) fn visit(&mut self, outcome: &Outcome, changed: Option<bool>) {
+    /// A batch was recorded: these visits, and `new` pages that were not known.
+    pub(super) fn record(&mut self, visits: &[RecordedVisit], new: usize) {
+        let VisitCounts { fetched, redirected, blocked, failed, changed, unchanged } =
+            VisitCounts::of(visits);
         let counts = &mut self.counts;
-        *counts.outcomes.entry(outcome.code()).or_default() += 1;
-        match outcome.class() {
-            OutcomeClass::Fetched => counts.fetched += 1,
-            OutcomeClass::Redirected => counts.redirected += 1,
-            OutcomeClass::Blocked => counts.blocked += 1,
-            OutcomeClass::Failed => counts.failed += 1,
-        }
-        match changed {
-            Some(true) => counts.changed += 1,
-            Some(false) => counts.unchanged += 1,
-            None => {}
+        counts.new += new as u64;
+        counts.fetched += fetched;
+        counts.redirected += redirected;
+        counts.blocked += blocked;
+        counts.failed += failed;
+        counts.changed += changed;
+        counts.unchanged += unchanged;
+        for visit in visits {
+            *counts.outcomes.entry(visit.outcome.code()).or_default() += 1;
         }
     }
 
@@ -109,22 +144,26 @@ impl Accounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fetch::visit::{Failure, RedirectFault, Refused};
+    use crate::fetch::visit::{Failure, Outcome, RedirectFault, Refused};
 
     #[test]
     fn every_visit_is_counted_once_by_its_class() {
-        let mut accounts = Accounts::default();
         let to = url::Url::parse("https://example.org/").expect("a URL");
-        accounts.visit(&Outcome::Fetched, Some(true));
-        accounts.visit(&Outcome::NotModified, Some(false));
-        accounts.visit(&Outcome::Redirected { to, permanent: true }, None);
-        accounts.visit(&Outcome::Refused(Refused::Robots), None);
-        accounts.visit(&Outcome::Missing, None);
-        accounts.visit(&Outcome::BadRedirect(RedirectFault::Loop), None);
-        accounts.visit(&Outcome::Failed(Failure::Dns), None);
+        let visit = |outcome, changed| RecordedVisit { outcome, changed, change: None };
+        let visits = [
+            visit(Outcome::Fetched, Some(true)),
+            visit(Outcome::NotModified, Some(false)),
+            visit(Outcome::Redirected { to, permanent: true }, None),
+            visit(Outcome::Refused(Refused::Robots), None),
+            visit(Outcome::Missing, None),
+            visit(Outcome::BadRedirect(RedirectFault::Loop), None),
+            visit(Outcome::Failed(Failure::Dns), None),
+        ];
+        let mut accounts = Accounts::default();
+        accounts.record(&visits, 3);
         let counts = &accounts.counts;
         assert_eq!((counts.fetched, counts.redirected, counts.blocked, counts.failed), (2, 1, 1, 3));
-        assert_eq!((counts.changed, counts.unchanged), (1, 1));
+        assert_eq!((counts.changed, counts.unchanged, counts.new), (1, 1, 3));
         assert_eq!(counts.outcomes.values().sum::<u64>(), 7);
         assert_eq!(counts.outcomes["redirect-loop"], 1);
     }

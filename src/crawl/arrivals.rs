@@ -1,4 +1,4 @@
-//! What comes home in a cycle: visits judged and handed to the writer, redirects and canonical links followed.
+//! The events of a cycle: visits go to the writer with the pages found, redirects and canonical links lead on.
 
 use url::Url;
 
@@ -15,6 +15,7 @@ use crate::store::{PlannedVisit, Tally};
 use crate::unique::{Candidate, LinkSource, NewPage, Refusal};
 
 impl<W: Web> Cycle<'_, W> {
+    /// Takes what the fetcher tells.
     pub(super) async fn take(&mut self, event: FetchEvent<Observed>) {
         match event {
             FetchEvent::Visited(observed) => match observed.subject {
@@ -27,6 +28,7 @@ impl<W: Web> Cycle<'_, W> {
         }
     }
 
+    /// A visit ended: its links are admitted, and it goes to the writer.
     async fn visited(&mut self, page: PageId, observed: Observed) {
         let Some(planned) = self.planned.remove(&page) else { return };
         let Observed {
@@ -86,7 +88,8 @@ impl<W: Web> Cycle<'_, W> {
         self.host_freed(host);
     }
 
-    /// Judges a redirect: each hop is a page of its own, in scope, not seen on the way here, and not too far along.
+    /// Follows a redirect. Each hop is a page of its own: it must be in scope, must not be the page itself, and must not be
+    /// one hop too many. A redirect that is not followed is recorded as a bad one.
     async fn follow(
         &mut self,
         planned: &PlannedVisit,
@@ -124,7 +127,7 @@ impl<W: Web> Cycle<'_, W> {
         record.attempt.outcome = Outcome::BadRedirect(fault);
     }
 
-    /// A seed that moved within its domain (`example.org` → `www.example.org`) takes its scope along.
+    /// A seed that moved within its domain (`example.org` → `www.example.org`) takes its scope along, and the store notes it.
     async fn adopt(&mut self, planned: &PlannedVisit, target: &PageUrl) {
         if planned.depth > 0 {
             return;
@@ -140,7 +143,7 @@ impl<W: Web> Cycle<'_, W> {
         }
     }
 
-    /// The page that another one leads to: known, or taken in now; `None` if it is not wanted.
+    /// The page that another one leads to. It is known, or is added to `found`; `None` if it is not wanted.
     fn lead_to(
         &mut self,
         planned: &PlannedVisit,
@@ -158,7 +161,8 @@ impl<W: Web> Cycle<'_, W> {
         taken.then_some(fingerprint)
     }
 
-    /// Those that nobody knew. Where the memory of known pages is full, the store decides as it takes them.
+    /// The pages among these links that are new and wanted. Where the set of known pages is full, the store sorts out later
+    /// which of them are known.
     pub(super) fn admit(&mut self, links: Vec<Candidate>, source: &LinkSource) -> Vec<NewPage> {
         let admitted = self.crawler.verifier.admit(links, source);
         let mut found = admitted.new;
@@ -166,7 +170,7 @@ impl<W: Web> Cycle<'_, W> {
         found
     }
 
-    /// Those of the links that lead to pages under watch.
+    /// The known pages among these, as the link graph keeps them.
     fn known_of(&self, links: Vec<Fingerprint>) -> Vec<u64> {
         let known = links.into_iter().filter(|page| self.crawler.verifier.knows(*page));
         let mut known: Vec<u64> = known.map(Fingerprint::prefix).collect();
@@ -175,6 +179,7 @@ impl<W: Web> Cycle<'_, W> {
         known
     }
 
+    /// A request was put off to a later cycle.
     async fn deferred(&mut self, request: &Request, why: Waiting) {
         let page = match request.subject {
             Subject::Page(page) => page,

@@ -253,9 +253,8 @@ impl<'a, W: Web> Cycle<'a, W> {
     /// A batch is in the store: visits are counted, and pages that the store took as new compete in the next wave.
     fn recorded(&mut self, visits: Vec<RecordedVisit>, new: Vec<FoundPage>) {
         let crawler = &mut *self.crawler;
-        crawler.accounts.counts.new += new.len() as u64;
-        for RecordedVisit { outcome, changed, change } in visits {
-            crawler.accounts.visit(&outcome, changed);
+        crawler.accounts.record(&visits, new.len());
+        for RecordedVisit { change, .. } in visits {
             if let (Some(change), Some(told)) = (change, &crawler.changes) {
                 // The listener may be gone; the crawl goes on.
                 let _ = told.send(change);

@@ -1,6 +1,7 @@
-//! A visit → what it says: the document, its links in normal form, the content to keep.
+//! Reading a visit: the document, its links in normal form, and the content to keep.
 //!
-//! Runs on the task that fetched the page, many at a time; it touches neither the store nor what is known.
+//! Visits are read on the tasks that fetched them, many at a time, without the store and without the set of known pages.
+//! [`Observer::read`] and [`Observer::links`] serve whoever wants to know how a crawl reads a page.
 
 use std::sync::Arc;
 
@@ -23,31 +24,40 @@ use crate::page::{Fingerprint, Host, Normaliser, PageUrl, Sites, UrlError};
 use crate::store::{ReadContent, version};
 use crate::unique::{Candidate, Refusal, RefusalCounts};
 
-/// What the observer goes by.
+/// Reads visits, by these settings.
 #[derive(Debug)]
 pub struct Observer {
+    /// Gives URLs their one spelling.
     pub normaliser: Normaliser,
+    /// Links taken from one page.
     pub links_per_page: usize,
     /// Honour `nofollow` in pages, headers and links.
     pub obey_nofollow: bool,
     /// The name that `X-Robots-Tag` headers and `<meta>` tags of a host are read for.
     pub product_tokens: ProductTokens,
+    /// Bytes of a sitemap that are read, unpacked.
     pub sitemap_bytes: usize,
+    /// Which text of a page counts, by site.
     pub reading: Reading,
+    /// How sketches are made.
     pub change: ChangeSettings,
 }
 
-/// How pages are read: the rules for every site, and those of single ones.
+/// How pages are read, by site.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
+    /// For sites that have no rules of their own.
     pub general: SiteReading,
+    /// For the sites that have.
     pub sites: Sites<SiteReading>,
 }
 
-/// What of the pages of a site counts, and when they have changed.
+/// How the pages of a site are read.
 #[derive(Clone, Debug, Default)]
 pub struct SiteReading {
+    /// Which text of a page counts.
     pub rules: TextRules,
+    /// When a page has changed.
     pub changed: ChangedWhen,
 }
 
@@ -59,41 +69,50 @@ impl Reading {
     }
 }
 
-/// URLs taken from one sitemap file, by its protocol.
+/// URLs taken from one sitemap file: the limit of the sitemap protocol.
 const SITEMAP_ENTRIES: usize = 50_000;
 
 /// Entries of one feed whose dates are read.
 const FEED_ENTRIES: usize = 10_000;
 
-/// What a visit says.
+/// A visit, read.
 #[derive(Debug)]
 pub struct Observed {
+    /// What the request was for.
     pub subject: Subject,
     /// The URL that was asked for.
     pub url: Url,
     pub attempt: Attempt,
+    /// The content, if the page was fetched whole.
     pub content: Option<Content>,
-    /// A hash of the rules that left the text.
+    /// A hash of the rules by which its text was read.
     pub text_rules: u64,
+    /// When the page counts as changed.
     pub changed_when: ChangedWhen,
-    /// What the host was asked to compare.
+    /// The validators that the request named.
     pub validator: Option<&'static str>,
+    /// The `ETag` of the answer.
     pub etag: Option<String>,
+    /// The `Last-Modified` of the answer.
     pub last_modified: Option<String>,
+    /// The page or its headers ask not to be indexed.
     pub noindex: bool,
+    /// The pages that it links to, in normal form.
     pub links: Vec<Candidate>,
     /// The dates of its entries in UTC seconds, if it is a feed.
     pub entry_dates: Option<Vec<i64>>,
     /// Links that were refused before anything was asked about their pages.
     pub refused: RefusalCounts,
-    /// Where the page says it really lives, when that is another page on its host.
+    /// The page that this one names as canonical, on the same host.
     pub canonical: Option<PageUrl>,
     /// Where a redirect leads.
     pub redirect: Option<Result<PageUrl, UrlError>>,
+    /// The sitemap, if one was asked for and can be read.
     pub sitemap: Option<Sitemap>,
 }
 
 impl Observer {
+    /// Reads a visit.
     pub fn observe(&self, visit: Visit) -> Observed {
         let Visit { request, at, took, outcome, answer } = visit;
         let redirect = match &outcome {
@@ -362,7 +381,7 @@ fn validator(held: &Validators) -> Option<&'static str> {
     }
 }
 
-/// The values of a header that may come more than once.
+/// All values of a header.
 fn header_values<'a>(headers: &'a HeaderMap, name: &str) -> impl Iterator<Item = &'a str> {
     headers.get_all(name).iter().filter_map(|value| value.to_str().ok())
 }

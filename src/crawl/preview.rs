@@ -1,4 +1,4 @@
-//! What the next cycle would do, without doing it: nothing is asked for, and nothing written.
+//! A preview of the next cycle: which pages it would visit, and why. Nothing is asked for, and nothing is written.
 
 use super::learning;
 use super::opening::{Opening, is_wanted};
@@ -16,43 +16,52 @@ use crate::time::Timestamp;
 
 /// The plan of the next cycle.
 #[derive(Clone, Debug)]
-pub struct Foreseen {
-    /// Best first.
-    pub visits: Vec<Foretold>,
+pub struct Preview {
+    /// The visits, best first.
+    pub visits: Vec<PreviewedVisit>,
     /// Pages that may be visited now.
     pub candidates: usize,
-    /// Those of them that were never visited.
+    /// Candidates that were never visited.
     pub new: usize,
-    /// An interrupted cycle is taken up.
+    /// The cycle was interrupted, and goes on.
     pub resumed: bool,
+    /// Requests that the cycle may send; `None`: any number.
     pub budget: Option<u64>,
-    /// The least score of a page that is visited again.
+    /// The lowest score of a page that is visited again.
     pub threshold: Option<f64>,
     /// The page that was asked about.
-    pub about: Option<About>,
+    pub about: Option<PreviewedPage>,
 }
 
 /// A visit that is planned.
 #[derive(Clone, Debug)]
-pub struct Foretold {
+pub struct PreviewedVisit {
+    /// The page.
     pub page: KnownPage,
+    /// Its score.
     pub score: Score,
+    /// It was never visited.
     pub is_new: bool,
+    /// How the policy comes to the score.
     pub reason: Reason,
 }
 
-/// Where one page stands.
+/// One page, and its chances in the next cycle.
 #[derive(Clone, Debug)]
-pub struct About {
+pub struct PreviewedPage {
+    /// The page.
     pub page: KnownPage,
+    /// Its score.
     pub score: Score,
+    /// How the policy comes to the score.
     pub reason: Reason,
     /// It is in the plan.
     pub is_planned: bool,
-    /// It may be visited now; else it waits, is unwanted, or another stands for it.
+    /// It may be visited now. A page that is not due, is not wanted, or that another page stands for, may not.
     pub is_candidate: bool,
+    /// The operator wants it, and no other page stands for it.
     pub is_wanted: bool,
-    /// It was visited in the cycle that is under way.
+    /// The interrupted cycle visited it.
     pub is_done: bool,
     /// Pages that come before it.
     pub better: usize,
@@ -61,10 +70,10 @@ pub struct About {
 }
 
 impl<W: Web> Crawler<W> {
-    /// What a cycle that began now would visit, in the order of scores, as far as is known before its first answer;
-    /// and where the page `about` stands.
-    pub fn foresee(&mut self, now: Timestamp, about: Option<PageId>) -> Result<Foreseen, CrawlError> {
-        self.with_recorder(|crawler, recorder| foresee(crawler, recorder, now, about))
+    /// The visits of a cycle that begins now, best first, as far as they are known before its first answer; and the chances
+    /// of the page `about`.
+    pub fn preview(&mut self, now: Timestamp, about: Option<PageId>) -> Result<Preview, CrawlError> {
+        self.with_recorder(|crawler, recorder| preview(crawler, recorder, now, about))
     }
 
     /// The name of the policy that ranks pages.
@@ -73,12 +82,12 @@ impl<W: Web> Crawler<W> {
     }
 }
 
-fn foresee<W: Web>(
+fn preview<W: Web>(
     crawler: &mut Crawler<W>,
     recorder: &mut Recorder,
     now: Timestamp,
     about: Option<PageId>,
-) -> Result<Foreseen, CrawlError> {
+) -> Result<Preview, CrawlError> {
     let Recorder { store, policy, .. } = &mut *recorder;
     let store = &mut **store;
     let (priors, _) = learning::priors(store, &**policy)?;
@@ -107,7 +116,7 @@ fn foresee<W: Web>(
     let about = asked.map(|(better, score, page)| {
         let is_wanted = is_wanted(&page, &crawler.unwanted);
         let eligibility = Eligibility::of(&page, open.id, &terms, policy, is_wanted, false);
-        About {
+        PreviewedPage {
             score,
             reason: policy.reason(&page.state, now),
             is_planned: plan.visits.iter().any(|visit| visit.page == page.id),
@@ -124,12 +133,12 @@ fn foresee<W: Web>(
         if let Some(mut page) = store.known_page(visit.page)? {
             view.adjust(&mut page);
             let reason = policy.reason(&page.state, now);
-            visits.push(Foretold { page, score: visit.score, is_new: visit.is_new, reason });
+            visits.push(PreviewedVisit { page, score: visit.score, is_new: visit.is_new, reason });
         }
     }
     let revisits = plan.visits.iter().filter(|visit| !visit.is_new).map(|visit| visit.score.value());
     let threshold = revisits.min_by(f64::total_cmp);
-    Ok(Foreseen { visits, candidates: all, new, resumed: open.resumed, budget, threshold, about })
+    Ok(Preview { visits, candidates: all, new, resumed: open.resumed, budget, threshold, about })
 }
 
 /// The cycle that a crawl would open now. Plans of an interrupted run are left out: its pages compete again.

@@ -7,13 +7,14 @@
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 
+use super::accounts::VisitCounts;
 use super::batch::{AddedPage, Batch, Content, FoundPage, Recorded, RecordedVisit, VisitRecord};
 use super::weights::Weights;
 use crate::change::divergence::{Divergence, divergence};
 use crate::change::fragment::SCHEME;
 use crate::change::sketch::Sketch;
 use crate::change::{self, ChangeSettings};
-use crate::fetch::visit::{Outcome, OutcomeClass, RedirectFault};
+use crate::fetch::visit::{Outcome, RedirectFault};
 use crate::observation::compare::{Brought, Held, compare};
 use crate::observation::{
     Attempt, Comparison, Life, Observation, PageGraph, PageNode, Told, VersionHashes, told,
@@ -188,7 +189,6 @@ struct Judge<'a> {
     /// The first version that this batch may add.
     first_version: i64,
     rows: Commit,
-    counts: CycleCounts,
     recorded: Recorded,
 }
 
@@ -220,7 +220,6 @@ impl<'a> Judge<'a> {
             free: loaded.free_ids,
             first_version: loaded.free_ids.version,
             rows,
-            counts: CycleCounts { tally: batch.tally, ..CycleCounts::default() },
             recorded: Recorded::default(),
         };
         for page in &batch.found {
@@ -234,8 +233,10 @@ impl<'a> Judge<'a> {
         for visit in batch.visits {
             self.visit(visit)?;
         }
-        let (mut rows, mut counts) = (self.rows, self.counts);
-        counts.new_pages = self.recorded.new.len() as u64;
+        let VisitCounts { fetched, changed, unchanged, failed, .. } = VisitCounts::of(&self.recorded.visits);
+        let new_pages = self.recorded.new.len() as u64;
+        let counts = CycleCounts { tally: batch.tally, fetched, new_pages, changed, unchanged, failed };
+        let mut rows = self.rows;
         rows.cycle = Some((self.cycle, counts));
         rows.aliases = self.graph.changed().collect();
         rows.adopted_seeds = batch.adopted_seeds;
@@ -302,7 +303,6 @@ impl<'a> Judge<'a> {
         let alias = visit.alias.filter(|_| !matches!(fact.attempt.outcome, Outcome::BadRedirect(_)));
         let redirects_to = target.filter(|_| matches!(fact.attempt.outcome, Outcome::Redirected { .. }));
         self.graph.visited(id, page.folded.standing, redirects_to, alias);
-        self.count(&fact);
         let change = match (fact.changed, fact.found, previous) {
             (Some(true), Some(found), Some(previous)) => Some(Change {
                 page: id.0,
@@ -437,18 +437,6 @@ impl<'a> Judge<'a> {
 
     fn seen_in_batch(&self, page: PageId) -> impl Iterator<Item = &(Timestamp, VersionHashes)> {
         self.seen.get(&page).into_iter().flatten()
-    }
-
-    fn count(&mut self, fact: &Observation) {
-        let outcome = &fact.attempt.outcome;
-        let counts = &mut self.counts;
-        match (outcome.is_success(), fact.changed) {
-            (true, Some(false)) => counts.unchanged += 1,
-            (true, Some(true)) => counts.changed += 1,
-            _ => {}
-        }
-        counts.fetched += u64::from(outcome.is_success());
-        counts.failed += u64::from(outcome.class() == OutcomeClass::Failed);
     }
 
     /// Makes the rows of a visit that was judged, and keeps the page for the next visit of it.

@@ -103,25 +103,26 @@ impl Writer {
         let (orders, incoming) = channel(QUEUE);
         let (outgoing, replies) = unbounded_channel();
         let room = Arc::new(Semaphore::new(ROOM as usize));
-        let desk = Desk { recorder, cycle, change, linger, last_commit: Instant::now(), replies: outgoing };
+        let batches =
+            BatchWriter { recorder, cycle, change, linger, last_commit: Instant::now(), replies: outgoing };
         let own_room = Arc::clone(&room);
         let worker = match place {
             WriterPlace::Thread => {
                 // A thread that can't be started would drop the recorder with its work: it is handed over afterwards.
-                let (hand_over, handed_over) = std::sync::mpsc::channel::<Desk>();
+                let (hand_over, handed_over) = std::sync::mpsc::channel::<BatchWriter>();
                 let thread = std::thread::Builder::new().name("freshet-writer".to_owned());
                 let started =
                     thread.spawn(move || Some(write(handed_over.recv().ok()?, incoming, &own_room)));
                 match started {
-                    Err(error) => return Err((Box::new(desk.recorder), error)),
+                    Err(error) => return Err((Box::new(batches.recorder), error)),
                     Ok(thread) => {
-                        let _ = hand_over.send(desk);
+                        let _ = hand_over.send(batches);
                         Worker::Thread(thread)
                     }
                 }
             }
             #[cfg(test)]
-            WriterPlace::Task => Worker::Task(tokio::spawn(write_on_runtime(desk, incoming, own_room))),
+            WriterPlace::Task => Worker::Task(tokio::spawn(write_on_runtime(batches, incoming, own_room))),
         };
         Ok(Self { orders: Some(orders), room, replies, worker })
     }
@@ -150,33 +151,37 @@ impl Writer {
 }
 
 /// The writer's loop on a thread.
-fn write(mut desk: Desk, mut orders: Receiver<Order>, room: &Semaphore) -> Recorder {
+fn write(mut batches: BatchWriter, mut orders: Receiver<Order>, room: &Semaphore) -> Recorder {
     // However this ends, the crawl may not wait for room any more.
     let _open = CloseOnDrop(room);
     while let Some(first) = orders.blocking_recv() {
-        std::thread::sleep(desk.pause(&first, orders.len()));
-        if !desk.take(first, &mut orders, room) {
+        std::thread::sleep(batches.pause(&first, orders.len()));
+        if !batches.take(first, &mut orders, room) {
             break;
         }
     }
-    desk.recorder
+    batches.recorder
 }
 
 /// The same loop on the runtime of the crawl.
 #[cfg(test)]
-async fn write_on_runtime(mut desk: Desk, mut orders: Receiver<Order>, room: Arc<Semaphore>) -> Recorder {
+async fn write_on_runtime(
+    mut batches: BatchWriter,
+    mut orders: Receiver<Order>,
+    room: Arc<Semaphore>,
+) -> Recorder {
     let _open = CloseOnDrop(&room);
     while let Some(first) = orders.recv().await {
-        tokio::time::sleep(desk.pause(&first, orders.len())).await;
-        if !desk.take(first, &mut orders, &room) {
+        tokio::time::sleep(batches.pause(&first, orders.len())).await;
+        if !batches.take(first, &mut orders, &room) {
             break;
         }
     }
-    desk.recorder
+    batches.recorder
 }
 
 /// The writer's work, wherever it is done.
-struct Desk {
+struct BatchWriter {
     recorder: Recorder,
     cycle: CycleId,
     change: ChangeSettings,
@@ -185,7 +190,7 @@ struct Desk {
     replies: UnboundedSender<Reply>,
 }
 
-impl Desk {
+impl BatchWriter {
     /// How long to wait for more orders before the next commit. A plan does not wait: hosts stand idle until it is written.
     fn pause(&self, first: &Order, waiting: usize) -> Duration {
         if matches!(first, Order::Plan(_)) || waiting >= BUSY {

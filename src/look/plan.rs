@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::crawl::Crawler;
-use crate::crawl::preview::Foretold;
+use crate::crawl::preview::PreviewedVisit;
 use crate::fetch::web::Web;
 use crate::policy::Reason;
 use crate::time::Timestamp;
@@ -59,23 +59,23 @@ pub struct NextVisit {
 
 /// What a cycle that began now would visit, in the order of scores, as far as is known before its first answer.
 pub fn plan<W: Web>(crawler: &mut Crawler<W>, now: Timestamp) -> Result<NextPlan, LookError> {
-    let foreseen = crawler.foresee(now, None)?;
-    let visits = foreseen.visits.into_iter().enumerate();
+    let preview = crawler.preview(now, None)?;
+    let visits = preview.visits.into_iter().enumerate();
     Ok(NextPlan {
         policy: crawler.policy_name().to_owned(),
         visits: visits.map(|(place, visit)| NextVisit::of(place + 1, visit, now)).collect(),
-        candidates: foreseen.candidates,
-        new: foreseen.new,
-        resumed: foreseen.resumed,
-        budget: foreseen.budget,
-        threshold: foreseen.threshold,
+        candidates: preview.candidates,
+        new: preview.new,
+        resumed: preview.resumed,
+        budget: preview.budget,
+        threshold: preview.threshold,
     })
 }
 
 impl NextVisit {
-    fn of(rank: usize, visit: Foretold, now: Timestamp) -> Self {
+    fn of(rank: usize, visit: PreviewedVisit, now: Timestamp) -> Self {
         let why = in_words(&visit, now);
-        let Foretold { page, score, is_new, reason } = visit;
+        let PreviewedVisit { page, score, is_new, reason } = visit;
         let state = page.state;
         Self {
             rank,
@@ -94,7 +94,7 @@ impl NextVisit {
 }
 
 /// The reason of a visit in a few words.
-fn in_words(visit: &Foretold, now: Timestamp) -> String {
+fn in_words(visit: &PreviewedVisit, now: Timestamp) -> String {
     let state = &visit.page.state;
     let mut words = if state.last_visit.is_none() {
         format!("new, depth {}", state.depth)

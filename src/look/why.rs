@@ -4,7 +4,7 @@ use serde::Serialize;
 use url::Url;
 
 use crate::crawl::Crawler;
-use crate::crawl::preview::{About, Foreseen};
+use crate::crawl::preview::{Preview, PreviewedPage};
 use crate::fetch::visit::Waiting;
 use crate::fetch::web::Web;
 use crate::fetch::{FetchSettings, read_robots};
@@ -70,12 +70,12 @@ pub fn why<W: Web>(crawler: &mut Crawler<W>, url: &str, now: Timestamp) -> Resul
         Some(target) => find(crawler.store()?, &normaliser, target)?,
         None => asked.clone(),
     };
-    let mut foreseen = crawler.foresee(now, Some(PageId(page.id)))?;
-    let Some(about) = foreseen.about.take() else { return Err(LookError::UnknownPage(page.url)) };
+    let mut preview = crawler.preview(now, Some(PageId(page.id)))?;
+    let Some(about) = preview.about.take() else { return Err(LookError::UnknownPage(page.url)) };
     let host = crawler.store()?.hosts()?.into_iter().find(|host| host.id == about.page.host);
-    let verdict = Verdict::of(&about, host.as_ref(), foreseen.budget, crawler.fetch_settings(), now);
+    let verdict = Verdict::of(&about, host.as_ref(), preview.budget, crawler.fetch_settings(), now);
     let policy = crawler.policy_name().to_owned();
-    let told = Told { asked: &asked.url, about: &about, foreseen: &foreseen, policy: &policy, verdict, now };
+    let told = Told { asked: &asked.url, about: &about, preview: &preview, policy: &policy, verdict, now };
     let mut sentences = told.sentences();
     sentences.extend(host.map(|host| told.of_host(&host)));
     let state = about.page.state;
@@ -86,9 +86,9 @@ pub fn why<W: Web>(crawler: &mut Crawler<W>, url: &str, now: Timestamp) -> Resul
         policy,
         score: about.score.value(),
         rank: about.better + 1,
-        candidates: foreseen.candidates,
+        candidates: preview.candidates,
         planned: about.is_planned,
-        budget: foreseen.budget,
+        budget: preview.budget,
         due_at: about.page.due_at,
         state: page.state,
         last_visit_at: page.last_visit_at,
@@ -118,7 +118,7 @@ enum Verdict {
 
 impl Verdict {
     fn of(
-        about: &About,
+        about: &PreviewedPage,
         host: Option<&KnownHost>,
         budget: Option<u64>,
         fetch: &FetchSettings,
@@ -164,8 +164,8 @@ fn is_forbidden(url: &str, host: &KnownHost, fetch: &FetchSettings) -> bool {
 /// What the sentences are about.
 struct Told<'a> {
     asked: &'a str,
-    about: &'a About,
-    foreseen: &'a Foreseen,
+    about: &'a PreviewedPage,
+    preview: &'a Preview,
     policy: &'a str,
     verdict: Verdict,
     now: Timestamp,
@@ -266,16 +266,16 @@ impl Told<'_> {
 
     /// Its place among the others.
     fn rank(&self) -> String {
-        let of = number(self.foreseen.candidates as u64);
+        let of = number(self.preview.candidates as u64);
         if !self.about.is_candidate {
             return format!("{of} other pages are eligible now.");
         }
         let place = number(self.about.better as u64 + 1);
-        match (self.foreseen.budget, self.foreseen.visits.last()) {
+        match (self.preview.budget, self.preview.visits.last()) {
             (Some(budget), Some(last)) => format!(
                 "Rank {place} of {of} eligible pages; the plan has {} visits under a budget of {}, the last with a score \
                  of {}.",
-                number(self.foreseen.visits.len() as u64),
+                number(self.preview.visits.len() as u64),
                 number(budget),
                 rate(last.score.value())
             ),
