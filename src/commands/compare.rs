@@ -1,6 +1,5 @@
 //! `freshet compare`: how far two texts are apart, and the words that make the difference.
 
-use std::fmt::Write as _;
 use std::io::Read as _;
 use std::process::ExitCode;
 
@@ -15,8 +14,7 @@ use freshet::fetch::network::Network;
 use freshet::fetch::visit::{Outcome, Refused};
 use freshet::look::check::ask::{Asked, Asker, Ended};
 use freshet::look::page::page_url;
-use freshet::report::diff::harmless;
-use freshet::report::number;
+use freshet::report;
 
 use super::check::{asker, paused};
 use crate::cli::{CompareArgs, Global};
@@ -78,7 +76,7 @@ pub fn run(global: &Global, arguments: &CompareArgs, talk: &Talk) -> anyhow::Res
         })?
     } else {
         let shown = if arguments.all { usize::MAX } else { SHOWN };
-        summary(&found, [a, b], words, most, shown)
+        report::comparison::comparison(&found, [a, b], words, most, shown)
     })
 }
 
@@ -154,46 +152,6 @@ fn file_text(name: &str) -> anyhow::Result<String> {
     }
 }
 
-fn summary(found: &Comparison, names: [&str; 2], words: usize, most: Option<usize>, shown: usize) -> String {
-    let mut text = match most {
-        None => format!("divergence {}\n", rounded(found.divergence.get())),
-        Some(most) => format!(
-            "divergence {}, estimated from the {} smallest fragments of each; exactly {}\n",
-            rounded(found.divergence.get()),
-            number(most as u64),
-            rounded(found.exact.get()),
-        ),
-    };
-    let count = |count: usize| number(count as u64);
-    let unit = if words == 1 { "1 word".to_owned() } else { format!("{words} words") };
-    let _ = writeln!(text, "fragments of {unit}: {} in both", count(found.shared));
-    for ((name, stretches), (fragments, sign)) in
-        names.iter().zip(&found.only).zip(found.fragments.into_iter().zip(['-', '+']))
-    {
-        let alone = fragments - found.shared.min(fragments);
-        let _ = writeln!(
-            text,
-            "\nonly in {}: {} of {} fragments",
-            harmless(name),
-            count(alone),
-            count(fragments)
-        );
-        for stretch in stretches.iter().take(shown) {
-            let _ = writeln!(text, "{sign} {}", harmless(stretch));
-        }
-        if stretches.len() > shown {
-            let _ = writeln!(text, "  and {} more (--all shows them)", count(stretches.len() - shown));
-        }
-    }
-    text
-}
-
-/// Four figures behind the point, without those that say nothing.
-fn rounded(value: f64) -> String {
-    let text = format!("{value:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,10 +163,5 @@ mod tests {
         for wrong in ["0", "x", "", "-1", "1.5", "All"] {
             assert!(sketch_size(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn divergences_are_short() {
-        assert_eq!([0.0, 1.0, 0.5, 2.0 / 3.0].map(rounded), ["0", "1", "0.5", "0.6667"]);
     }
 }

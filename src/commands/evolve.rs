@@ -9,22 +9,50 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use serde_json::json;
+use serde::Serialize;
 
 use freshet::dataset::Dataset;
-use freshet::evolve::champion::{Champion, Tested};
-use freshet::evolve::explain::{Explained, Surface, explain};
-use freshet::evolve::fitness::Fitness;
+use freshet::evolve::champion::Champion;
+use freshet::evolve::explain::explain;
 use freshet::evolve::{self, Generation, Journal, Progress, Settings};
 use freshet::policy::expression::Terminal;
-use freshet::report::plot::{Axis, Plot, Series};
-use freshet::report::{Align, Table, number, span};
+use freshet::report::evolved::{self, STORE, SYNTHETIC};
+use freshet::report::{Align, Table, number};
 
 use crate::cli::{EvolveArgs, Global};
 use crate::histories;
 use crate::settings::Usage;
 use crate::signals;
-use crate::terminal::Talk;
+use crate::terminal::{Talk, json_line};
+
+/// A champion and its files, as JSON has them.
+#[derive(Serialize)]
+struct ChampionFiles<'a> {
+    champion: &'a Champion,
+    file: &'a Path,
+    plot: &'a Path,
+}
+
+/// What is known of a formula, as JSON has it.
+#[derive(Serialize)]
+struct ExplainedFormula<'a> {
+    formula: &'a str,
+    fitness: &'a str,
+    worth: f64,
+    pages: usize,
+    /// The one that matters most first.
+    terminals: Vec<TerminalLoss>,
+    plot: &'a Path,
+}
+
+/// The score lost when a terminal is shuffled between pages.
+#[derive(Serialize)]
+struct TerminalLoss {
+    terminal: &'static str,
+    loss: f64,
+    /// How far that may be off 19 times out of 20.
+    off: f64,
+}
 
 pub fn run(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     if arguments.terminals.iter().any(|name| name == "help") {
@@ -52,7 +80,7 @@ pub fn run(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyhow::Resu
         return Ok(ExitCode::from(signal.load(Ordering::SeqCst)));
     };
     write(&arguments.out, champion.text().context("the champion can't be written")?.as_bytes())?;
-    write(&plot, history(&journal).as_bytes())?;
+    write(&plot, evolved::history(&journal).as_bytes())?;
     if champion.finished {
         std::fs::remove_file(&journal_path)
             .with_context(|| format!("`{}` can't be removed", journal_path.display()))?;
@@ -63,9 +91,9 @@ pub fn run(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyhow::Resu
         ));
     }
     let text = if global.json {
-        json!({ "champion": champion, "file": arguments.out, "plot": plot }).to_string() + "\n"
+        json_line(&ChampionFiles { champion: &champion, file: &arguments.out, plot: &plot })?
     } else {
-        as_text(&champion, &arguments.out, &plot)
+        evolved::champion(&champion, &arguments.out, &plot)
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::from(if champion.finished { 0 } else { signal.load(Ordering::SeqCst) }))
@@ -123,9 +151,6 @@ fn data_name(global: &Global, arguments: &EvolveArgs) -> String {
         _ => String::new(),
     }
 }
-
-const SYNTHETIC: &str = "synthetic:";
-const STORE: &str = "store:";
 
 /// A journal that can be gone on with, or a new one.
 fn taken_up(
@@ -211,17 +236,8 @@ fn line(journal: &Journal, progress: &Progress<'_>) -> String {
         progress.generation + 1,
         progress.run + 1,
         progress.fold + 1,
-        shortened(&progress.best.simplified().to_string())
+        evolved::shortened(&progress.best.simplified().to_string())
     )
-}
-
-/// As much of a formula as a line has room for.
-fn shortened(formula: &str) -> String {
-    const MOST: usize = 48;
-    if formula.chars().count() <= MOST {
-        return formula.to_owned();
-    }
-    formula.chars().take(MOST - 1).chain(['…']).collect()
 }
 
 /// The first signal ends the generation at hand, the second everything.
@@ -273,88 +289,6 @@ fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn as_text(champion: &Champion, out: &Path, plot: &Path) -> String {
-    let mut text = format!("champion: {}\n", champion.formula);
-    if champion.equivalent != champion.formula {
-        text += &format!("shortened from: {}\n", champion.equivalent);
-    }
-    let (scores, fitness) = (&champion.scores, champion.settings.fitness.name());
-    text += &format!(
-        "{fitness}: training {:.4}, validation {:.4}{}, all pages {:.4}\n",
-        scores.training,
-        scores.validation,
-        scores.test.map_or(String::new(), |test| format!(", test {test:.4}")),
-        scores.all
-    );
-    if !scores.tests.is_empty() {
-        let mut table = Table::new(&[
-            ("selection", Align::Left),
-            (&format!("{fitness} on pages not seen"), Align::Right),
-            ("folds", Align::Right),
-        ]);
-        for Tested { selection, mean, off, folds } in &scores.tests {
-            let off = if *folds > 1 { format!(" ±{off:.4}") } else { String::new() };
-            table.row([selection.name().to_owned(), format!("{mean:.4}{off}"), folds.to_string()]);
-        }
-        text += &table.render();
-    }
-    let effort = &champion.effort;
-    text += &format!(
-        "{} formulas, {} of them replayed, {:.2e} node evaluations, {} ({:.2e} a second)\n",
-        number(effort.formulas),
-        number(effort.replays),
-        effort.node_evaluations as f64,
-        span(Duration::try_from_secs_f64(effort.seconds).unwrap_or_default()),
-        effort.node_evaluations as f64 / effort.seconds.max(1e-9)
-    );
-    text + &format!(
-        "written: {} and {}\ntry: freshet simulate {} --policy evolved:{},nad,age --budget {}%\n",
-        out.display(),
-        plot.display(),
-        example(champion),
-        out.display(),
-        champion.settings.budget * 100.0
-    )
-}
-
-fn example(champion: &Champion) -> String {
-    match (champion.data.strip_prefix(SYNTHETIC), champion.data.strip_prefix(STORE)) {
-        (Some(spec), _) => format!("--synthetic {spec}"),
-        (_, Some(path)) => format!("--store {path}"),
-        _ => champion.data.clone(),
-    }
-}
-
-/// The best and the mean, generation by generation, over all runs.
-fn history(journal: &Journal) -> String {
-    let Settings { fitness, .. } = journal.settings;
-    let runs: Vec<&[Generation]> = journal
-        .finished
-        .iter()
-        .map(|run| run.history.as_slice())
-        .chain(journal.current.iter().map(|current| current.history.as_slice()))
-        .collect();
-    let longest = runs.iter().map(|run| run.len()).max().unwrap_or(0);
-    let title = format!("{} by generation, {} runs", fitness.name(), runs.len());
-    let curve = |name: &str, of: fn(&Generation) -> f64| {
-        let at = |generation: usize| runs.iter().filter_map(move |run| run.get(generation)).map(of);
-        let mean = (0..longest).map(|generation| {
-            let count = at(generation).count().max(1) as f64;
-            ((generation + 1) as f64, at(generation).sum::<f64>() / count)
-        });
-        let band = (0..longest).map(|generation| {
-            let (low, high) =
-                (at(generation).fold(f64::INFINITY, f64::min), at(generation).fold(0.0, f64::max));
-            ((generation + 1) as f64, low, high)
-        });
-        Series::line(name, mean).band(band)
-    };
-    Plot::new(title, Axis::linear("generation"), Axis::linear(fitness.name()))
-        .with(curve("best so far", |generation| generation.best))
-        .with(curve("mean of all", |generation| generation.mean))
-        .svg()
-}
-
 fn list_terminals() -> anyhow::Result<ExitCode> {
     let mut table = Table::new(&[("terminal", Align::Left), ("what it is of a page", Align::Left)]);
     for terminal in Terminal::ALL {
@@ -377,25 +311,23 @@ fn explained(global: &Global, arguments: &EvolveArgs, path: &Path, talk: &Talk) 
         ))
     })?;
     let plot = path.with_extension("surface.svg");
-    write(&plot, surface(&found.surface, &champion.formula).as_bytes())?;
+    write(&plot, evolved::surface(&found.surface, &champion.formula).as_bytes())?;
     let text = if global.json {
-        let terminals: Vec<_> = found
-            .terminals
-            .iter()
-            .map(|one| json!({ "terminal": one.terminal.name(), "loss": one.loss, "off": one.off }))
-            .collect();
-        json!({
-            "formula": champion.formula,
-            "fitness": champion.settings.fitness.name(),
-            "worth": found.worth,
-            "pages": found.pages,
-            "terminals": terminals,
-            "plot": plot,
-        })
-        .to_string()
-            + "\n"
+        let terminals = found.terminals.iter().map(|one| TerminalLoss {
+            terminal: one.terminal.name(),
+            loss: one.loss,
+            off: one.off,
+        });
+        json_line(&ExplainedFormula {
+            formula: &champion.formula,
+            fitness: champion.settings.fitness.name(),
+            worth: found.worth,
+            pages: found.pages,
+            terminals: terminals.collect(),
+            plot: &plot,
+        })?
     } else {
-        explanation(&found, &champion.formula, champion.settings.fitness, &plot)
+        evolved::explanation(&found, &champion.formula, champion.settings.fitness, &plot)
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
@@ -416,42 +348,4 @@ fn own_data(champion: &Champion, talk: &Talk) -> anyhow::Result<Dataset> {
     }
     talk.say(&format!("by {data}, which it was bred on"));
     Dataset::load(Path::new(data)).with_context(|| hint)
-}
-
-fn explanation(found: &Explained, formula: &str, fitness: Fitness, plot: &Path) -> String {
-    let mut text = format!(
-        "{formula}\n{} {:.4} on {} pages; what it loses if a terminal's values change hands between pages:\n",
-        fitness.name(),
-        found.worth,
-        number(found.pages as u64)
-    );
-    let mut table =
-        Table::new(&[("terminal", Align::Left), ("loss", Align::Right), ("what it is", Align::Left)]);
-    for one in &found.terminals {
-        table.row([
-            one.terminal.name().to_owned(),
-            format!("{:.4} ±{:.4}", one.loss, one.off),
-            one.terminal.about().to_owned(),
-        ]);
-    }
-    text += &table.render();
-    text + &format!("written: {}\n", plot.display())
-}
-
-/// The score by the two terminals that matter most, in ten shades: the darkest tenth is visited first.
-fn surface(surface: &Surface, formula: &str) -> String {
-    const SHADES: usize = 10;
-    let label = |terminal: Terminal| Axis::linear(format!("{}: {}", terminal.name(), terminal.about()));
-    let mut plot = Plot::new(shortened(formula), label(surface.across), label(surface.up));
-    for shade in (0..SHADES).rev() {
-        let is_own = |rank: f64| ((rank * SHADES as f64) as usize).min(SHADES - 1) == shade;
-        let cells = surface.cells.iter().filter(|cell| is_own(cell.2)).map(|(x, y, _)| (*x, *y));
-        let name = match shade {
-            0 => "visited last".to_owned(),
-            9 => "visited first".to_owned(),
-            _ => " ".to_owned(),
-        };
-        plot = plot.with(Series::cells(name, cells, surface.cell, 0.05 + 0.95 * shade as f64 / 9.0));
-    }
-    plot.svg()
 }

@@ -1,20 +1,30 @@
 //! `freshet export`: histories of the store or of a dataset, as a file that others read.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde::Serialize;
 
 use freshet::dataset::counts::DatasetCounts;
 use freshet::dataset::disk::DatasetReader;
 use freshet::dataset::export::{ExportOptions, Source, export};
+use freshet::dataset::group::GroupInfo;
 use freshet::dataset::stored::Stored;
 use freshet::report::number;
 
 use crate::cli::{ExportArgs, Global};
 use crate::settings::{Given, Settings, Usage};
-use crate::terminal::Talk;
+use crate::terminal::{Talk, json_line, print};
+
+/// The file that was written, as JSON has it.
+#[derive(Serialize)]
+struct Exported<'a> {
+    out: &'a Path,
+    format: &'a str,
+    name: &'a str,
+    groups: &'a [GroupInfo],
+    counts: &'a DatasetCounts,
+}
 
 pub fn run(global: &Global, arguments: &ExportArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let out = &arguments.out;
@@ -35,16 +45,12 @@ pub fn run(global: &Global, arguments: &ExportArgs, talk: &Talk) -> anyhow::Resu
     let mut bar = talk.count("pages");
     let meta = export(&mut source, format, &arguments.out, &options, &mut |done, all| bar.show(done, all))?;
     bar.finish();
-    let text = if global.json {
-        json!({ "out": arguments.out, "format": meta.format, "name": meta.name, "groups": meta.groups,
-                "counts": meta.counts })
-        .to_string()
-            + "\n"
+    print(&if global.json {
+        let (format, name, groups, counts) = (&meta.format, &meta.name, &meta.groups, &meta.counts);
+        json_line(&Exported { out: &arguments.out, format, name, groups, counts })?
     } else {
         said(&arguments.out, &meta.counts)
-    };
-    std::io::stdout().write_all(text.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
+    })
 }
 
 /// One line of what a file or a dataset holds.

@@ -1,10 +1,12 @@
 //! `freshet import`: a file of histories, or a recording, into a dataset.
 
-use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde::Serialize;
 
+use freshet::dataset::counts::DatasetCounts;
+use freshet::dataset::group::GroupInfo;
 use freshet::dataset::import::{ImportOptions, import};
 use freshet::dataset::parse_time;
 
@@ -12,7 +14,17 @@ use super::export;
 use crate::cli::{Global, ImportArgs};
 use crate::settings::Usage;
 use crate::settings::when;
-use crate::terminal::Talk;
+use crate::terminal::{Talk, json_line, print};
+
+/// The dataset that was made, as JSON has it.
+#[derive(Serialize)]
+struct Imported<'a> {
+    out: &'a Path,
+    name: &'a str,
+    source: &'a str,
+    groups: &'a [GroupInfo],
+    counts: &'a DatasetCounts,
+}
 
 pub fn run(global: &Global, arguments: &ImportArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let start_ms = arguments.start.as_deref().map(|text| {
@@ -37,14 +49,10 @@ pub fn run(global: &Global, arguments: &ImportArgs, talk: &Talk) -> anyhow::Resu
         bar.show(done, all.max(done));
     })?;
     bar.finish();
-    let text = if global.json {
-        json!({ "out": out, "name": manifest.name, "source": manifest.source, "groups": manifest.groups,
-                "counts": manifest.counts })
-        .to_string()
-            + "\n"
+    print(&if global.json {
+        let (name, source, groups) = (&manifest.name, &manifest.source, &manifest.groups);
+        json_line(&Imported { out, name, source, groups, counts: &manifest.counts })?
     } else {
         export::said(out, &manifest.counts)
-    };
-    std::io::stdout().write_all(text.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
+    })
 }

@@ -6,17 +6,23 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use serde_json::json;
+use serde::Serialize;
 
 use freshet::dataset::Dataset;
-use freshet::report::plot::{Axis, Plot, Series};
-use freshet::report::{Align, Table, rate};
-use freshet::reproduce::{
-    Curve, Effort, Figure, Kind, Numbers, Reproduced, Scale, avrachenkov, gp4c, grimes_ford, longevity,
-};
+use freshet::report::reproduced;
+use freshet::reproduce::{Curve, Effort, Numbers, Reproduced, avrachenkov, gp4c, grimes_ford, longevity};
 
 use crate::cli::{Global, Paper, ReproduceArgs};
-use crate::terminal::Talk;
+use crate::terminal::{Talk, json_line};
+
+/// What was reproduced and the files it is in, as JSON has it.
+#[derive(Serialize)]
+struct ReproducedFiles<'a> {
+    runs: u32,
+    seed: u64,
+    files: &'a [PathBuf],
+    reproduced: &'a Reproduced,
+}
 
 pub fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     if let (Some(dataset), Paper::Avrachenkov | Paper::GrimesFord) = (&arguments.dataset, arguments.paper) {
@@ -44,11 +50,12 @@ pub fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> anyhow::R
     let files = write_files(&arguments.out, name, &found)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     if global.json {
-        let all = json!({ "runs": effort.runs, "seed": effort.seed, "files": files, "reproduced": found });
-        serde_json::to_writer(&mut out, &all)?;
-        writeln!(out)?;
+        let Effort { runs, seed } = effort;
+        out.write_all(
+            json_line(&ReproducedFiles { runs, seed, files: &files, reproduced: &found })?.as_bytes(),
+        )?;
     } else {
-        out.write_all(printed(&found).as_bytes())?;
+        out.write_all(reproduced::tables(&found).as_bytes())?;
     }
     out.flush()?;
     talk.say(&format!("{} files in {}", files.len(), arguments.out.display()));
@@ -63,35 +70,6 @@ fn recorded(path: &Path) -> anyhow::Result<Dataset> {
     Ok(dataset)
 }
 
-fn printed(found: &Reproduced) -> String {
-    let mut text = format!("{}\n", found.paper);
-    for experiment in &found.experiments {
-        text.push_str(&format!("\n{}\n", experiment.title));
-        for table in &experiment.tables {
-            text.push('\n');
-            text.push_str(&printed_table(table));
-        }
-        text.push('\n');
-        for note in &experiment.notes {
-            text.push_str(&format!("  - {note}\n"));
-        }
-    }
-    text
-}
-
-fn printed_table(numbers: &Numbers) -> String {
-    let aligned =
-        |(at, head): (usize, &String)| (head.clone(), if at == 0 { Align::Left } else { Align::Right });
-    let heads: Vec<(String, Align)> = numbers.heads.iter().enumerate().map(aligned).collect();
-    let heads: Vec<(&str, Align)> = heads.iter().map(|(head, align)| (head.as_str(), *align)).collect();
-    let mut table = Table::new(&heads);
-    for (name, values) in &numbers.rows {
-        let cells = values.iter().map(|value| if value.is_finite() { rate(*value) } else { "-".to_owned() });
-        table.row(std::iter::once(name.clone()).chain(cells));
-    }
-    table.render()
-}
-
 /// A plot and its numbers for each figure, and the tables; the names of all.
 fn write_files(folder: &Path, paper: &str, found: &Reproduced) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
@@ -104,7 +82,7 @@ fn write_files(folder: &Path, paper: &str, found: &Reproduced) -> anyhow::Result
     for experiment in &found.experiments {
         for figure in &experiment.figures {
             let name = format!("{paper}-{}", figure.name);
-            write(format!("{name}.svg"), drawn(figure).svg().as_bytes())?;
+            write(format!("{name}.svg"), reproduced::picture(figure).svg().as_bytes())?;
             write(format!("{name}.csv"), &curves_csv(&figure.curves)?)?;
         }
         for (table, at) in experiment.tables.iter().zip(1..) {
@@ -112,34 +90,6 @@ fn write_files(folder: &Path, paper: &str, found: &Reproduced) -> anyhow::Result
         }
     }
     Ok(files)
-}
-
-fn drawn(figure: &Figure) -> Plot {
-    let plot = Plot::new(figure.title.clone(), axis(&figure.across), axis(&figure.up));
-    let mut references = 0;
-    figure.curves.iter().fold(plot, |plot, curve| {
-        references += usize::from(curve.kind == Kind::Reference);
-        let series = series(curve);
-        plot.with(if references == 2 { series.dotted() } else { series })
-    })
-}
-
-fn axis(scale: &Scale) -> Axis {
-    let label = scale.label.clone();
-    let axis = if scale.log { Axis::log(label) } else { Axis::linear(label) };
-    let axis = scale.from.map_or(axis.clone(), |from| axis.from(from));
-    scale.to.map_or(axis.clone(), |to| axis.to(to))
-}
-
-fn series(curve: &Curve) -> Series {
-    let (name, points) = (curve.name.clone(), curve.points.iter().map(|point| (point.x, point.y)));
-    let band = curve.points.iter().filter_map(|point| point.bounds.map(|(low, high)| (point.x, low, high)));
-    match curve.kind {
-        Kind::Measured => Series::line(name, points).band(band),
-        Kind::Reference => Series::line(name, points).dashed().grey(),
-        Kind::Histogram => Series::bars(name, points).grey(),
-        Kind::Scatter => Series::points(name, points),
-    }
 }
 
 fn curves_csv(curves: &[Curve]) -> anyhow::Result<Vec<u8>> {

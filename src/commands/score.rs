@@ -1,22 +1,34 @@
-//! `freshet score`: the store, held against the truth of a web that is up.
+//! `freshet score`: the store compared with the true state of a web that is up.
 
-use std::io::Write as _;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use serde_json::json;
+use serde::Serialize;
 
-use freshet::model_web::judge::score::{MOMENTS, ScoreFigures, ScoreGroup, WebScores};
+use freshet::model_web::judge::score::{MOMENTS, WebScores};
 use freshet::model_web::judge::stored_past;
 use freshet::model_web::judge::truth_client::{TruthClient, TruthError};
-use freshet::model_web::judge::{JudgedTexts, TruthSource, Witness, judge};
-use freshet::report::{Align, Table, number, span};
+use freshet::model_web::judge::{JudgedTexts, TruthSource, judge};
+use freshet::report;
 use freshet::store;
 use freshet::time::Timestamp;
 
 use crate::cli::{Global, ScoreArgs};
 use crate::settings::{Settings, Usage};
+use crate::terminal::{json, print};
+
+/// The scores of a store, as JSON has them.
+#[derive(Serialize)]
+struct StoreScores<'a> {
+    /// The first visit, in seconds since 1970.
+    since: f64,
+    /// Now, in seconds since 1970.
+    at: f64,
+    moments: usize,
+    day_seconds: Option<f64>,
+    #[serde(flatten)]
+    scores: &'a WebScores,
+}
 
 pub fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<ExitCode> {
     let path = Settings::store(global)?;
@@ -35,7 +47,7 @@ pub fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<ExitCode> {
     let visits = pasts.values().filter_map(|past| past.visits.first());
     let Some(since) = visits.map(|seen| seen.at).min_by(f64::total_cmp) else {
         bail!(
-            "`{}` holds no page of the web at `{}`; crawl it first, or name another store with --store",
+            "`{}` has no page of the web at `{}`; crawl it first, or name another store with --store",
             path.display(),
             arguments.truth
         );
@@ -51,79 +63,11 @@ pub fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<ExitCode> {
         text: &mut |witness, path, at| Ok(runtime.block_on(asker.text(witness, path, at))?),
     };
     let scores = judge(&web, &pasts, since, now, &mut ask)?;
-    let text =
-        if global.json { as_json(&scores, &web, since, now)? } else { as_text(&scores, &web, since, now) };
-    std::io::stdout().write_all(text.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn as_json(scores: &WebScores, web: &[Witness], since: f64, now: f64) -> anyhow::Result<String> {
-    let score = json!({
-        "since": since,
-        "at": now,
-        "moments": MOMENTS,
-        "day_seconds": web.first().map(|witness| witness.clock.day.as_secs_f64()),
-        "all": scores.all,
-        "sites": scores.sites,
-        "behaviours": scores.behaviours,
-        "curve": scores.curve,
-    });
-    Ok(serde_json::to_string_pretty(&score)? + "\n")
-}
-
-fn as_text(scores: &WebScores, web: &[Witness], since: f64, now: f64) -> String {
-    let day = web.first().map_or(Duration::ZERO, |witness| witness.clock.day);
-    let past = Duration::try_from_secs_f64(now - since).unwrap_or_default();
-    let groups = || [&scores.all].into_iter().chain(&scores.sites).chain(&scores.behaviours);
-    let days = if day.is_zero() { 0.0 } else { past.as_secs_f64() / day.as_secs_f64() };
-    format!(
-        "Now\n{}\nOver the past {} ({days:.1} days of the web), mean of {MOMENTS} moments\n{}",
-        table(groups(), |group| &group.now),
-        span(past),
-        table(groups(), |group| &group.past),
-    )
-}
-
-fn table<'a>(
-    groups: impl Iterator<Item = &'a ScoreGroup>,
-    of: impl Fn(&ScoreGroup) -> &ScoreFigures,
-) -> String {
-    let mut table = Table::new(&[
-        ("", Align::Left),
-        ("living", Align::Right),
-        ("held", Align::Right),
-        ("fresh", Align::Right),
-        ("staleness", Align::Right),
-        ("age", Align::Right),
-        ("missed", Align::Right),
-        ("found after", Align::Right),
-        ("dead", Align::Right),
-        ("still held", Align::Right),
-    ]);
-    let none = || "-".to_owned();
-    let percent = |share: Option<f64>| share.map_or_else(none, freshet::report::percent);
-    let time = |seconds: Option<f64>| {
-        let span_of = |seconds| Duration::try_from_secs_f64(seconds).ok().map(span);
-        seconds.and_then(span_of).unwrap_or_else(none)
-    };
-    // Means over the past are seldom whole.
-    let count = |mean: f64| {
-        if mean.fract() == 0.0 { number(mean as u64) } else { format!("{mean:.1}") }
-    };
-    for group in groups {
-        let figures = of(group);
-        table.row([
-            group.name.clone(),
-            count(figures.living),
-            percent(figures.coverage),
-            percent(figures.freshness),
-            figures.staleness.map_or_else(none, |staleness| format!("{staleness:.3}")),
-            time(figures.age_seconds),
-            count(figures.missed),
-            time(figures.discovery_seconds),
-            count(figures.dead),
-            percent(figures.dead_held),
-        ]);
-    }
-    table.render()
+    let day = web.first().map(|witness| witness.clock.day);
+    print(&if global.json {
+        let day_seconds = day.map(|day| day.as_secs_f64());
+        json(&StoreScores { since, at: now, moments: MOMENTS, day_seconds, scores: &scores })?
+    } else {
+        report::scores::scores(&scores, day.unwrap_or_default(), since, now)
+    })
 }

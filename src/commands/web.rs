@@ -1,11 +1,11 @@
 //! `freshet web`: a web on loopback that changes, until it is told to stop.
 
-use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use serde_json::json;
+use serde::Serialize;
 use tokio::sync::watch;
 
 use freshet::model_web::{Announcing, Clock, Recording, Rhythm, Server, ServerError, Validity, WebSpec};
@@ -15,7 +15,17 @@ use freshet::time::Timestamp;
 use crate::cli::{Global, WebArgs};
 use crate::settings::Usage;
 use crate::settings::when::duration;
-use crate::terminal::Talk;
+use crate::terminal::{self, Talk, json};
+
+/// The web that is up, as JSON has it.
+#[derive(Serialize)]
+struct ServedWeb<'a> {
+    seeds: &'a [String],
+    start: f64,
+    day_seconds: f64,
+    spec: Option<WebSpec>,
+    replay: Option<&'a Path>,
+}
 
 pub fn run(global: &Global, arguments: &WebArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     // A descriptor a host, and one a connection; where no more can be had, binding says so.
@@ -79,20 +89,17 @@ fn print(
 ) -> anyhow::Result<()> {
     let seeds: Vec<String> = server.origins().map(|origin| format!("{origin}/")).collect();
     let text = if global.json {
-        let web = json!({
-            "seeds": seeds,
-            "start": clock.seconds_at(0.0),
-            "day_seconds": clock.day.as_secs_f64(),
-            "spec": arguments.replay.is_none().then(|| spec(arguments)),
-            "replay": arguments.replay,
-        });
-        serde_json::to_string_pretty(&web)? + "\n"
+        json(&ServedWeb {
+            seeds: &seeds,
+            start: clock.seconds_at(0.0),
+            day_seconds: clock.day.as_secs_f64(),
+            spec: arguments.replay.is_none().then(|| spec(arguments)),
+            replay: arguments.replay.as_deref(),
+        })?
     } else {
         seeds.iter().map(|seed| format!("{seed}\n")).collect()
     };
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
+    terminal::print(&text)?;
     let pages = match &arguments.replay {
         Some(folder) => format!("recorded pages of `{}`", folder.display()),
         None => format!("{} pages", number(u64::from(arguments.pages))),
@@ -111,7 +118,7 @@ fn print(
     if let Some(seed) = seeds.first() {
         talk.say(&format!(
             "the truth: {seed}.truth/site and {seed}.truth/page?path=/; \
-             to hold a crawl against it: freshet score --truth {seed}"
+             to compare a crawl with it: freshet score --truth {seed}"
         ));
     }
     Ok(())

@@ -2,12 +2,17 @@
 
 pub mod changes;
 pub mod check;
+pub mod comparison;
 pub mod crawl;
 pub mod diff;
 pub mod estimates;
+pub mod evolved;
 pub mod history;
 pub mod plan;
 pub mod plot;
+pub mod replays;
+pub mod reproduced;
+pub mod scores;
 pub(crate) mod spark;
 pub mod status;
 pub(crate) mod stripes;

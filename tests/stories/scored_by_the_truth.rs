@@ -181,7 +181,7 @@ fn what_is_no_truth_is_told_so() {
     let web = Web::on_day(&freshet, 1.0, 0, &["--hosts", "1", "--pages", "3"]);
     let seeds = freshet.seeds(&[site.url("/")]);
     freshet.json(&["crawl", "--seeds", &seeds, "--json", "--allow-private", "--delay", "0"]);
-    fails(&freshet, &web.seeds[0], 1, "holds no page of the web");
+    fails(&freshet, &web.seeds[0], 1, "has no page of the web");
     fails(&freshet, &site.url("/"), 1, "tells no truth: it answers 404");
     site.page("/.truth/site", Reply::text("{\"pages\": []}"));
     fails(&freshet, &site.url("/"), 1, "tells no truth: missing field");

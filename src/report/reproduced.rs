@@ -1,0 +1,65 @@
+//! Experiments that were run again, drawn as tables and pictures.
+
+use crate::reproduce::{Curve, Figure, Kind, Numbers, Reproduced, Scale};
+
+use super::plot::{Axis, Plot, Series};
+use super::{Align, Table, rate};
+
+/// The tables and notes of every experiment.
+pub fn tables(found: &Reproduced) -> String {
+    let mut text = format!("{}\n", found.paper);
+    for experiment in &found.experiments {
+        text.push_str(&format!("\n{}\n", experiment.title));
+        for table in &experiment.tables {
+            text.push('\n');
+            text.push_str(&drawn(table));
+        }
+        text.push('\n');
+        for note in &experiment.notes {
+            text.push_str(&format!("  - {note}\n"));
+        }
+    }
+    text
+}
+
+fn drawn(numbers: &Numbers) -> String {
+    let aligned =
+        |(at, head): (usize, &String)| (head.clone(), if at == 0 { Align::Left } else { Align::Right });
+    let heads: Vec<(String, Align)> = numbers.heads.iter().enumerate().map(aligned).collect();
+    let heads: Vec<(&str, Align)> = heads.iter().map(|(head, align)| (head.as_str(), *align)).collect();
+    let mut table = Table::new(&heads);
+    for (name, values) in &numbers.rows {
+        let cells = values.iter().map(|value| if value.is_finite() { rate(*value) } else { "-".to_owned() });
+        table.row(std::iter::once(name.clone()).chain(cells));
+    }
+    table.render()
+}
+
+/// The picture of a figure.
+pub fn picture(figure: &Figure) -> Plot {
+    let plot = Plot::new(figure.title.clone(), axis(&figure.across), axis(&figure.up));
+    let mut references = 0;
+    figure.curves.iter().fold(plot, |plot, curve| {
+        references += usize::from(curve.kind == Kind::Reference);
+        let series = series(curve);
+        plot.with(if references == 2 { series.dotted() } else { series })
+    })
+}
+
+fn axis(scale: &Scale) -> Axis {
+    let label = scale.label.clone();
+    let axis = if scale.log { Axis::log(label) } else { Axis::linear(label) };
+    let axis = scale.from.map_or(axis.clone(), |from| axis.from(from));
+    scale.to.map_or(axis.clone(), |to| axis.to(to))
+}
+
+fn series(curve: &Curve) -> Series {
+    let (name, points) = (curve.name.clone(), curve.points.iter().map(|point| (point.x, point.y)));
+    let band = curve.points.iter().filter_map(|point| point.bounds.map(|(low, high)| (point.x, low, high)));
+    match curve.kind {
+        Kind::Measured => Series::line(name, points).band(band),
+        Kind::Reference => Series::line(name, points).dashed().grey(),
+        Kind::Histogram => Series::bars(name, points).grey(),
+        Kind::Scatter => Series::points(name, points),
+    }
+}
