@@ -83,7 +83,7 @@ async fn watch(
         })?;
     if let Some(hooked) = hooked {
         // No more changes come: the commands that run are waited for.
-        crawler.tell_nobody();
+        crawler.stop_telling();
         hooked.finish(talk).await?;
     }
     Ok(last)

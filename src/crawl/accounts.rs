@@ -8,7 +8,7 @@ use crate::fetch::visit::{OutcomeClass, Waiting};
 use crate::store::Tally;
 use crate::unique::Refusal;
 
-/// What a crawl has done so far.
+/// The counts of a crawl so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Requests that were sent, for robots.txt and sitemaps too.
@@ -76,7 +76,7 @@ impl VisitCounts {
 /// The counts of a crawl, and how much of the traffic is in the store.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accounts {
-    /// What is shown.
+    /// The counts that people see.
     pub(super) counts: Counts,
     /// Traffic of this cycle that was counted.
     counted: Traffic,

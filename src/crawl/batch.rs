@@ -1,4 +1,4 @@
-//! What is recorded together: visits as they came home, and what came of them.
+//! Batches: visits that are recorded together, and the results.
 
 use crate::change::ChangeSettings;
 use crate::change::changed_when::ChangedWhen;
@@ -10,10 +10,10 @@ use crate::store::{Change, ReadContent, Tally};
 use crate::time::Timestamp;
 use crate::unique::{NewPage, Refusal};
 
-/// Visits and whatever else is committed with them.
+/// Visits, and the other facts that are committed with them.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// In the order in which they came home.
+    /// In the order in which they ended.
     pub visits: Vec<VisitRecord>,
     /// Pages found elsewhere than on a page (in sitemaps).
     pub found: Vec<NewPage>,
@@ -21,13 +21,13 @@ pub struct Batch {
     pub sitemap_dates: Vec<(Fingerprint, i64)>,
     /// Seeds that redirect: the address they lead to becomes a seed with their wishes.
     pub adopted_seeds: Vec<(SeedId, PageUrl)>,
-    /// What the fetcher learnt of hosts.
+    /// Reports of the fetcher on hosts.
     pub hosts: Vec<HostReport>,
     /// Hosts whose sitemaps were read.
     pub sitemaps_read: Vec<(Host, Timestamp)>,
     /// Links that were not taken, by reason.
     pub refusals: Vec<(Refusal, u64)>,
-    /// What was spent.
+    /// Requests and bytes, and visits that were put off.
     pub tally: Tally,
     /// When it is recorded.
     pub now: Timestamp,
@@ -56,7 +56,7 @@ pub struct VisitRecord {
     pub page: PageId,
     /// How the visit ended.
     pub attempt: Attempt,
-    /// What it brought.
+    /// The content that it brought.
     pub content: Option<Content>,
     /// The `ETag` of the answer.
     pub etag: Option<String>,
@@ -64,13 +64,13 @@ pub struct VisitRecord {
     pub last_modified: Option<String>,
     /// The page asks not to be indexed.
     pub noindex: bool,
-    /// What the host was asked to compare.
+    /// The validators that the request named.
     pub validator: Option<&'static str>,
-    /// A hash of what decided which of its links were taken.
+    /// A hash of the rules by which its links were taken.
     pub rules: u64,
-    /// A hash of the rules that left its text; 0: there were none.
+    /// A hash of the rules by which its text was read; 0: no rules.
     pub text_rules: u64,
-    /// What counts as a change of this page.
+    /// When this page counts as changed.
     pub changed_when: ChangedWhen,
     /// Pages that were found on it and were not known.
     pub found: Vec<NewPage>,
@@ -80,11 +80,11 @@ pub struct VisitRecord {
     pub entry_dates: Option<Vec<i64>>,
     /// The page it redirects to.
     pub redirect: Option<Fingerprint>,
-    /// The page that it is another spelling of.
+    /// The page that stands for it.
     pub alias: Option<Fingerprint>,
 }
 
-/// What a fetched page holds.
+/// The content of a page that was fetched.
 #[derive(Debug)]
 pub enum Content {
     /// The bytes that the store holds of it already.
@@ -103,10 +103,10 @@ impl Content {
     }
 }
 
-/// What came of a batch.
+/// The results of a batch.
 #[derive(Debug, Default)]
 pub struct Recorded {
-    /// Pages that are really new, with their ids.
+    /// Pages that the store did not know, with their ids.
     pub new: Vec<AddedPage>,
     /// For each visit of the batch, in its order, how it was judged.
     pub visits: Vec<RecordedVisit>,
@@ -132,7 +132,7 @@ pub struct AddedPage {
     pub host: HostId,
     /// Its address.
     pub url: PageUrl,
-    /// What a policy sees of it.
+    /// Its state, as a policy sees it.
     pub state: PageState,
 }
 

@@ -245,7 +245,9 @@ impl<'a, W: Web> Cycle<'a, W> {
                     self.planned.insert(visit.page, visit);
                     self.fetcher.submit(request);
                 }
-                Err(error) => tracing::warn!(url = visit.url, %error, "a stored page has a URL that is none"),
+                Err(error) => {
+                    tracing::warn!(url = visit.url, %error, "a stored page is left out: its URL can't be read")
+                }
             }
         }
     }

@@ -1,12 +1,13 @@
 //! How important pages are, by the links among them.
 //!
-//! Comes in: pages, numbered from 0, and which links to which. Goes out: a weight for each page, as visits to an
-//! important page are worth more. What must stay true: weights are finite and above 0, their mean is 1, so that
-//! they are no budget of their own; how pages are numbered and in which order links come does not matter; and a page
-//! to which all the pages link that link to another one, and more, is not below it.
+//! Pages, numbered from 0, and their links come in; a weight for each page goes out, because visits to an important page are
+//! worth more. Always true: weights are finite and above 0; their mean is 1, so that they don't change the budget; the
+//! numbers of the pages and the order of the links don't matter; and a page that has all the links that lead to another
+//! page, and more, is not below it.
 
-/// Links that are gathered before they are sorted in, at the least; beyond, an eighth of what there is. So they take
-/// a byte for each link that is sorted in, and sorting in is done a number of times that grows with the logarithm.
+/// The fewest links that are gathered before they are sorted in. In a large graph it is an eighth of the links that are
+/// sorted already: gathering takes a byte for each of those, and sorting is done a number of times that grows with the
+/// logarithm of the links.
 const WAITING: usize = 1 << 16;
 const WAITING_SHARE: usize = 8;
 
@@ -117,7 +118,7 @@ pub(super) fn inlinks(graph: &LinkGraph) -> Vec<f64> {
     weights
 }
 
-/// How probably a reader follows a link, rather than go to any page at all (Brin & Page 1998, §2.1.1).
+/// Probability that a reader follows a link instead of going to any page (Brin & Page 1998, §2.1.1).
 const DAMPING: f64 = 0.85;
 /// A round that moves the weights by less than this, in the mean, is the last.
 const STEADY: f64 = 1e-9;
@@ -275,7 +276,7 @@ mod tests {
 
         #[test]
         fn a_page_with_all_the_links_of_another_and_more_is_not_below_it(links in many_links()) {
-            // Whoever links to page 0 links to page 1.
+            // Every page that links to page 0 links to page 1.
             let mut links = links;
             links.retain(|link| *link != (1, 0));
             let more: Vec<(u32, u32)> =

@@ -1,4 +1,4 @@
-//! What pages and their policy have learnt: priors, and memories made again.
+//! Learning: the priors of a policy, and its memories of pages made again from the log.
 //!
 //! Priors are fitted again whenever there are a quarter more visits that had something to compare with
 //! ([`is_time_to_fit`]), and pages are learnt again from the log if they moved.
@@ -14,13 +14,12 @@ use crate::policy::{Learnt, Policy};
 use crate::store::{Commit, PageFacts, PageRefold, Store, StoreError, Wanted};
 use crate::time::Age;
 
-/// Pages that are looked at for a fit, at the most: evenly taken from all.
+/// The most pages that a fit reads, evenly taken from all.
 const MOST_PAGES: u64 = 200_000;
 /// A prior that moved less than this, as a ratio, is left as it was: learning all pages again would change nothing.
 const NEARLY: f64 = 1.05;
 
-/// The priors that the policy should go by: those of the store, or new ones if it is time for a fit. Says whether they
-/// are new.
+/// The priors for the policy: those of the store, or new ones if it is time for a fit. Says whether they are new.
 pub fn priors(store: &mut dyn Store, policy: &dyn Policy) -> Result<(Priors, bool), StoreError> {
     let held = store.priors()?;
     let Some(kind) = policy.prior_kind() else {
@@ -159,7 +158,7 @@ pub fn relearn(
     Ok(done)
 }
 
-/// What a policy learns from these visits of a page.
+/// The memory that a policy has of a page after these visits.
 pub(super) fn taught(lessons: &[Lesson], host: HostId, depth: Depth, policy: &dyn Policy) -> Learnt {
     let mut learnt = Learnt::default();
     for lesson in lessons {
@@ -173,7 +172,7 @@ pub fn believe(policy: &mut dyn Policy, priors: &Priors) {
     policy.believe(priors);
 }
 
-/// What a policy would have learnt of every page, if that is not what the store holds. The store is left as it is.
+/// The memories that a policy would have of all pages; `None` if the store has them. The store stays as it is.
 pub fn learnt_otherwise(
     store: &mut dyn Store,
     policy: &dyn Policy,

@@ -1,4 +1,8 @@
-//! The live loop: cycles until told to stop.
+//! The live loop: cycles, one after the other, until the crawl is told to stop.
+//!
+//! `cycle.rs` is one cycle, start to end. `opening.rs` reads what it starts from, `planner.rs` decides which pages it visits
+//! and when, `arrivals.rs` takes the visits that end, `writer.rs` hands them to `record.rs`, which judges and stores them.
+//! [`monitor`] runs cycles at fixed times, and [`preview`] says what the next one would do.
 
 mod accounts;
 mod arrivals;
@@ -45,88 +49,105 @@ use record::Recorder;
 use weights::{WeightBy, Weights};
 use writer::WriterPlace;
 
-/// How a crawl works.
+/// The settings of a crawl.
 #[derive(Clone, Debug)]
 pub struct CrawlSettings {
+    /// How requests are sent.
     pub fetch: FetchSettings,
-    /// Requests a cycle may send; none: as many as there are pages.
+    /// Requests that a cycle may send; `None`: as many as its pages need.
     pub budget: Option<u64>,
+    /// Cycles that the crawl runs.
     pub cycles: u64,
-    /// From the start of one cycle to that of the next, if they are regular: a cycle asks no host for more than its
-    /// delay allows in that time.
+    /// Time from the start of one cycle to the start of the next, if they are regular. A cycle asks no host for more than its
+    /// pause allows in that time.
     pub every: Option<Duration>,
-    /// Of a cycle's visits, the share that goes to pages never visited; `None`: they compete with the others.
+    /// Share of a cycle's visits that goes to pages never visited; `None`: they compete with the others.
     pub discover: Option<f64>,
-    /// What the importance of pages goes by.
+    /// How pages get their importance.
     pub weight: WeightBy,
-    /// Pages are visited again once their score reaches it; `None`: all that the budget has room for.
+    /// Pages are visited again once their score reaches this; `None`: as many as the budget has room for.
     pub threshold: Option<f64>,
-    /// Redirects that are followed.
+    /// Redirects that are followed in a row.
     pub redirects: u32,
-    /// Look for sitemaps.
+    /// Sitemaps are read.
     pub sitemaps: bool,
-    /// Fingerprints kept in memory.
+    /// Pages that the set of known pages holds in memory.
     pub max_known: usize,
-    /// A hash of what decides which links are taken (the seeds are mixed in): a page that was read by other rules is
-    /// read again though it did not change.
+    /// A hash of the rules by which links are taken, to which the seeds are added. A page that was read by other rules is
+    /// read again, changed or not.
     pub rules: u64,
 }
 
-/// What a single cycle may do.
+/// The limits of a single cycle.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CycleLimits {
+    /// Requests that it may send.
     pub budget: Option<u64>,
+    /// Score from which pages are visited again.
     pub threshold: Option<f64>,
-    /// After that it plans nothing more.
+    /// Time after which it plans no more visits.
     pub time: Option<Duration>,
 }
 
-/// What went wrong with the crawl itself; a page that fails is an outcome, never this.
+/// An error of the crawl itself. A page that fails is an outcome, never this.
 #[derive(Debug, thiserror::Error)]
 pub enum CrawlError {
+    /// The store could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The writer's thread could not be started.
     #[error("the writer could not be started: {0}")]
     Writer(#[source] std::io::Error),
+    /// The writer panicked, and the store is gone with it.
     #[error("the writer stopped unexpectedly; what was committed is safe")]
     WriterLost,
 }
 
-/// Where a crawl stands, as it goes.
+/// The progress of a crawl.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
+    /// The cycle under way; the first is 1.
     pub cycle: u64,
+    /// The counts so far.
     pub counts: Counts,
-    /// Pages waiting, planned or not.
+    /// Pages that wait, planned or not, within the budget.
     pub left: u64,
+    /// Requests in flight.
     pub in_flight: usize,
+    /// Hosts that have requests waiting and none in flight.
     pub hosts_waiting: usize,
+    /// Time since the crawl began.
     pub elapsed: Duration,
-    /// How long it will still take at this pace, if that can be said.
+    /// Time that the rest will take at this pace; `None` before the first request.
     pub time_left: Option<Duration>,
 }
 
-/// How a crawl ended.
+/// The result of a crawl.
 #[derive(Clone, Debug)]
 pub struct CrawlReport {
+    /// Cycles that ended.
     pub cycles: u64,
+    /// A cycle that had been interrupted went on.
     pub resumed: bool,
+    /// The counts.
     pub counts: Counts,
-    /// Pages in the store, other spellings included.
+    /// Pages in the store, aliases included.
     pub known: u64,
+    /// Hosts in the store.
     pub hosts: usize,
+    /// Time that the crawl took.
     pub elapsed: Duration,
-    /// Told to stop before it was done.
+    /// The crawl was told to stop before it was done.
     pub stopped: bool,
-    /// The least score of a page that was visited again in the last cycle: the threshold that its budget came to.
+    /// The lowest score of a page that the last cycle visited again: the threshold that its budget amounts to.
     pub threshold: Option<f64>,
 }
 
 impl CrawlReport {
-    /// Something was tried, and nothing at all could be fetched.
+    /// Were visits tried, and not one page fetched?
     pub fn nothing_fetched(&self) -> bool {
         let counts = &self.counts;
-        // What the budget or the clock put off was not tried.
+        // Visits that the budget or the time put off were not tried.
         let of = |why: Waiting| counts.put_off.get(why.name()).copied().unwrap_or(0);
         let put_off = counts.deferred.saturating_sub(of(Waiting::Budget) + of(Waiting::CycleOver));
         let tried = counts.redirected + counts.failed + counts.blocked + put_off;
@@ -143,20 +164,20 @@ pub struct Crawler<W> {
     settings: CrawlSettings,
     observer: Arc<Observer>,
     verifier: UniquenessVerifier,
-    /// Pages that an earlier run took in and the operator does not want any more. They stay, and are left alone.
+    /// Pages of an earlier run that the operator does not want any more. They stay in the store and are not visited.
     unwanted: HashSet<PageId>,
     accounts: Accounts,
-    /// Who is told of changes.
+    /// Gets the changes that are found.
     changes: Option<UnboundedSender<Change>>,
     started: Instant,
     resumed: bool,
     pages: u64,
     hosts: usize,
-    /// The least score of a page that the last cycle visited again.
+    /// The lowest score of a page that the last cycle visited again.
     least: Option<f64>,
     /// The policy's memory of the collection after the last survey.
     policy_memory: Option<String>,
-    /// How long the next cycle may take, if that is not the time from one to the next.
+    /// How long the next cycle may take, if that differs from the time between cycles.
     time: Option<Duration>,
     writer_place: WriterPlace,
 }
@@ -172,7 +193,7 @@ impl<W: Web> Crawler<W> {
         mut settings: CrawlSettings,
     ) -> Result<Self, CrawlError> {
         for seed in store.seeds()? {
-            // One that was adopted wants nothing that its seed did not.
+            // A seed that was adopted has the rules of the seed that redirects to it.
             if !seed.adopted {
                 let wish = format!("{:?}", (settings.rules, &seed.url, seed.scope, seed.max_depth));
                 settings.rules = xxh3_64(wish.as_bytes());
@@ -193,7 +214,9 @@ impl<W: Web> Crawler<W> {
                     unwanted.insert(page.id);
                 }
             }
-            Err(error) => tracing::warn!(url = page.url, %error, "a stored page has a URL that is none"),
+            Err(error) => {
+                tracing::warn!(url = page.url, %error, "a stored page is left out: its URL can't be read")
+            }
         })?;
         Ok(Self {
             web: Arc::new(web),
@@ -216,17 +239,17 @@ impl<W: Web> Crawler<W> {
         })
     }
 
-    /// Tells of every change that a visit finds, once it is stored.
+    /// From here on, sends every change that a visit finds, once it is stored.
     pub fn tell_changes(&mut self, to: UnboundedSender<Change>) {
         self.changes = Some(to);
     }
 
-    /// Tells nobody any more.
-    pub fn tell_nobody(&mut self) {
+    /// Sends no more changes.
+    pub fn stop_telling(&mut self) {
         self.changes = None;
     }
 
-    /// Runs its cycles. `stop` turning true lets what is in flight finish; `progress` is told how it goes.
+    /// Runs its cycles. When `stop` turns true, requests in flight end and nothing more is sent. `progress` is kept up to date.
     pub async fn run(
         mut self,
         stop: watch::Receiver<bool>,
@@ -240,7 +263,7 @@ impl<W: Web> Crawler<W> {
         Ok(self.report(done, *stop.borrow()))
     }
 
-    /// Runs one cycle within these limits, and gives back what it came to.
+    /// Runs one cycle within these limits, and reports on it.
     pub async fn run_once(
         &mut self,
         limits: CycleLimits,
@@ -258,12 +281,12 @@ impl<W: Web> Crawler<W> {
         Ok(report)
     }
 
-    /// Gets the store ready for the policy, which may take a while where another was used before: see [`learning::learn`].
-    /// Every cycle does so by itself.
+    /// Gets the store ready for the policy. That may take a while if another policy was used before: see
+    /// [`learning::learn`]. Every cycle does this by itself.
     pub fn prepare(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<(), CrawlError> {
         let Recorder { store, policy, .. } = self.recorder.as_mut().ok_or(CrawlError::WriterLost)?;
         let mut learn = || learning::learn(&mut **store, &mut **policy, progress);
-        // All pages may have to be learnt again: meanwhile signals are to be heard.
+        // Learning all pages again takes a while, and a signal to stop must be heard meanwhile.
         let runtime = tokio::runtime::Handle::try_current().ok();
         let flavor = runtime.map(|runtime| runtime.runtime_flavor());
         let learnt = match flavor {
@@ -296,7 +319,7 @@ impl<W: Web> Crawler<W> {
         &self.observer.normaliser
     }
 
-    /// The store, which no cycle has at the moment.
+    /// The store. A cycle that runs has it.
     pub fn store(&mut self) -> Result<&mut dyn Store, CrawlError> {
         Ok(&mut *self.recorder.as_mut().ok_or(CrawlError::WriterLost)?.store)
     }

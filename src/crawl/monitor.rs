@@ -45,7 +45,7 @@ pub struct MonitorSettings {
     pub daily_budget: Option<u64>,
 }
 
-/// What the monitor tells as it goes.
+/// News of the monitor.
 #[derive(Clone, Copy, Debug)]
 pub enum MonitorEvent<'a> {
     /// Scheduled cycles did not run. `budget` is that of the next cycle, and `extra` the part of it that makes up for them.
@@ -72,7 +72,7 @@ pub enum MonitorEvent<'a> {
     DayEnded(&'a DaySummary),
 }
 
-/// What a cycle came to.
+/// The result of a cycle.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CycleSummary {
     /// When it started.
@@ -103,7 +103,7 @@ pub struct CycleSummary {
     pub stopped: bool,
 }
 
-/// What the cycles of a day came to together.
+/// The results of all cycles of a day.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DaySummary {
     /// The day, UTC: `2026-11-16`.
@@ -249,7 +249,7 @@ impl Monitor {
         Ok(report)
     }
 
-    /// What the cycle that starts now may do. One that is resumed keeps its own budget, of which a part is spent.
+    /// The limits of the cycle that starts now. A cycle that is resumed keeps its own budget, of which a part is spent.
     fn limits<W: Web>(
         &mut self,
         crawler: &mut Crawler<W>,

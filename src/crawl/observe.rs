@@ -78,7 +78,7 @@ const FEED_ENTRIES: usize = 10_000;
 /// A visit, read.
 #[derive(Debug)]
 pub struct Observed {
-    /// What the request was for.
+    /// The subject of the request.
     pub subject: Subject,
     /// The URL that was asked for.
     pub url: Url,

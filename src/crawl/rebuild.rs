@@ -14,7 +14,7 @@ use crate::page::PageId;
 use crate::policy::Policy;
 use crate::store::{Commit, PageFacts, PageRefold, Result, Store, StoreError, VersionId, Wanted};
 
-/// What a rebuild found.
+/// The result of a rebuild.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Rebuilt {
     /// Versions that there are.
@@ -47,7 +47,7 @@ pub fn rebuild(
     let versions = store.summary()?.versions;
     let (mut done, all) = (0, versions + pages.len() as u64);
     let mut rebuilt = Rebuilt { versions, pages: pages.len() as u64, ..Rebuilt::default() };
-    // What another policy learnt is no mistake: it is made again when this one takes over.
+    // Memories of another policy are no mistake: they are made again when this one takes over.
     let is_learnt = learning::memory(store)? == Some(Memory::By(policy.memory_version()));
     if write {
         learning::set_memory(store, &Memory::BeingLearnt)?;

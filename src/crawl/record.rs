@@ -28,7 +28,7 @@ use crate::store::{
 use crate::time::Timestamp;
 use crate::unique::NewPage;
 
-/// What records visits: the store, and the policy that learns from them. A cycle hands it to its writer and gets it back.
+/// The store, and the policy that learns from visits. A cycle hands both to its writer and gets them back.
 pub(super) struct Recorder {
     pub(super) store: Box<dyn Store>,
     pub(super) policy: Box<dyn Policy>,
@@ -94,7 +94,7 @@ fn wanted(batch: &Batch) -> Wanted {
     wanted
 }
 
-/// What visits that found another content are measured by.
+/// Earlier contents, from which changes are measured.
 #[derive(Default)]
 struct Past {
     sketches: HashMap<VersionId, Sketch>,

@@ -39,7 +39,7 @@ struct Files {
     asked: u32,
     /// Files that were asked for and not answered.
     awaited: u32,
-    /// A file was put off, or could not be had.
+    /// A file was put off or brought no answer.
     missed: bool,
 }
 

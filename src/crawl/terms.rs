@@ -9,17 +9,17 @@ use crate::policy::{self, Learnt, PageState, Policy};
 use crate::store::{KnownPage, Store, StoreError};
 use crate::time::{Age, Timestamp};
 
-/// How pages are seen, where that is not as the store has them.
+/// How pages are ranked, where that differs from the store's rows.
 #[derive(Debug, Default)]
 pub struct View {
     /// Their importance.
     pub weights: Weights,
-    /// What was learnt of them, if another policy's memory is in the store.
+    /// What this policy learnt of them, if the store has another policy's memories.
     pub learnt: Option<HashMap<PageId, Learnt>>,
 }
 
 impl View {
-    /// The page as it is to be ranked.
+    /// Makes the page the one that is ranked.
     pub fn adjust(&self, page: &mut KnownPage) {
         page.state.weight = self.weights.of(page.id, page.state.weight);
         if let Some(learnt) = &self.learnt {
@@ -28,7 +28,7 @@ impl View {
     }
 }
 
-/// A cycle, as far as a policy asks.
+/// The terms of a cycle that a policy depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
     /// Its number.
@@ -44,13 +44,13 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// The middle of the cycle: what is due by then is due in this cycle rather than in the next.
+    /// The middle of the cycle: a page that is due by then belongs to this cycle rather than to the next.
     pub fn middle(&self) -> Timestamp {
         self.now.plus(Duration::try_from_secs_f64(self.length.seconds() / 2.0).unwrap_or_default())
     }
 
-    /// May a page that was visited before wait for a later cycle? Those below the threshold may; without one, and without
-    /// a budget that says how many, the policy tells.
+    /// May a page that was visited before wait for a later cycle? A page below the threshold may. Without a threshold and
+    /// without a budget the policy decides.
     pub fn can_wait(&self, policy: &dyn Policy, page: &PageState) -> bool {
         let waits = || match self.threshold {
             Some(threshold) => policy::score(policy, page, self.now).value() < threshold,
@@ -60,7 +60,7 @@ impl Terms {
     }
 }
 
-/// From the start of one cycle to that of the next: as set, or as long ago as the last one began, or a day.
+/// Time from the start of one cycle to the start of the next: as set, else the time since the last one began, else a day.
 pub fn cycle_length(
     store: &mut dyn Store,
     every: Option<Duration>,

@@ -1,4 +1,4 @@
-//! What pages count: as their seeds say, all the same, or by the links among them.
+//! Importance of pages: as their seeds say, equal for all, or by the links among them.
 
 use std::collections::HashMap;
 
@@ -6,17 +6,17 @@ use super::importance::{LinkGatherer, inlinks, pagerank};
 use crate::page::PageId;
 use crate::store::{Store, StoreError};
 
-/// What a page's importance goes by.
+/// How a page gets its importance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WeightBy {
-    /// What the seeds file says of the seed it was found from.
+    /// By the weight of the seed that it was found from.
     #[default]
     Seeds,
-    /// Nothing: all count the same.
+    /// All pages count the same.
     Equal,
-    /// How many pages under watch link to it.
+    /// By the number of pages under watch that link to it.
     Inlinks,
-    /// PageRank in the graph of the pages under watch.
+    /// By its PageRank in the graph of the pages under watch.
     PageRank,
 }
 
@@ -33,19 +33,19 @@ impl WeightBy {
         }
     }
 
-    /// The kind of that name.
+    /// The kind that has this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// What pages count, where it is not what the store says.
+/// Importance of pages for one cycle.
 #[derive(Debug, Default)]
 pub enum Weights {
     #[default]
     Stored,
     Equal,
-    /// Pages that nobody links to, or that were found since, count as the least of these.
+    /// By page. A page that is not in it was found since, and counts as the lowest of these.
     ByPage(HashMap<PageId, f64>, f64),
 }
 
@@ -58,7 +58,7 @@ impl Weights {
         }
     }
 
-    /// Reads the graph, if that is what weights go by.
+    /// Reads the link graph, if importance depends on it.
     pub fn load(store: &mut dyn Store, by: WeightBy) -> Result<Self, StoreError> {
         let rank = match by {
             WeightBy::Seeds => return Ok(Self::Stored),

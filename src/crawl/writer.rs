@@ -21,12 +21,12 @@ use crate::store::{CycleId, PlannedVisit, StoreError, Tally};
 use crate::time::Timestamp;
 use crate::unique::{NewPage, Refusal};
 
-/// What the writer is asked to do.
+/// An order to the writer.
 #[derive(Debug)]
 pub(super) enum Order {
-    /// A visit, and what was spent up to it: the two are committed together.
+    /// A visit, and the traffic up to it: the two are committed together.
     Visit(Box<VisitRecord>, Tally),
-    /// What a sitemap named: pages that were not known, and dates of any.
+    /// The pages of a sitemap that were not known, and the dates that it gives.
     Sitemap {
         found: Vec<NewPage>,
         dates: Vec<(Fingerprint, i64)>,
@@ -38,7 +38,7 @@ pub(super) enum Order {
     Plan(Plan),
 }
 
-/// What it answers.
+/// An answer of the writer.
 #[derive(Debug)]
 pub(super) enum Reply {
     /// This number of orders was committed: how visits were judged, and the pages that are new.
@@ -55,8 +55,8 @@ pub(super) enum Reply {
 const BATCH: usize = 256;
 /// Orders that may wait.
 const QUEUE: usize = 256;
-/// What may wait in them and in the batch that is being committed, in units of [`UNIT_BYTES`]: a page, visited or
-/// found, is one, and a body as many as it is long. 64 MiB in all.
+/// Memory of the orders that wait and of the batch that is being committed, in units of [`UNIT_BYTES`]: a page, visited or
+/// found, takes one, and a body as many as its length. 64 MiB in all.
 const ROOM: u32 = 16_384;
 const UNIT_BYTES: usize = 4096;
 /// When this number of orders waits, there is no use in lingering.
@@ -139,7 +139,7 @@ impl Writer {
         self.replies.recv().await
     }
 
-    /// Lets it finish what it has, and gives the recorder back. `None` only if it panicked.
+    /// Lets it finish its orders, and gives the recorder back. `None` only if it panicked.
     pub(super) async fn finish(mut self) -> Option<Recorder> {
         self.orders = None;
         match self.worker {
@@ -255,7 +255,7 @@ impl Drop for CloseOnDrop<'_> {
     }
 }
 
-/// What an order takes of the room.
+/// The units that an order takes.
 fn weight(order: &Order) -> u32 {
     let units = match order {
         Order::Visit(visit, _) => {
