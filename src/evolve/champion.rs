@@ -1,4 +1,4 @@
-//! The champion as a file: a readable formula, what it was bred for, and what it is worth.
+//! The champion as a file: a readable formula, with its settings and its fitness.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ use crate::simulate::compare::spread;
 pub struct Champion {
     /// Pages with the highest value are visited first.
     pub formula: String,
-    /// As it was bred, with what does nothing.
+    /// The formula as it was bred, with parts that have no effect.
     pub bred: String,
-    /// The same order of pages as that, in the shortest form that algebra gives.
+    /// The shortest form of that with the same order of pages that algebra gives.
     pub equivalent: String,
     /// The data it was bred on.
     pub data: String,
@@ -31,23 +31,24 @@ pub struct Champion {
     pub picks: Vec<Pick>,
 }
 
-/// What it is worth.
+/// The fitness of a champion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
-    /// On the pages it was bred on, and on those that decided between it and others.
+    /// On the training pages.
     pub training: f64,
+    /// On the validation pages.
     pub validation: f64,
-    /// On pages of its fold that it has not seen.
+    /// On the test pages of its fold, which it has not seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<f64>,
     /// On all pages.
     pub all: f64,
-    /// By each selection: what formulas found this way are worth on pages they have not seen.
+    /// For each selection: the fitness of the formulas it picks, on pages they have not seen.
     #[serde(default)]
     pub tests: Vec<Tested>,
 }
 
-/// The mean over folds, and how far it may be off 19 times out of 20.
+/// The mean over folds, and the half-width of its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tested {
     pub selection: Selection,
@@ -56,10 +57,10 @@ pub struct Tested {
     pub folds: usize,
 }
 
-/// Longer warm-ups are nobody's.
+/// A longer warm-up in a file is a mistake.
 const MOST_WARM_UP: u32 = 1000;
 
-/// Why a file is no champion.
+/// Why a file can't be read as a champion.
 #[derive(Debug)]
 pub struct ChampionError {
     path: PathBuf,
@@ -98,7 +99,7 @@ impl Champion {
         }
     }
 
-    /// Reads a file, and sees that its formula is one.
+    /// Reads a file, and checks its formula.
     pub fn read(path: &Path) -> Result<Self, ChampionError> {
         let wrong = |wrong: String| ChampionError { path: path.to_owned(), wrong };
         let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
@@ -119,7 +120,7 @@ impl Champion {
         self.formula.parse().map_err(|error| format!("`formula`, {error}"))
     }
 
-    /// As it is written.
+    /// The text of the file.
     pub fn text(&self) -> Result<String, toml::ser::Error> {
         let head = "# A score function that `freshet evolve` bred: pages with the highest value are visited first.\n\
                     # Run it with `--policy evolved:FILE`; `freshet evolve --explain FILE` says what it goes by.\n\n";

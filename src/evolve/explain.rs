@@ -1,4 +1,4 @@
-//! What a formula goes by: which terminals matter, and where it is high.
+//! What a formula depends on: which terminals matter, and for which values it is high.
 
 use super::runner::Runner;
 use super::warmed_up::WarmedUp;
@@ -9,17 +9,17 @@ use crate::policy::traces::Wanted;
 use crate::simulate::compare::{fold, groups, spread};
 use crate::simulate::truth::Truth;
 
-/// A page of its own is a state of its own here, so not all of a large collection are taken.
+/// The most pages that are replayed: no two share a state here, which is slow.
 const MOST_PAGES: usize = 5000;
-/// Times that values change hands.
+/// How often the values of a terminal are shuffled.
 const SHUFFLES: u64 = 5;
 /// Cells of the surface in each direction.
 const CELLS: usize = 32;
 
-/// What is known of a formula.
+/// What was found out about a formula.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explained {
-    /// What it is worth on the pages that were taken.
+    /// Its fitness on the pages that were replayed.
     pub worth: f64,
     pub pages: usize,
     /// The one that matters most first.
@@ -27,29 +27,28 @@ pub struct Explained {
     pub surface: Surface,
 }
 
-/// What a formula loses if a terminal tells it nothing (permutation importance, Breiman 2001): its values change hands
-/// between the pages of each cycle.
+/// How much fitness a formula loses if the values of a terminal are shuffled among the pages of each cycle (permutation
+/// importance, Breiman 2001).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Importance {
     pub terminal: Terminal,
     pub loss: f64,
-    /// How far that may be off 19 times out of 20.
+    /// The half-width of its 95 % confidence interval.
     pub off: f64,
 }
 
-/// The formula over the two terminals that matter most, others being as they are of the page that is nearest.
+/// The formula over the two terminals that matter most. All other terminals have the values of the nearest page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surface {
     pub across: Terminal,
     pub up: Terminal,
-    /// How wide and high a cell is.
+    /// Width and height of a cell.
     pub cell: (f64, f64),
-    /// The middle of each cell, and its place in the order of all, 0 for the lowest score and 1 for the highest.
+    /// For each cell: its middle, and its place in the order of scores, from 0 for the lowest to 1 for the highest.
     pub cells: Vec<(f64, f64, f64)>,
 }
 
-/// Replays the formula on the pages of a dataset, with one terminal after the other telling nothing. `None` if there are no pages
-/// that compete.
+/// Replays the formula on the pages of a dataset, shuffling one terminal after the other. `None` if no page competes.
 pub fn explain(dataset: &Dataset, formula: &Expression, settings: &Settings) -> Option<Explained> {
     let own = formula.terminals();
     let moves = Wanted::of(&own).divergence();
@@ -132,7 +131,7 @@ fn surface(formula: &Expression, terminals: &[Importance], seen: &Columns) -> Su
     Surface { across, up, cell: (horizontal.cell, vertical.cell), cells: by_rank(cells) }
 }
 
-/// Between what values most pages are.
+/// The range that most values are in.
 struct Span {
     from: f64,
     cell: f64,
@@ -153,7 +152,7 @@ impl Span {
     }
 }
 
-/// Values may be of any size: what counts is their order. Equal ones have the same place, that of the one in their middle.
+/// Replaces values by their places in the order, as values may be of any size. Equal ones share their middle place.
 fn by_rank(mut cells: Vec<(f64, f64, f64)>) -> Vec<(f64, f64, f64)> {
     let mut values: Vec<f64> = cells.iter().map(|cell| cell.2).collect();
     values.sort_by(f64::total_cmp);

@@ -9,18 +9,20 @@ use crate::simulate::truth::Truth;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fitness {
-    /// Visits that found a change (Santos et al. 2013).
+    /// The share of visits that found a change (Santos et al. 2013).
     #[default]
     ChangeRate,
-    /// The same, earlier visits of a cycle counting more (the journal version of 2015).
+    /// The same, with earlier visits of a cycle counting more (the journal version of 2015).
     Ndcg,
-    /// Copies that are what the page says.
+    /// The share of copies that have the text that the page has.
     Freshness,
 }
 
 impl Fitness {
+    /// All of them.
     pub const ALL: [Self; 3] = [Self::ChangeRate, Self::Ndcg, Self::Freshness];
 
+    /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ChangeRate => "changerate",
@@ -39,17 +41,17 @@ pub(super) struct HeldCopy {
     pub until: u32,
 }
 
-/// What came of a replay.
+/// The counts of a replay that a fitness is made of.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     pub visits: u64,
     pub changed: u64,
     pub pages: u64,
     fresh: u64,
-    /// Cycle by cycle: how well its visits were ordered, and how many there were.
+    /// For each cycle: the discounted gain of its visits, and their number.
     gains: Vec<f64>,
     room: Vec<usize>,
-    /// By how many more copies are stale from that cycle on.
+    /// For each cycle: by how much the number of stale copies rises.
     stale: Vec<i64>,
 }
 
@@ -58,7 +60,7 @@ impl Tally {
         Self { stale: vec![0; cycles as usize + 2], ..Self::default() }
     }
 
-    /// The visits of a cycle were as well ordered as that.
+    /// Counts the discounted gain of the visits of a cycle.
     pub fn ordered(&mut self, cycle: u32, visits: usize, gain: f64) {
         self.gains.resize(cycle as usize, 0.0);
         self.room.resize(cycle as usize, 0);
@@ -66,7 +68,7 @@ impl Tally {
         self.room.push(visits);
     }
 
-    /// A copy is replaced, or all is over.
+    /// Counts a copy that is replaced, or held at the end.
     pub fn end(&mut self, truth: &Truth, held: HeldCopy, is_entry: bool, fitness: Fitness, is_over: bool) {
         let HeldCopy { page, last, until } = held;
         match fitness {

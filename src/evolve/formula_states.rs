@@ -1,7 +1,7 @@
-//! FormulaStates that pages can be in, as far as formulas can tell them apart: pages in the same state share a score.
+//! The states of pages, as far as formulas can tell them apart. Pages in the same state share a score.
 //!
-//! A state is what visits taught of a page, folded as the live policy folds it ([`Traces::add`]), and nothing that no
-//! terminal looks at. FormulaStates and the steps between them are kept from one formula to the next.
+//! A state has the facts of a page that the terminals look at and no others, folded as the live policy folds them
+//! ([`Traces::add`]). States and the steps between them are kept from one formula to the next.
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -15,21 +15,22 @@ use crate::simulate::distinct::Distinct;
 use crate::time::{Age, Timestamp};
 use crate::varint::{push, push_float};
 
-/// More states than this, or steps between them, are forgotten before the next formula: memory has an end.
+/// If there are more states than this, or more steps between them, all are forgotten before the next formula: this bounds
+/// the memory.
 const MOST_STATES: usize = 1 << 19;
 const MOST_STEPS: usize = 8 * MOST_STATES;
 
-/// A visit, as far as it teaches.
+/// A visit of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Visit {
-    /// Cycles since the one before.
+    /// Cycles since the visit before.
     pub gap: u32,
     pub changed: bool,
-    /// How far the page had moved.
+    /// The divergence of the page from its copy.
     pub moved: f64,
 }
 
-/// All states that were met.
+/// All states so far.
 #[derive(Debug)]
 pub struct FormulaStates {
     terminals: Vec<Terminal>,
@@ -37,15 +38,15 @@ pub struct FormulaStates {
     cycle_days: f64,
     tells_apart: TellsApart,
     rows: Distinct<Row>,
-    /// What terminals that don't depend on the waiting time are in each state.
+    /// For each terminal: its value in each state right after the last visit.
     values: Vec<Vec<f64>>,
-    /// From state to state, by a hash of the first and of the visit: wide enough that no two are alike.
+    /// The next state, by a hash of the state before and of the visit. With 128 bits no two hashes are the same.
     steps: ByHash<u128, u32>,
-    /// Room for what is hashed.
+    /// Room for bytes that are hashed.
     bytes: Vec<u8>,
 }
 
-/// What makes states differ.
+/// Which facts of visits and pages make states differ.
 #[derive(Clone, Copy, Debug)]
 struct TellsApart {
     gaps: bool,
@@ -58,7 +59,7 @@ struct TellsApart {
 struct Row {
     visits: u32,
     changes: u32,
-    /// Cycles from the first copy to the last visit; only if the age matters.
+    /// Cycles from the first copy to the last visit. 0 unless the age matters.
     span: u32,
     weight: f64,
     traces: Traces,
@@ -91,29 +92,29 @@ impl FormulaStates {
         self.steps.clear();
     }
 
-    /// Before another formula.
+    /// Called before each formula.
     pub fn tidy(&mut self) {
         if self.rows.len() > MOST_STATES || self.steps.len() > MOST_STEPS {
             self.forget();
         }
     }
 
-    /// How many there are; numbers of states are below.
+    /// How many states there are; their numbers are 0, 1, 2 and so on.
     pub fn count(&self) -> usize {
         self.rows.len()
     }
 
-    /// Of a page of that weight after its first copy.
+    /// The state of a page of that weight after its first copy.
     pub fn first(&mut self, weight: f64) -> u32 {
         let weight = if self.tells_apart.weight { weight } else { 1.0 };
         self.place(Row { weight, ..Row::default() })
     }
 
-    /// After one more visit.
+    /// The state after one more visit.
     pub fn after(&mut self, state: u32, visit: Visit) -> u32 {
         let gap = if self.tells_apart.gaps { visit.gap } else { 0 };
         let moved = if self.tells_apart.moved { visit.moved } else { f64::from(u8::from(visit.changed)) };
-        // Divergences are never negative, so the sign is free to say whether there was a change.
+        // Divergences are never negative, so the sign bit can say whether there was a change.
         let moved_bits = moved.to_bits() | u64::from(visit.changed) << 63;
         let key = xxh3_128(
             &(u128::from(moved_bits) << 64 | u128::from(gap) << 32 | u128::from(state)).to_le_bytes(),
@@ -164,7 +165,7 @@ impl FormulaStates {
         place
     }
 
-    /// A terminal of a page that is in this state and waits for so many cycles.
+    /// The value of a terminal for a page that is in this state and was last visited `waiting` cycles ago.
     pub fn value(&self, terminal: Terminal, state: u32, waiting: u32) -> f64 {
         let waits = f64::from(waiting);
         match terminal {
@@ -181,7 +182,7 @@ impl FormulaStates {
 }
 
 impl Row {
-    /// At its last visit.
+    /// The facts right after the last visit.
     fn facts(&self, cycle_days: f64) -> Facts<'_> {
         Facts {
             visits: self.visits,

@@ -1,4 +1,4 @@
-//! What came of all runs so far, as a file that a run goes on from.
+//! The results of all runs so far, as a file. An interrupted run goes on from it.
 
 use std::collections::HashSet;
 
@@ -9,11 +9,11 @@ use super::Settings;
 use crate::dataset::{Dataset, Group, History};
 use crate::policy::expression::Expression;
 
-/// What came of all runs so far: enough to go on from, and to judge.
+/// The results of all runs so far: enough to go on from, and to pick a champion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Journal {
     pub settings: Settings,
-    /// Tells whether it is the same data.
+    /// A hash that tells whether the data are the same.
     pub data: u64,
     pub finished: Vec<Run>,
     pub current: Option<Current>,
@@ -21,7 +21,7 @@ pub struct Journal {
     pub effort: Effort,
 }
 
-/// A run that is over.
+/// A run that is finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     pub fold: u32,
@@ -30,7 +30,7 @@ pub struct Run {
     pub history: Vec<Generation>,
 }
 
-/// A formula that was kept, and what it is worth.
+/// A formula that was kept, and its fitness.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     pub formula: String,
@@ -38,7 +38,7 @@ pub struct Candidate {
     pub validation: f64,
 }
 
-/// A run that is not.
+/// The run that is not finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Current {
     pub fold: u32,
@@ -48,23 +48,23 @@ pub struct Current {
     pub history: Vec<Generation>,
 }
 
-/// A generation's figures.
+/// The figures of a generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Generation {
     /// The best fitness of all generations so far.
     pub best: f64,
     pub mean: f64,
-    /// Symbols of a formula, in the mean.
+    /// The mean number of symbols of a formula.
     pub symbols: f64,
 }
 
-/// What it cost.
+/// The work that was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Effort {
     pub formulas: u64,
-    /// Those of them that had to be replayed; of the others an equal one was.
+    /// How many of them had to be replayed; the others are equal to one that was.
     pub replays: u64,
-    /// Symbols evaluated, times the states they were evaluated in.
+    /// The sum over evaluations of symbols times states.
     pub node_evaluations: u64,
     pub seconds: f64,
 }
@@ -75,7 +75,7 @@ impl Journal {
         Self { settings, data, finished: Vec::new(), current: None, effort: Effort::default() }
     }
 
-    /// Is it of this dataset and these settings? If not, what differs.
+    /// Checks that it is of this dataset and these settings. If not, says what differs.
     pub fn fits(&self, dataset: &Dataset, settings: &Settings) -> Result<(), String> {
         if self.data != fingerprint(dataset) {
             return Err("it is of other pages".to_owned());
@@ -86,7 +86,7 @@ impl Journal {
         self.is_whole().map_err(|what| format!("it is damaged: {what}"))
     }
 
-    /// It comes from a file, which may be anything.
+    /// Checks a journal that was read from a file.
     fn is_whole(&self) -> Result<(), String> {
         let Settings { folds, runs, population, generations, .. } = self.settings;
         let mut seen = HashSet::new();
@@ -125,7 +125,7 @@ impl Journal {
     }
 }
 
-/// Another for other pages, cycles or changes.
+/// A hash of a dataset. It is another one for other pages, cycles or changes.
 fn fingerprint(dataset: &Dataset) -> u64 {
     let mut hash = Xxh3::new();
     // Each text with its end, each list with its length: no two datasets run into the same bytes.

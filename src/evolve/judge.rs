@@ -1,4 +1,4 @@
-//! What was bred → what to go by, and how good that is on pages it has not seen.
+//! Picks the champion from a journal, and tests it on pages it has not seen.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::dataset::Dataset;
 use crate::policy::expression::{Expression, Symbol};
 use crate::simulate::compare::spread;
 
-/// What a selection picked.
+/// A formula that a selection picked in a fold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pick {
     pub selection: Selection,
@@ -16,26 +16,26 @@ pub struct Pick {
     pub formula: String,
     pub training: f64,
     pub validation: f64,
-    /// On the fold's own pages; nothing if there is only one fold.
+    /// Fitness on the test pages of the fold. `None` if there is only one fold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<f64>,
 }
 
-/// The champion, and what every selection picked in every fold.
+/// The champion, and the picks of every selection in every fold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// The pick that did best on all pages, as short as could be without being worse.
+    /// The pick with the best fitness on all pages.
     pub champion: Pick,
     pub formula: Expression,
-    /// The same as it was bred, put into a shorter form with the same order of pages.
+    /// The formula as it was bred, in a shorter form with the same order of pages.
     pub equivalent: Expression,
-    /// What the champion is worth on all pages, those it was bred on among them.
+    /// The champion's fitness on all pages, including those it was bred on.
     pub on_all: f64,
     pub picks: Vec<Pick>,
 }
 
 impl Verdict {
-    /// What a selection's picks are worth on pages they have not seen, and how far that may be off 19 times out of 20.
+    /// The mean fitness of a selection's picks on pages they have not seen, and the half-width of its 95 % confidence interval.
     pub fn test(&self, selection: Selection) -> Option<(f64, f64)> {
         let own = self.picks.iter().filter(|pick| pick.selection == selection);
         let tested: Vec<f64> = own.filter_map(|pick| pick.test).collect();
@@ -66,7 +66,7 @@ pub fn judge(dataset: &Dataset, journal: &Journal) -> Option<Verdict> {
         }
         for selection in Selection::ALL {
             let worth = |one: &super::Candidate| selection.worth(one.training, one.validation);
-            // The first of equals, so that runs don't matter.
+            // Of equal ones the first, so that later runs don't change it.
             let best = candidates.iter().rev().max_by(|a, b| worth(a).total_cmp(&worth(b)))?;
             let formula: Expression = best.formula.parse().ok()?;
             let test = breeding.test(&formula);
@@ -84,7 +84,7 @@ pub fn judge(dataset: &Dataset, journal: &Journal) -> Option<Verdict> {
 }
 
 fn champion(dataset: &Dataset, settings: &Settings, picks: Vec<Pick>) -> Option<Verdict> {
-    // All pages at once: one fold, the halves of which are all there is.
+    // All pages: with one fold the two halves are everything.
     let whole = Breeding::new(dataset, &Settings { folds: 1, ..settings.clone() }, 0);
     let on_all = |formula: &Expression| {
         f64::midpoint(
@@ -114,7 +114,7 @@ fn champion(dataset: &Dataset, settings: &Settings, picks: Vec<Pick>) -> Option<
 }
 
 impl Breeding {
-    /// What it is worth on the fold's own pages, if there are any that compete.
+    /// The fitness on the test pages of the fold, if any of them compete.
     fn test(&self, formula: &Expression) -> Option<f64> {
         let test = &self.parts.test;
         test.iter().any(|pages| !pages.is_empty()).then(|| self.worth(test, formula))
@@ -130,7 +130,7 @@ impl Breeding {
         runners.all(parts, formulas, self.fitness, &|| false, &mut Effort::default()).unwrap_or_default()
     }
 
-    /// The shortest form that orders pages alike. Rules may be off by rounding, so it is tried on the pages too.
+    /// The shortest form that orders pages the same way. Rounding may break rules of algebra, so it is tried on the pages too.
     fn equivalent(&self, bred: &Expression) -> Expression {
         let worth = |formula: &Expression| {
             (self.worth(&self.parts.training, formula), self.worth(&self.parts.validation, formula))
@@ -140,8 +140,8 @@ impl Breeding {
         forms.into_iter().find(|form| worth(form) == before).unwrap_or_else(|| bred.clone())
     }
 
-    /// Leaves out what does nothing: a part gives way to one of its own parts, or to a number, as long as the formula is
-    /// not worse for it on the pages it was bred on, nor on those that validated it.
+    /// Removes parts that have no effect: a part is replaced by one of its own parts, or by a number, as long as the formula
+    /// does not get worse on the training pages or on the validation pages.
     fn shortened(&self, formula: &Expression) -> Expression {
         let mut best = formula.clone();
         let worth = |formulas: &[&Expression]| -> Vec<(f64, f64)> {
@@ -172,7 +172,7 @@ impl Breeding {
 const MOST_CUTS: usize = 100;
 const BATCH: usize = 16;
 
-/// Every formula in which one part gives way to one of its own, or to 1.
+/// All formulas in which one part is replaced by one of its own parts, or by 1.
 fn shorter(formula: &Expression) -> Vec<Expression> {
     let symbols = formula.symbols();
     let mut all = Vec::new();

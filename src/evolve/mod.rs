@@ -1,12 +1,15 @@
-//! Genetic programming over formulas: a score function is learnt from the collection's own history (GP4C, Santos et al. 2013).
+//! Genetic programming over formulas: a score function is learnt from the history of a collection (GP4C, Santos et al. 2013).
 //!
-//! Comes in: a dataset and [`Settings`]. Goes out: a [`Journal`] of what every run came to, from which [`judge`] picks the
-//! champion. The protocol is the paper's (§4, §5.1): pages are split into folds; of each fold's others one half is what
-//! formulas are bred on, the other half decides between the best of all generations, and the fold itself tests what was picked.
+//! A dataset and [`Settings`] come in. A [`Journal`] with the results of every run goes out, from which [`judge`] picks the
+//! champion. The protocol is the paper's (§4, §5.1). Pages are split into folds. For each fold, formulas are bred on one half
+//! of all other pages (training); the other half decides between the best of all generations (validation); the pages of the
+//! fold itself test the formula that was picked.
 //!
-//! What must stay true: the same dataset, settings and seed give the same formulas, whatever the number of threads and
-//! however often it was stopped and taken up again. So chance has a part only in breeding, which is not parallel, and every
-//! generation draws anew from its own number.
+//! A formula's fitness is a replay by the engine of [`crate::simulate::classes`], with scores in columns ([`runner`]).
+//!
+//! The same dataset, settings and seed must give the same formulas, whatever the number of threads, and whether or not the
+//! run was interrupted. So random numbers are drawn in breeding only, which is not parallel, and the generator of each
+//! generation is seeded by that generation's number.
 
 pub mod champion;
 pub mod explain;
@@ -46,28 +49,34 @@ use warmed_up::WarmedUp;
 /// How formulas are bred.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
+    /// Formulas of a generation.
     pub population: usize,
+    /// Generations of a run.
     pub generations: u32,
-    /// Times that all is begun anew, with other draws.
+    /// Number of independent runs, each with its own random numbers.
     pub runs: u32,
-    /// Parts of the pages, each of which tests what was bred on the others; 1: nothing is tested.
+    /// Number of parts of the pages, each of which tests the formulas bred on the others. With 1 there is no test.
     pub folds: u32,
+    /// What formulas are bred for.
     pub fitness: Fitness,
+    /// The facts that formulas may use.
     pub terminals: Vec<Terminal>,
+    /// How the champion is picked.
     pub selection: Selection,
-    /// Of the pages, the share that a cycle visits.
+    /// The share of the pages that a cycle visits.
     pub budget: f64,
-    /// Cycles in which pages are visited anyway.
+    /// Cycles after a page's first copy in which it is visited without having to compete.
     pub warm_up: u32,
-    /// The best over all generations that are validated.
+    /// How many of the best formulas of all generations are validated.
     pub kept: usize,
     /// Groups with fewer pages are left out, unless there are no others.
     pub least_pages: usize,
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
 impl Default for Settings {
-    /// Those of the paper.
+    /// The settings of the paper.
     fn default() -> Self {
         Self {
             population: 300,
@@ -86,26 +95,30 @@ impl Default for Settings {
     }
 }
 
-/// How far it is.
+/// How far a run has got.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
+    /// The fold of the run.
     pub fold: u32,
+    /// The number of the run in its fold.
     pub run: u32,
+    /// The generation that was just finished.
     pub generation: u32,
+    /// Its figures.
     pub figures: Generation,
     /// The best formula of this run.
     pub best: &'a Expression,
 }
 
-/// Asked now and then: is it time to stop?
+/// Called now and then; gives true when it is time to stop.
 pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// It was asked to stop; the journal has all up to the last whole generation.
+/// It was asked to stop. The journal has everything up to the last complete generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
 
-/// Breeds until all runs are over, or until it is told to stop. `told` hears of every generation; the journal is right
-/// whenever it does.
+/// Breeds until all runs are over, or until it is asked to stop. `told` is called after every generation, with a journal that
+/// can be saved.
 pub fn evolve(
     dataset: &Dataset,
     journal: &mut Journal,
@@ -129,7 +142,7 @@ pub fn evolve(
     Ok(())
 }
 
-/// One run.
+/// Breeds the formulas of one run.
 fn breed(
     breeding: &mut Breeding,
     journal: &mut Journal,
@@ -208,18 +221,18 @@ fn noted(fold: u32, run: u32, population: &[Individual], kept: &Kept, history: &
     }
 }
 
-/// Draws of its own for each generation.
+/// The seed of a generation.
 fn seed(settings: &Settings, fold: u32, run: u32, generation: u32) -> u64 {
     xxh3_64(format!("{} {fold} {run} {generation}", settings.seed).as_bytes())
 }
 
-/// The parts of a fold, made ready.
+/// The pages of a fold, ready to be replayed.
 struct Breeding {
     fold: u32,
     fitness: Fitness,
     parts: Parts,
     runners: Runners,
-    /// What formulas are worth on the first part, by their canonical form.
+    /// The fitness of formulas on the training pages, by their canonical form.
     known: HashMap<u128, f64>,
 }
 
@@ -230,7 +243,7 @@ impl Breeding {
         Self { fold, fitness: settings.fitness, parts, runners, known: HashMap::new() }
     }
 
-    /// What formulas are worth on the pages they are bred on; `None` if it was stopped.
+    /// The fitness of formulas on the training pages. `None` if it was stopped.
     fn training(&mut self, formulas: &[Expression], stop: Stop<'_>, effort: &mut Effort) -> Option<Vec<f64>> {
         let canonical: Vec<Expression> = formulas.par_iter().map(Expression::canonical).collect();
         let keys: Vec<u128> = canonical.iter().map(key).collect();
@@ -256,13 +269,13 @@ impl Breeding {
     }
 }
 
-/// The same for the same formula, and for no other.
+/// A hash of a formula.
 fn key(formula: &Expression) -> u128 {
     let bytes: Vec<u8> = formula.codes().flat_map(u64::to_le_bytes).collect();
     xxh3_128(&bytes)
 }
 
-/// Runners that are not at work, a set for each thread that needs one: a runner a group.
+/// Idle runners. Each thread takes a set of them, with a runner for each group.
 struct Runners {
     terminals: Vec<Terminal>,
     cycle_days: Vec<f64>,
@@ -276,7 +289,7 @@ impl Runners {
         Self { terminals: settings.terminals.clone(), cycle_days, idle: Mutex::default() }
     }
 
-    /// What these formulas are worth, in the mean of all parts on which pages compete.
+    /// The fitness of formulas: the mean over all groups in which pages compete. `None` if it was stopped.
     fn all(
         &self,
         parts: &[WarmedUp],

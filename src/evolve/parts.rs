@@ -1,4 +1,4 @@
-//! Which pages formulas are bred on, validated and tested by.
+//! Which pages formulas are bred on (training), validated on and tested on.
 
 use super::Settings;
 use super::warmed_up::{WarmedUp, competes};
@@ -8,7 +8,7 @@ use crate::simulate::compare::{fold, groups};
 use crate::simulate::truth::Truth;
 use crate::simulate::{Measuring, Terms, Ties};
 
-/// Are there pages to breed on, and others to validate by, in every fold? If not, what is missing.
+/// Checks that every fold has training pages and validation pages. If not, says which are missing.
 pub fn check(dataset: &Dataset, settings: &Settings) -> Result<(), String> {
     let groups = groups(dataset, settings.least_pages);
     for number in 0..settings.folds {
@@ -36,7 +36,7 @@ pub fn check(dataset: &Dataset, settings: &Settings) -> Result<(), String> {
     Ok(())
 }
 
-/// Pages of a group by what they are for, by their numbers.
+/// The numbers of the pages of a group, by what they are used for.
 struct Split {
     training: Vec<u32>,
     validation: Vec<u32>,
@@ -59,7 +59,7 @@ impl Split {
     }
 }
 
-/// Pages that formulas are bred on, validated and tested by; one set a group.
+/// The pages that formulas are bred on, validated on and tested on; each list has an entry for each group.
 pub(super) struct Parts {
     pub training: Vec<WarmedUp>,
     pub validation: Vec<WarmedUp>,
@@ -82,7 +82,7 @@ impl Parts {
     }
 }
 
-/// How formulas are replayed.
+/// The terms of a replay of formulas.
 pub fn terms(settings: &Settings, group: &Group) -> Terms {
     Terms {
         budget: settings.budget,

@@ -1,4 +1,4 @@
-//! Formulas that live together: who is chosen to have children, and who is never forgotten.
+//! A generation of formulas: which have children, and which are kept over all generations.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::variation::{Alphabet, Origin, cross, swap};
 use crate::policy::expression::Expression;
 
-/// A formula and how good it is at what it was bred for, on the pages it was bred on.
+/// A formula and its fitness on the training pages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Individual {
     pub formula: Expression,
@@ -16,14 +16,14 @@ pub struct Individual {
 }
 
 impl Individual {
-    /// The better one comes first; of equals, the shorter.
+    /// The better one comes first; of equally good ones, the shorter.
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let size = |individual: &Self| individual.formula.symbols().len();
         other.fitness.total_cmp(&self.fitness).then(size(self).cmp(&size(other)))
     }
 }
 
-/// The children of a generation, as many as their parents were. The best parent lives on.
+/// The next generation: as many formulas as in this one. The best formula is passed on unchanged.
 pub fn next_generation(
     parents: &[Individual],
     alphabet: &Alphabet,
@@ -43,20 +43,20 @@ pub fn next_generation(
     children
 }
 
-/// The better one of two that are drawn: a tournament of two.
+/// Draws two formulas and gives the better one: a tournament of two.
 fn chosen<'a>(parents: &'a [Individual], random: &mut impl Rng) -> &'a Expression {
     let mut draw = || &parents[random.random_range(0..parents.len())];
     let (one, other) = (draw(), draw());
     if other.order(one).is_lt() { &other.formula } else { &one.formula }
 }
 
-/// The best over all generations.
+/// The best formulas over all generations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kept {
     most: usize,
     /// The best first.
     best: Vec<Individual>,
-    /// Canonical forms of those.
+    /// Their canonical forms.
     known: HashSet<Expression>,
 }
 
@@ -69,7 +69,7 @@ impl Kept {
         &self.best
     }
 
-    /// Offers a formula; those that are another's equal are that.
+    /// Offers a formula. One that is equal to a kept one is not kept again.
     pub fn offer(&mut self, individual: &Individual) {
         let is_better = |last: &Individual| individual.order(last).is_lt();
         if self.best.len() >= self.most && !self.best.last().is_some_and(is_better) {
@@ -90,8 +90,8 @@ impl Kept {
     }
 }
 
-/// How the formula to go by is picked of those that were kept, from what they are worth on the pages they were bred on
-/// (f_t) and on others (f_v) (Santos et al. 2013, §4).
+/// How a formula is picked among those that were kept, by their fitness on the training pages (f_t) and on the validation
+/// pages (f_v) (Santos et al. 2013, §4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Selection {

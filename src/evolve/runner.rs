@@ -1,8 +1,8 @@
-//! A formula replayed, as cheaply as can be.
+//! Replays formulas fast: the fitness of a formula on the pages of a group.
 //!
-//! The pages are in the classes of [`crate::simulate::classes`], as those of any replay. What is added here: scores are worked
-//! out in columns, once for a state and a waiting time; whole classes are visited at once; and what all formulas have in
-//! common (the warm-up, the steps between states) is prepared once. A property test compares the figures with those of
+//! The pages are in the classes of [`crate::simulate::classes`], as those of any replay. Three things make it faster than a
+//! replay of a policy: scores are worked out in columns, once for a state and a waiting time; whole classes are visited at
+//! once; and the warm-up and the steps between states, which all formulas share, are worked out once. A property test compares the figures with those of
 //! [`crate::simulate::replay`] with the formula as its policy.
 
 use rand::SeedableRng as _;
@@ -19,40 +19,40 @@ use crate::simulate::classes::{Class, Classes};
 use crate::simulate::metric::discount;
 use crate::simulate::truth::cycles_between;
 
-/// Replays formulas, one after the other; what can be used again is kept.
+/// Replays formulas, one after the other. It keeps states and memory from one to the next.
 #[derive(Debug)]
 pub struct Runner {
     states: FormulaStates,
     classes: Classes<()>,
-    /// Of each class.
+    /// The score of each class.
     scores: Vec<f64>,
     known: KnownScores,
     columns: Columns,
     scratch: Scratch,
     asked: Vec<(u32, u32, u32)>,
     values: Vec<f64>,
-    /// A terminal whose values change hands between the pages of each cycle, and what that is drawn from.
+    /// A terminal whose values are shuffled among the pages of each cycle, and the seed for that.
     shuffled: Option<(Terminal, u64)>,
-    /// What terminals are of pages at the end of a replay, if that is asked for.
+    /// The values of terminals at the end of the replay, if they are asked for.
     seen: Option<Columns>,
-    /// Symbols evaluated so far, times the places they were evaluated in.
+    /// The sum over evaluations of symbols times states.
     pub node_evaluations: u64,
 }
 
-/// Scores of a formula by state and waiting time, as far as they are worked out; only where that is not too much.
+/// Scores of a formula by state and waiting time, as far as they are known.
 #[derive(Debug, Default)]
 struct KnownScores {
     values: Vec<f64>,
-    /// The formula that a value is of, by its number.
+    /// For each value: the number of the formula that it belongs to.
     of: Vec<u32>,
     formula: u32,
 }
 
-/// Scores are remembered where there are no more states times cycles.
+/// Scores are kept if states times cycles are no more than this.
 const MOST_REMEMBERED: usize = 1 << 22;
 
 impl KnownScores {
-    /// Another formula comes.
+    /// Begins another formula.
     fn forget(&mut self) {
         self.formula = self.formula.wrapping_add(1);
         if self.formula == 0 {
@@ -63,7 +63,7 @@ impl KnownScores {
 
     fn make_room(&mut self, places: usize) {
         if places <= MOST_REMEMBERED && self.values.len() < places {
-            // More than is asked for, as states come one by one.
+            // With room to spare, as states come one by one.
             let room = (places + places / 2).min(MOST_REMEMBERED);
             self.values.resize(room, 0.0);
             self.of.resize(room, 0);
@@ -83,6 +83,7 @@ impl KnownScores {
 }
 
 impl Runner {
+    /// For formulas of these terminals, with cycles of that length.
     pub fn new(terminals: &[Terminal], cycle_days: f64) -> Self {
         Self {
             states: FormulaStates::new(terminals, cycle_days),
@@ -99,8 +100,8 @@ impl Runner {
         }
     }
 
-    /// How good it would be if it were told the values of a terminal of other pages: those of each cycle's pages change
-    /// hands at random. No two pages share a state for that, so it is slow.
+    /// The fitness of the formula if the values of a terminal are shuffled among the pages of each cycle. No two pages share a
+    /// class then, so it is slow.
     pub fn run_shuffled(
         &mut self,
         pages: &WarmedUp,
@@ -117,14 +118,14 @@ impl Runner {
         worth
     }
 
-    /// What the terminals are of each page after the last cycle.
+    /// The values of all terminals for each page after the last cycle.
     pub fn values_at_the_end(&mut self, pages: &WarmedUp, formula: &Expression) -> Columns {
         self.seen = Some(Columns::default());
         self.run(pages, formula, Fitness::ChangeRate);
         self.seen.take().unwrap_or_default()
     }
 
-    /// How good the formula is, over all cycles.
+    /// The fitness of a formula.
     pub fn run(&mut self, pages: &WarmedUp, formula: &Expression, fitness: Fitness) -> f64 {
         self.states.tidy();
         self.known.forget();
@@ -210,7 +211,7 @@ impl Runner {
         }
     }
 
-    /// How well the visits of a cycle are ordered.
+    /// The discounted gain of the visits of a cycle.
     fn gain(&mut self, pages: &WarmedUp, now: u32, visits: usize) -> f64 {
         let in_order = self.classes.in_order(visits).into_iter().enumerate();
         let changed = in_order.filter(|(_, (page, last))| pages.truth.has_changed(*page, *last, now));
@@ -264,7 +265,7 @@ impl Runner {
         });
     }
 
-    /// All is over for the pages of a class.
+    /// Counts the copies that are held at the end.
     fn end(&mut self, pages: &WarmedUp, class: &Class<()>, fitness: Fitness, tally: &mut Tally) {
         let cycles = pages.truth.cycles;
         if let Some(seen) = &mut self.seen {

@@ -1,4 +1,4 @@
-//! Formulas from nothing, and from one another: creation, crossover and mutation (Santos et al. 2013, §4).
+//! Creates formulas, and makes new ones from them by crossover and mutation (Santos et al. 2013, §4).
 
 use std::collections::HashSet;
 
@@ -10,19 +10,19 @@ use crate::policy::expression::{Expression, Function, Symbol, Terminal};
 /// The paper's constants.
 pub const CONSTANTS: [f64; 8] = [0.001, 0.01, 0.1, 0.5, 1.0, 10.0, 100.0, 1000.0];
 
-/// Levels of a formula that is made from nothing or by mutation.
+/// Levels of a formula that is created, or of a part that mutation makes.
 pub const MOST_LEVELS: usize = 10;
-/// Levels of a formula that comes of two others.
+/// Levels of a formula that is made from two others.
 pub const MOST_LEVELS_CROSSED: usize = 9;
 const LEAST_LEVELS: usize = 2;
 
-/// Of parts that are chosen at random, the share that are whole subformulas where there are any, and not single terminals
-/// (Koza 1992); else half of all exchanges would be of single terminals.
+/// When a part of a formula is chosen at random, the chance that it is a function with its operands and not a single
+/// terminal, if there is one (Koza 1992). Without this, half of all exchanges would be of single terminals.
 const INNER: f64 = 0.9;
-/// Times that another place is tried, if a child is too deep.
+/// How often another place is tried if a child is too deep.
 const TRIES: usize = 10;
 
-/// How children come to be, by relative weight: the paper's rates add up to 115 %.
+/// How children are made, by relative weight: the paper's rates add up to 115 %.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     Crossover,
@@ -48,7 +48,7 @@ impl Origin {
     }
 }
 
-/// What formulas are made of.
+/// The symbols that formulas are made of.
 #[derive(Clone, Debug)]
 pub struct Alphabet {
     terminals: Vec<Terminal>,
@@ -68,8 +68,8 @@ impl Alphabet {
         }
     }
 
-    /// As many formulas, ramped half and half (Koza 1992): of every number of levels alike, half of them full to the last
-    /// level and half as they grow. No two are the same, unless there is no end to finding others.
+    /// Creates formulas, ramped half and half (Koza 1992): equally many of each number of levels, half of them full to the
+    /// last level and half grown at random. No two are the same, unless too many tries find no other.
     pub fn create(&self, count: usize, random: &mut impl Rng) -> Vec<Expression> {
         let ramp = MOST_LEVELS - LEAST_LEVELS + 1;
         let mut all: Vec<Expression> = Vec::with_capacity(count);
@@ -112,7 +112,7 @@ impl Alphabet {
         }
     }
 
-    /// A part of the formula gives way to a new one.
+    /// Replaces a part of the formula by a new one.
     pub fn replace(&self, parent: &Expression, random: &mut impl Rng) -> Expression {
         for _ in 0..TRIES {
             let at = place(parent, random);
@@ -128,7 +128,7 @@ impl Alphabet {
     }
 }
 
-/// A part of one formula in place of a part of the other.
+/// Puts a part of one formula in place of a part of the other.
 pub fn cross(one: &Expression, other: &Expression, random: &mut impl Rng) -> Expression {
     for _ in 0..TRIES {
         let (to, from) = (place(one, random), place(other, random));
@@ -141,7 +141,7 @@ pub fn cross(one: &Expression, other: &Expression, random: &mut impl Rng) -> Exp
     one.clone()
 }
 
-/// Two parts of a formula, neither within the other, change places.
+/// Exchanges two parts of a formula, neither of which is within the other.
 pub fn swap(parent: &Expression, random: &mut impl Rng) -> Expression {
     let length = parent.symbols().len();
     for _ in 0..TRIES {

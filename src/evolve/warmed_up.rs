@@ -1,4 +1,4 @@
-//! Pages as their warm-up leaves them, made ready to be replayed again and again: all formulas begin there.
+//! Pages after their warm-up, which is the same for all formulas: replays of formulas begin there.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub struct WarmedUp {
     pub(super) entries: Vec<Entry>,
 }
 
-/// Pages that begin to compete at a cycle, with the same visits behind them.
+/// Pages that begin to compete at the same cycle after the same visits.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) cycle: u32,
@@ -29,7 +29,7 @@ pub(super) struct Entry {
 }
 
 impl WarmedUp {
-    /// `moves`: whether it matters how far pages move.
+    /// Replays the warm-up. `moves`: does it matter how far pages move?
     pub fn new(truth: Truth, terms: Terms, moves: bool) -> Self {
         let mut pages = Self { truth, terms, moves, entries: Vec::new() };
         pages.entries = pages.warm_up();

@@ -1,9 +1,9 @@
-//! When the cycles of a monitor begin, and what a downtime owes the cycles after it.
+//! When the cycles of a monitor begin, and how the cycles after a downtime make up for it.
 //!
-//! Starts stand on a grid: every so often from a moment that is fixed once, never from the end of the cycle before, so
-//! that they don't drift however long cycles take. What must stay true: the next start is on the grid and not in
-//! the past, and no cycle spends more than a quarter above its regular budget, however many were missed. There
-//! is no clock inside: `now` is always an argument.
+//! Starts stand on a grid: they are counted from a moment that is fixed once, never from the end of the cycle before, so
+//! they don't drift however long cycles take. Two things must stay true: the next start is on the grid and not in the
+//! past, and no cycle spends more than a quarter above its regular budget, however many cycles were missed. There is no
+//! clock inside: `now` is always an argument.
 
 use std::time::Duration;
 
@@ -25,10 +25,10 @@ impl Calendar {
     /// A start every `every` (a millisecond at the least), at `time_of_day` (hour and minute, UTC) if one is given.
     ///
     /// `last_start` is when the last cycle began, if there was one: the grid goes on from it, so that a monitor that
-    /// is started anew keeps its days. With a time of day, it goes on from the latest such time that was not after
+    /// is restarted keeps its days. With a time of day, it goes on from the latest such time that was not after
     /// the cycle. Without a last start, the first one is the next such time of day; with neither, it is `now`.
-    /// An `every` that neither divides a day nor is whole days meets its time of day only now and then, and anew
-    /// whenever the calendar is made.
+    /// An `every` that neither divides a day nor is a number of whole days meets its time of day only now and then, and
+    /// begins at it again whenever the calendar is made.
     pub fn new(
         every: Duration,
         time_of_day: Option<(u8, u8)>,
@@ -58,8 +58,8 @@ impl Calendar {
     }
 
     /// How many starts after the last cycle's have passed before `now`; none if there was no cycle. A cycle belongs
-    /// to the latest start that was not after it. A start at `now` itself is due, not missed: whoever begins a
-    /// cycle asks for the start it was waiting for.
+    /// to the latest start that was not after it. A start at `now` itself is due, not missed: it is the
+    /// start that the caller was waiting for.
     pub fn missed(&self, last_start: Option<Timestamp>, now: Timestamp) -> u64 {
         let missed = last_start.map_or(0, |last| self.number_before(now) - self.number_until(last));
         u64::try_from(missed.max(0)).unwrap_or(u64::MAX)
@@ -87,7 +87,7 @@ impl Calendar {
     }
 }
 
-/// `02:00` as hour and minute; `None` if it is no time of day.
+/// Reads `02:00` as hour and minute. `None` if it is not a time of day.
 pub fn parse_time_of_day(text: &str) -> Option<(u8, u8)> {
     let two_digits = |part: &str| -> Option<u8> {
         let all = part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -98,10 +98,10 @@ pub fn parse_time_of_day(text: &str) -> Option<(u8, u8)> {
     (hour < 24 && minute < 60).then_some((hour, minute))
 }
 
-/// Of one downtime, in cycles: what is older would be paid off when nobody remembers why.
+/// Cycles of one downtime that are made up for. Older ones would be made up for long after the downtime is forgotten.
 pub const MOST_OWED_CYCLES: u64 = 7;
 
-/// A cycle pays off this part of its regular budget at the most: hosts should hardly notice.
+/// The most that a cycle makes up for, as a part of its regular budget: hosts should hardly notice.
 const REGULAR_A_PAYMENT: u64 = 4;
 
 /// Requests that missed cycles did not send. They are not sent at once, but a few with each cycle that follows.
@@ -118,8 +118,8 @@ impl Arrears {
         self.owed = self.owed.saturating_add(owed);
     }
 
-    /// The budget of the next cycle: the regular one, and of what is owed a quarter as much (rounded up) at the
-    /// most, which is paid off by that.
+    /// The budget of the next cycle: the regular one, and up to a quarter of it (rounded up) for requests that are owed.
+    /// Those are owed no longer.
     pub fn take(&mut self, regular: u64) -> u64 {
         let payment = self.owed.min(regular.div_ceil(REGULAR_A_PAYMENT)).min(u64::MAX - regular);
         self.owed -= payment;

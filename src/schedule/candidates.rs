@@ -23,24 +23,26 @@ pub struct Candidates {
 /// How much of a plan goes to pages that were never visited.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Discovery {
-    /// Of all visits, in [0, 1].
+    /// The share of new pages among all visits, in [0, 1].
     pub share: f64,
-    /// Visits so far, and those of them to new pages.
+    /// Visits so far.
     pub visits: u64,
+    /// Visits so far to pages that were new.
     pub new: u64,
 }
 
 impl Discovery {
+    /// No visit was made yet.
     pub fn of(share: f64) -> Self {
         Self { share, visits: 0, new: 0 }
     }
 
-    /// Is the next visit one to a new page? So that their number is never more than one away from its share.
+    /// Should the next visit go to a new page? Their number is never more than one away from its share.
     fn wants_new(&self) -> bool {
         self.new as f64 + 0.5 < self.share * (self.visits + 1) as f64
     }
 
-    /// Takes note of a visit.
+    /// Counts a visit.
     pub fn count(&mut self, is_new: bool) {
         self.visits += 1;
         self.new += u64::from(is_new);
@@ -59,15 +61,17 @@ impl Candidates {
         pool.push(host, page);
     }
 
+    /// How many pages there are.
     pub fn len(&self) -> usize {
         self.new.len + self.known.len
     }
 
-    /// Those of them that were never visited.
+    /// How many of them were never visited.
     pub fn len_of_new(&self) -> usize {
         self.new.len
     }
 
+    /// Is there no page left?
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -77,12 +81,12 @@ impl Candidates {
         self.new.on(host) + self.known.on(host)
     }
 
-    /// Hosts with pages left; one that has new pages and known ones comes twice.
+    /// Hosts with pages left. A host with both new pages and known ones comes twice.
     pub fn hosts(&self) -> impl Iterator<Item = HostId> + '_ {
         self.new.by_host.keys().chain(self.known.by_host.keys()).copied()
     }
 
-    /// How many pages would be taken before this one, were there no caps.
+    /// How many pages would be taken before this one if there were no caps.
     pub fn better_than(&self, page: &PageState, score: Score) -> usize {
         let this = ranked(page, score);
         self.new.better_than(&this) + self.known.better_than(&this)
@@ -102,7 +106,7 @@ impl Candidates {
         Plan { visits }
     }
 
-    /// The same, with the pages taken out as candidates still: a plan that is fetched bit by bit.
+    /// Takes out the same pages as [`Candidates::choose`], and keeps them as candidates: for a plan that is fetched in waves.
     pub fn split(
         &mut self,
         budget: usize,
@@ -117,7 +121,7 @@ impl Candidates {
         taken
     }
 
-    /// Takes all of the others in.
+    /// Takes in all pages of `others`.
     pub fn append(&mut self, others: Candidates) {
         self.new.append(others.new);
         self.known.append(others.known);
@@ -165,7 +169,7 @@ fn ranked(page: &PageState, score: Score) -> RankedPage {
     RankedPage { rank: Rank::new(score.value(), page.waits_since()), page: page.page }
 }
 
-/// Pages by host, the best of each at hand.
+/// Pages by host, in heaps: the best page of a host is found at once.
 #[derive(Debug, Default)]
 struct Pool {
     by_host: HashMap<HostId, BinaryHeap<RankedPage>>,
@@ -201,7 +205,7 @@ impl Pool {
         self.by_host.iter().filter_map(head).collect()
     }
 
-    /// Drops the best while its host is full.
+    /// Drops the best pages whose hosts are full.
     fn skip_full(&self, heads: &mut Heads, room: &HashMap<HostId, usize>) {
         while heads.peek().is_some_and(|(_, host)| room.get(host).is_some_and(|room| *room == 0)) {
             heads.pop();

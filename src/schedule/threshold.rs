@@ -1,40 +1,40 @@
-//! A threshold that spends a budget: pages are visited as soon as their score reaches it, and it moves until that costs
-//! what a day may cost.
+//! A threshold that keeps a daily budget: pages are visited as soon as their score reaches it, and it moves until a day of
+//! visits costs as much as it may.
 //!
-//! Where cycles are short it is the better way to keep a budget: a cycle in which much is due visits more than one in
-//! which little is, and a day comes out even.
+//! With short cycles this is better than a budget for each cycle: a cycle in which many pages are due visits more of them
+//! than one in which few are, and the day still costs what it should.
 
 use crate::longevity::threshold;
 
-/// A cycle may cost so many times its share of the day: what has become due at once is visited at once.
+/// A cycle may cost this many times its share of the day, so that pages that become due together are visited together.
 const MOST_OF_ITS_SHARE: f64 = 2.0;
 
-/// Keeps the cost of a day.
+/// Keeps the number of requests of a day.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Controller {
     /// Requests of a day.
     pub daily: u64,
     /// Days from one cycle to the next.
     pub cycle_days: f64,
-    /// The score from which on a page is visited again; `None`: no cycle has shown one yet.
+    /// Pages with this score or a higher one are visited again. `None` as long as no cycle has shown one.
     pub threshold: Option<f64>,
 }
 
 impl Controller {
-    /// What a cycle costs in the mean.
+    /// Requests of an average cycle.
     fn share(&self) -> f64 {
         (self.daily as f64 * self.cycle_days).max(f64::MIN_POSITIVE)
     }
 
-    /// The most that the next cycle may send, if the cycles of the last day sent so many. As long as there is no
-    /// threshold the best pages are taken that a cycle's share has room for, and the last of them shows it.
+    /// The most requests that the next cycle may send, if the cycles of the last day sent `sent`. As long as there is no
+    /// threshold, a cycle takes the best pages that its share has room for; the score of the last one is the threshold.
     pub fn budget(&self, sent: u64) -> u64 {
         let factor = if self.threshold.is_some() { MOST_OF_ITS_SHARE } else { 1.0 };
         let most = (self.share() * factor).ceil().max(1.0) as u64;
         most.min(self.daily.saturating_sub(sent))
     }
 
-    /// Takes note of a cycle that sent so many, and in which this was the least score that was visited again.
+    /// Moves the threshold after a cycle that sent `sent` requests and whose revisits had `least` as their lowest score.
     pub fn after(&mut self, sent: u64, least: Option<f64>) {
         self.threshold = match self.threshold {
             None => least.filter(|least| *least > 0.0),

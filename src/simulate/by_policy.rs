@@ -1,7 +1,7 @@
 //! A policy of the live crawl chooses the pages of a replay.
 //!
-//! Pages in the same state share a score. A state is what the policy remembers of a page, the page's weight, and whatever
-//! else the policy looks at.
+//! Pages in the same state share a score. The state of a page is the policy's memory of it, its weight, and whatever else
+//! the policy looks at.
 
 use std::collections::HashMap;
 
@@ -21,17 +21,17 @@ pub struct ByPolicy<'a> {
     learning: Learning<'a>,
     states: Distinct<State>,
     classes: Classes<PageState>,
-    /// Of each page: does it compete?
+    /// For each page: does it compete?
     competes: Vec<bool>,
 }
 
-/// What pages of one class have in common besides their last visit.
+/// The state of a page.
 #[derive(Clone, Copy, Debug)]
 struct State {
     /// The number of the policy's memory.
     memory: u32,
     weight: f64,
-    /// Only if the policy looks at it.
+    /// Empty unless the policy looks at it.
     kin: Kin,
     /// Cycles from the first copy to the last visit, if the policy looks at a page's age; else 0.
     span: u32,
@@ -91,7 +91,7 @@ impl<'a> ByPolicy<'a> {
         self.classes.join(class, page);
     }
 
-    /// All pages join their classes again, as their memories are others. Those with the same last visit come together.
+    /// All pages join their classes again, as their memories are new ones. Pages with the same last visit come together.
     fn join_again(&mut self) {
         self.states.clear();
         self.classes.clear();
@@ -113,7 +113,7 @@ impl<'a> ByPolicy<'a> {
         let policy = &*self.learning.policy;
         let scores: Vec<f64> =
             self.classes.iter().map(|class| score_shared(policy, &class.shared, now).value()).collect();
-        let chosen = if self.learning.policy.looks_at().draw.is_some() {
+        let chosen = if policy.looks_at().draw.is_some() {
             self.choose_drawn(&scores, visits)
         } else {
             self.classes.choose(&scores, visits);
@@ -127,10 +127,12 @@ impl<'a> ByPolicy<'a> {
         chosen
     }
 
-    /// Where each page has a draw of its own it has a score of its own.
+    /// Chooses where each page has a draw of its own, and so a score of its own.
     fn choose_drawn(&mut self, scores: &[f64], visits: usize) -> Vec<u32> {
         let mut class_of = vec![0; self.competes.len()];
-        let (terms, draw) = (self.learning.terms, self.learning.policy.looks_at().draw);
+        // It may be another one in each cycle.
+        let draw = self.learning.policy.looks_at().draw;
+        let terms = self.learning.terms;
         let scored = self.classes.iter().zip(scores).zip(0_u32..).flat_map(|((class, score), place)| {
             let at = terms.at(class.last);
             class.pages().iter().map(move |page| (*page, class.last, at, *score, place))
@@ -148,7 +150,7 @@ impl<'a> ByPolicy<'a> {
         chosen
     }
 
-    /// The policy looks over all pages, in the same order in each run: so sums are rounded alike.
+    /// Shows all pages to the policy, in the same order in each run, so that sums are rounded alike.
     fn survey(&mut self, cycle: u32, visits: usize) {
         let terms = self.learning.terms;
         let days = terms.days(terms.every);
@@ -160,7 +162,7 @@ impl<'a> ByPolicy<'a> {
             .collect();
         in_order.sort_unstable_by_key(|(order, _)| *order);
         let mut pages = |look: &mut dyn FnMut(&PageState, usize)| {
-            // Pages that came in after their warm-up may be in the state of others that were visited.
+            // Pages that come out of the warm-up may be in the same state as pages that were chosen in that cycle.
             for alike in in_order.chunk_by(|one, other| one.0 == other.0) {
                 if let Some((_, class)) = alike.first() {
                     look(&class.shared, alike.iter().map(|(_, class)| class.size()).sum());
@@ -184,7 +186,7 @@ fn order(state: &State, class: &Class<PageState>) -> (u32, u32, u64, Kin, u32) {
     (state.memory, class.last, state.weight.to_bits(), state.kin, class.last - state.span)
 }
 
-/// A page as the policy sees it. Every visit of a recording brings a copy, which leaves a page as a live visit would.
+/// A page as the policy sees it. Its standing is that of a page whose last live visit brought a copy.
 fn page_state(learning: &Learning<'_>, state: State, last: u32) -> PageState {
     let (at, found_at) = (learning.terms.at(last), learning.terms.at(last - state.span));
     let host = HostId(i64::from(state.kin.site));

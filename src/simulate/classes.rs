@@ -20,7 +20,7 @@ pub(crate) struct Class<T> {
     pub(crate) last: u32,
     /// Was the last visit one of the warm-up?
     pub(crate) is_entry: bool,
-    /// Anything else that its pages share.
+    /// Any other value that its pages share.
     pub(crate) shared: T,
     members: Vec<u32>,
     /// Members before this place have left.
@@ -48,9 +48,9 @@ pub(crate) struct Classes<T> {
     /// The classes of the last choice, those of the chosen pages first.
     ranked: Vec<RankedClass>,
     best: Cut,
-    /// By state: the class that pages join which come into it, and the turn in which that class was made.
+    /// For each state: the class that pages join when they come into it, and the turn in which that class was made.
     joined: Vec<(u64, u32)>,
-    /// Counts up whenever what `joined` says is no longer true.
+    /// Counts up whenever the classes in `joined` are no longer right.
     turn: u64,
     /// The last visit of the pages that join in this turn.
     joining_last: u32,
@@ -73,7 +73,7 @@ impl<T> Classes<T> {
         }
     }
 
-    /// From now on no two pages share a class, or they do again.
+    /// Says whether each page is a class of its own from now on.
     pub(crate) fn keep_apart(&mut self, each_alone: bool) {
         self.each_alone = each_alone;
     }
@@ -129,7 +129,7 @@ impl<T> Classes<T> {
         }
         let place = state as usize;
         if self.joined.len() <= place {
-            // More than is asked for, as states come one by one.
+            // With room to spare, as states come one by one.
             self.joined.resize(place + place / 2 + 1, (0, 0));
         }
         let next = self.all.len() as u32;
@@ -147,7 +147,7 @@ impl<T> Classes<T> {
         }
     }
 
-    /// Pages join one class, or the other if they changed; gives the number of those.
+    /// Pages join one of two classes: the second if they changed, else the first. Gives the number that changed.
     pub(crate) fn join_either(
         &mut self,
         pages: &[u32],
@@ -172,7 +172,7 @@ impl<T> Classes<T> {
         count
     }
 
-    /// Finds the best pages, each class having the score at its place.
+    /// Finds the best pages. `scores` has the score of each class, in the order of [`Classes::iter`].
     pub(crate) fn choose(&mut self, scores: &[f64], visits: usize) {
         let older_first = self.ties == Ties::OlderFirst;
         self.ranked.clear();
@@ -188,7 +188,7 @@ impl<T> Classes<T> {
     /// The pages that were chosen, best first, each with its last visit.
     pub(crate) fn in_order(&mut self, visits: usize) -> Vec<(u32, u32)> {
         let best = self.ranked.get_mut(..self.best.tied).unwrap_or_default();
-        // Sorting keeps those that are wholly taken in front of those that are not.
+        // All classes that are taken whole are better than those that tie at the end, so they stay in front.
         best.sort_unstable_by_key(|ranked| Reverse(ranked.rank));
         let mut pages: Vec<(u32, u32)> = Vec::with_capacity(visits);
         for tied in best.chunk_by(|one, other| one.rank == other.rank) {
@@ -207,7 +207,7 @@ impl<T> Classes<T> {
         pages
     }
 
-    /// The classes that pages were chosen from, each with the number of them: the first of its pages.
+    /// The classes that pages were chosen from, and how many of each: these are the first of its pages.
     pub(crate) fn chosen(&mut self) -> Vec<(u32, usize)> {
         let Cut { whole, tied, room } = self.best;
         let size = |class: u32| self.all.get(class as usize).map_or(0, Class::size);
@@ -232,7 +232,7 @@ impl<T> Classes<T> {
         chosen
     }
 
-    /// The first pages of a class leave it. `visit` is told which, and has them join other classes.
+    /// The first pages of a class leave it. `visit` is called with them, and can have them join other classes.
     pub(crate) fn leave(&mut self, class: u32, count: usize, visit: impl FnOnce(&mut Self, &[u32])) {
         let Some(left) = self.all.get_mut(class as usize) else { return };
         let members = std::mem::take(&mut left.members);
@@ -244,7 +244,7 @@ impl<T> Classes<T> {
         }
     }
 
-    /// These pages leave their classes, wherever in them they are. Each comes with its class.
+    /// These pages leave their classes, whatever their place in them. Each comes with its class.
     pub(crate) fn remove(&mut self, mut pages: Vec<(u32, u32)>) {
         pages.sort_unstable_by_key(|(page, class)| (*class, *page));
         for gone in pages.chunk_by(|one, other| one.1 == other.1) {
@@ -254,7 +254,7 @@ impl<T> Classes<T> {
         }
     }
 
-    /// Classes that all pages have left are no more.
+    /// Drops the classes that all pages have left.
     pub(crate) fn clear_empty(&mut self) {
         self.turn += 1;
         let mut at = 0;

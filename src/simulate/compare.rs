@@ -18,29 +18,29 @@ use crate::dataset::{Dataset, Group};
 use crate::policy::registry::{self, LongevitySettings, PolicySettings, RuleScale};
 use crate::time::Age;
 
-/// What is compared.
+/// Which replays are made.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Policies, oracles and shares by credit, by name.
     pub policies: Vec<String>,
-    /// CreditShares of the pages.
+    /// Shares of the pages that a cycle visits.
     pub budgets: Vec<f64>,
     pub warm_up: u32,
     /// Moments of the truth from one cycle to the next.
     pub every: u32,
-    /// Parts that the pages are split into, each replayed on its own; 1: all together.
+    /// Number of parts that the pages are split into. Each is replayed by itself; 1: all pages together.
     pub folds: u32,
-    /// Orders of the pages, which decide ties; the first is that of the dataset.
+    /// Number of orders of the pages, which decide ties. The first is the order of the dataset.
     pub orders: u32,
     pub ties: Ties,
     pub measuring: Measuring,
-    /// Replays at the same time.
+    /// Replays that run at the same time.
     pub threads: usize,
     /// Groups with fewer pages are left out, unless there are no others.
     pub least_pages: usize,
 }
 
-/// The least staleness that any schedule can reach is asked for by this name.
+/// The name that stands for the least staleness that any schedule can reach.
 pub const BOUND: &str = "bound";
 
 /// How one policy did with one budget.
@@ -51,12 +51,12 @@ pub struct Row {
     /// The plain mean over the groups.
     pub mean: Interval,
     pub groups: BTreeMap<String, Interval>,
-    /// Of the first order and fold, group by group.
+    /// The cycles of the first order and fold, by group.
     #[serde(skip)]
     pub cycles: BTreeMap<String, Vec<CycleFigures>>,
 }
 
-/// Figures, and how far they may be off 19 times out of 20, over folds and orders.
+/// Means over folds and orders, and the half-widths of their 95 % confidence intervals.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Interval {
     #[serde(flatten)]
@@ -83,7 +83,7 @@ impl Interval {
     }
 }
 
-/// The mean, and how far it may be off 19 times out of 20; a single sample says nothing of that.
+/// The mean, and the half-width of its 95 % confidence interval; that is 0 for a single sample, which can't show it.
 pub fn spread(samples: &[f64]) -> (f64, f64) {
     let count = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / count.max(1.0);
@@ -115,7 +115,7 @@ struct Job<'a> {
     fold: u32,
 }
 
-/// Is there a policy, an oracle or a share of that name?
+/// Is there a policy, an oracle or a rule by credit of that name?
 pub fn check(name: &str) -> Result<(), String> {
     if name == BOUND || Oracle::from_name(name).is_some() || CreditShares::from_name(name).is_some() {
         return Ok(());
@@ -123,7 +123,7 @@ pub fn check(name: &str) -> Result<(), String> {
     registry::find(name, &PolicySettings::default()).map(drop)
 }
 
-/// Replays every policy with every budget; `progress` is told how much of how much is done.
+/// Replays every policy with every budget. `progress` is called with the number of replays that are done, and of all.
 pub fn compare(
     dataset: &Dataset,
     plan: &Plan,
@@ -164,13 +164,13 @@ pub fn compare(
     Ok(rows(plan, &groups, &jobs, &results))
 }
 
-/// The groups that have as many pages, or all if none has.
+/// The groups that have at least `least_pages` pages; all groups if there are none.
 pub fn groups(dataset: &Dataset, least_pages: usize) -> Vec<&Group> {
     let large: Vec<&Group> = dataset.groups.iter().filter(|group| group.pages.len() >= least_pages).collect();
     if large.is_empty() { dataset.groups.iter().collect() } else { large }
 }
 
-/// The pages of a fold in order, and all others as they were drawn. Folds are drawn once and for all.
+/// The pages of a fold, in rising order, and all other pages in the order in which they were drawn. The draw is always the same.
 pub fn fold(pages: usize, folds: u32, fold: u32) -> (Vec<u32>, Vec<u32>) {
     let mut all: Vec<u32> = (0..pages as u32).collect();
     all.shuffle(&mut Pcg64::seed_from_u64(1));
@@ -210,7 +210,7 @@ fn run(job: &Job<'_>, plan: &Plan) -> Vec<CycleFigures> {
     replayed(name, group, &truth, &terms)
 }
 
-/// A policy, an oracle or shares by credit, by name, on pages of a group.
+/// Replays a policy, an oracle or a rule by credit, by its name, on pages of a group.
 pub fn replayed(name: &str, group: &Group, truth: &Truth, terms: &Terms) -> Vec<CycleFigures> {
     if name == BOUND {
         return vec![CycleFigures::of_staleness(bound(truth, terms).staleness)];
@@ -218,7 +218,7 @@ pub fn replayed(name: &str, group: &Group, truth: &Truth, terms: &Terms) -> Vec<
     if let Some(oracle) = Oracle::from_name(name) {
         return replay(truth, &mut Chooser::Oracle(ByOracle::new(oracle, truth, *terms)), terms);
     }
-    // Rules of other crawlers know no budget: they start from the interval that would spend it evenly.
+    // Rules of other crawlers have no budget: they start from the interval that would spend it evenly.
     let cycle = group.step.as_secs_f64() / 86_400.0 * f64::from(terms.every);
     let rules = RuleScale::Start { first: cycle / terms.budget, least: cycle };
     let longevity = LongevitySettings { cycle_days: cycle, ..LongevitySettings::default() };

@@ -8,7 +8,7 @@ use crate::identity_hash::ByHash;
 #[derive(Debug)]
 pub(crate) struct Distinct<T> {
     all: Vec<T>,
-    /// By a hash of all that makes a value: wide enough that no two are alike.
+    /// Numbers by a hash of the bytes of a value. With 128 bits no two hashes are the same.
     numbers: ByHash<u128, u32>,
 }
 
@@ -19,7 +19,7 @@ impl<T> Default for Distinct<T> {
 }
 
 impl<T> Distinct<T> {
-    /// The number of the value that these bytes stand for. A value that is new is kept.
+    /// The number of the value with these bytes. A new value is kept.
     pub(crate) fn number(&mut self, bytes: &[u8], value: T) -> u32 {
         let next = self.all.len() as u32;
         let number = *self.numbers.entry(xxh3_128(bytes)).or_insert(next);
@@ -33,7 +33,7 @@ impl<T> Distinct<T> {
         self.all.get(number as usize)
     }
 
-    /// How many there are; all numbers are below.
+    /// How many values there are; their numbers are 0, 1, 2 and so on.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }

@@ -1,8 +1,7 @@
-//! Lessons of a replay: what the visits so far taught a policy of each page.
+//! A policy's memories of the pages of a replay, as visits have taught them so far.
 //!
-//! A policy's memory of a page follows from the gaps between visits and from what they found, so pages with the same
-//! history share it. Histories are kept as a tree. They are learnt again from the start when the prior that the policy goes
-//! by is fitted again.
+//! The memory of a page follows from the gaps between its visits and from what they found, so pages with the same history
+//! share it. Histories are kept as a tree. They are learnt again from the start when the policy's prior is fitted again.
 
 use std::collections::HashMap;
 
@@ -32,7 +31,7 @@ struct Node {
 /// The history without a visit.
 const ROOT: u32 = 0;
 
-/// A policy, and what it has learnt of each page.
+/// A policy and its memories of all pages.
 pub(super) struct Learning<'a> {
     pub(super) policy: Box<dyn Policy>,
     pub(super) terms: Terms,
@@ -40,16 +39,16 @@ pub(super) struct Learning<'a> {
     pub(super) looks_at: LooksAt,
     nodes: Vec<Node>,
     children: HashMap<(u32, u32, bool), u32>,
-    /// Where the policy looks at how far pages moved, each visit is a history of its own. The first place stands for none.
+    /// If the policy looks at how far pages moved, each visit is a history of its own. The first place stands for no measurement.
     measured: Vec<MeasuredVisit>,
-    /// The change profiles of each page, then.
+    /// The change profiles of each page, in that case.
     profiles: Vec<Profiles>,
-    /// By history, as far as it was asked for: the number of the memory.
+    /// The number of the memory of each history, as far as it was asked for.
     taught: Vec<u32>,
     memories: Distinct<Learnt>,
-    /// Of each page: its history and its last visit.
+    /// For each page: its history and its last visit.
     pages: Vec<(u32, u32)>,
-    /// Visits so far, all of which had a copy to compare with, and as many as there were at the last fit.
+    /// Visits so far, all of which had a copy to compare with; and the number of them at the last fit.
     comparisons: u64,
     fitted: u64,
 }
@@ -78,7 +77,7 @@ impl<'a> Learning<'a> {
         learning
     }
 
-    /// Nothing is learnt of any history but the empty one.
+    /// Forgets all memories but that of the empty history.
     fn forget(&mut self) {
         self.memories.clear();
         let nothing = Learnt::default();
@@ -112,7 +111,7 @@ impl<'a> Learning<'a> {
         self.comparisons += 1;
     }
 
-    /// Measures a page; gives the place of what was found.
+    /// Measures how far a page moved. Gives the place in `measured`.
     fn measure(&mut self, page: u32, last: u32, cycle: u32) -> u32 {
         let Some(profiles) = self.profiles.get_mut(page as usize) else { return 0 };
         self.measured.push(MeasuredVisit::of(self.truth, &self.terms, profiles, page, last, cycle));
@@ -147,7 +146,7 @@ impl<'a> Learning<'a> {
         self.memories.get(memory).cloned().unwrap_or_default()
     }
 
-    /// Fits the prior that the policy goes by again, if there is one and it is time. Then all memories have other numbers.
+    /// Fits the policy's prior again, if it has one and it is time. If so, all memories have new numbers.
     pub(super) fn fit(&mut self) -> bool {
         let Some(kind) = self.policy.prior_kind() else { return false };
         if !is_time_to_fit(self.comparisons, self.fitted) {

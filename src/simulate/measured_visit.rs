@@ -1,4 +1,4 @@
-//! What a visit measures, by the functions that measure it live.
+//! How far a visit finds a page to have moved, measured by the functions of the live crawl.
 
 use std::convert::Infallible;
 
@@ -9,7 +9,7 @@ use crate::change::divergence::Divergence;
 use crate::change::profile::{BaseVersion, Profiles};
 use crate::policy::{Apart, Lesson};
 
-/// How far a visit found a page to be from what was held, and from its base versions.
+/// Divergences of the text that a visit found: from the copy, and from the base versions.
 #[derive(Clone, Debug)]
 pub(crate) struct MeasuredVisit {
     pub divergence: f64,
@@ -17,7 +17,7 @@ pub(crate) struct MeasuredVisit {
 }
 
 impl MeasuredVisit {
-    /// Holds a page against what was held of it since `last` and its base versions, by the functions that do so live.
+    /// Measures a page at `cycle`, whose copy was taken at `last`. For a first copy both are the same.
     pub fn of(
         truth: &Truth,
         terms: &Terms,
@@ -34,7 +34,7 @@ impl MeasuredVisit {
         Self::measured(profiles, found, held, terms.measuring.profiles, from)
     }
 
-    /// Holds what was found against what was held, if anything was, and extends the profiles by it.
+    /// Measures the version `found` against the one held, if there is one, and extends the profiles.
     pub fn measured(
         profiles: &mut Profiles,
         found: BaseVersion,
@@ -49,6 +49,7 @@ impl MeasuredVisit {
         Self { divergence, bases }
     }
 
+    /// Adds the divergences to a lesson.
     pub fn tell(&self, lesson: &mut Lesson) {
         lesson.divergence = Some(self.divergence);
         lesson.bases.clone_from(&self.bases);

@@ -1,28 +1,32 @@
-//! How good a copy is, cycle by cycle: ChangeRate, freshness, staleness, age, NDCG.
+//! How good copies are, cycle by cycle: ChangeRate, freshness, staleness, age, NDCG.
 
 use serde::Serialize;
 
 use super::truth::Truth;
 
-/// What a cycle found, and how good the copy was after it, over the pages that compete.
+/// The figures of one cycle, over the pages that compete: its visits, and how good the copies were after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct CycleFigures {
+    /// The moment.
     pub cycle: u32,
+    /// Pages that compete.
     pub pages: usize,
+    /// Visits of the cycle.
     pub visits: usize,
     /// Visits that found a change.
     pub changed: usize,
-    /// Pages whose copy is what the page says.
+    /// Pages whose copy has the text that the page has.
     pub fresh: usize,
     /// The sum of divergences between copies and pages.
     pub staleness: f64,
-    /// Moments since the first change not seen, summed; 0 for a fresh copy.
+    /// The sum of the ages of copies: moments since the first change that the copy lacks, 0 for a fresh copy.
     pub age: f64,
-    /// Weights of all pages, and of the fresh ones.
+    /// The sum of the weights of all pages.
     pub weight: f64,
+    /// The sum of the weights of the fresh ones.
     pub fresh_weight: f64,
-    /// How well the order of the visits was: gains of the changed ones, discounted by rank, over the best that could be
-    /// had (Järvelin & Kekäläinen 2002), with the natural logarithm as in GP4C.
+    /// How good the order of the visits was: the gains of visits that found a change, discounted by rank, over those of the
+    /// best order (Järvelin & Kekäläinen 2002); with the natural logarithm, as in GP4C.
     pub ndcg: f64,
     #[serde(skip)]
     gain: f64,
@@ -31,12 +35,12 @@ pub struct CycleFigures {
 }
 
 impl CycleFigures {
-    /// Where only one figure is known: a bound on the staleness.
+    /// Figures of which only the staleness is known: a bound on it.
     pub fn of_staleness(staleness: f64) -> Self {
         Self { pages: 1, staleness, ..Self::default() }
     }
 
-    /// A visit of that rank, from 0 on.
+    /// Counts a visit. The first of a cycle has rank 0.
     pub fn visited(&mut self, rank: usize, changed: bool) {
         self.visits += 1;
         self.changed += usize::from(changed);
@@ -46,25 +50,32 @@ impl CycleFigures {
     }
 }
 
-/// What a visit of that rank counts, from 0 on.
+/// The weight of a visit of that rank in the NDCG. The first has rank 0.
 pub fn discount(rank: usize) -> f64 {
     1.0 / (rank as f64 + 2.0).ln()
 }
 
-/// Figures over many cycles, each pooled over all pages and cycles.
+/// Figures over many cycles, pooled over all pages and cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Figures {
+    /// Visits that found a change ÷ visits (Santos et al. 2013).
     pub change_rate: f64,
+    /// The share of copies that are fresh.
     pub freshness: f64,
+    /// The mean divergence between copies and pages.
     pub staleness: f64,
-    /// In moments of the truth.
+    /// The mean age of copies, in moments of the truth.
     pub age: f64,
+    /// The share of copies that are fresh, by weight.
     pub weighted_freshness: f64,
+    /// The mean NDCG of cycles with visits.
     pub ndcg: f64,
+    /// Visits.
     pub requests: u64,
 }
 
 impl Figures {
+    /// Pools the figures of cycles.
     pub fn of(cycles: &[CycleFigures]) -> Self {
         let sum = |of: &dyn Fn(&CycleFigures) -> f64| cycles.iter().map(of).sum::<f64>();
         let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
@@ -84,24 +95,25 @@ impl Figures {
     }
 }
 
-/// Keeps account of every copy, event by event.
+/// Keeps the figures up to date, change by change and visit by visit.
 #[derive(Debug)]
 pub struct Ledger<'a> {
     truth: &'a Truth,
-    /// The text that is held of each page, and that it has.
+    /// For each page: the text of its copy, and the text that it has.
     held: Vec<u32>,
     live: Vec<u32>,
     apart: Vec<f64>,
-    /// The cycle since which the copy is stale; 0 for a fresh one, as nothing changes before the first.
+    /// The cycle since which the copy is stale. 0 for a fresh copy: no page changes at cycle 0.
     stale_since: Vec<u32>,
     counts: Vec<bool>,
     sums: CycleFigures,
-    /// Cycles since which copies that count are stale, summed.
+    /// The sum of `stale_since` over pages that count.
     since: f64,
     discounts: Vec<f64>,
 }
 
 impl<'a> Ledger<'a> {
+    /// No copy was taken yet.
     pub fn new(truth: &'a Truth) -> Self {
         let pages = truth.pages();
         Self {
@@ -117,6 +129,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
+    /// Takes the first copy of a page.
     pub fn first_copy(&mut self, page: u32, cycle: u32) {
         let text = self.truth.text(page, cycle);
         let at = page as usize;
@@ -125,7 +138,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// The page has another text from this cycle on.
+    /// The page changes at this cycle.
     pub fn changes(&mut self, page: u32, cycle: u32) {
         let text = self.truth.text(page, cycle);
         if let Some(live) = self.live.get_mut(page as usize) {
@@ -134,7 +147,7 @@ impl<'a> Ledger<'a> {
         self.settle(page, cycle);
     }
 
-    /// Takes a new copy; did it differ from the one held?
+    /// Takes a new copy. Does it differ from the one held?
     pub fn visit(&mut self, page: u32, cycle: u32) -> bool {
         let at = page as usize;
         let (Some(held), Some(live)) = (self.held.get_mut(at), self.live.get(at)) else { return false };
@@ -146,7 +159,7 @@ impl<'a> Ledger<'a> {
         changed
     }
 
-    /// From here on the page counts.
+    /// The page counts from now on.
     pub fn counts(&mut self, page: u32) {
         let at = page as usize;
         if let Some(counts) = self.counts.get_mut(at).filter(|counts| !**counts) {
@@ -157,11 +170,12 @@ impl<'a> Ledger<'a> {
         }
     }
 
+    /// How many pages count.
     pub fn counting(&self) -> usize {
         self.sums.pages
     }
 
-    /// Before the visits of a cycle.
+    /// Begins a cycle, before its visits.
     pub fn open(&mut self, cycle: u32, visits: usize) -> CycleFigures {
         let best = visits.min(self.sums.pages - self.sums.fresh);
         while self.discounts.len() <= best {
@@ -175,17 +189,17 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Between two cycles.
+    /// The figures of a moment between two cycles.
     pub fn between(&self, moment: u32) -> CycleFigures {
         self.close(CycleFigures { cycle: moment, ..CycleFigures::default() }, moment)
     }
 
-    /// After them.
+    /// Ends a cycle, after its visits.
     pub fn close(&self, figures: CycleFigures, cycle: u32) -> CycleFigures {
         let CycleFigures { pages, fresh, staleness, weight, fresh_weight, .. } = self.sums;
         let age = f64::from(cycle) * (pages - fresh) as f64 - self.since;
         let ndcg = if figures.best_gain > 0.0 { figures.gain / figures.best_gain } else { 1.0 };
-        // Sums of many small numbers, some taken off again, may fall below nothing by a hair.
+        // Sums of many small numbers, from which some are subtracted again, may end a little below 0.
         CycleFigures {
             pages,
             fresh,
@@ -198,7 +212,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Holds the copy against the page again.
+    /// Compares the copy with the page again.
     fn settle(&mut self, page: u32, cycle: u32) {
         let at = page as usize;
         let counts = self.counts.get(at).copied().unwrap_or(false);
@@ -208,7 +222,7 @@ impl<'a> Ledger<'a> {
         let (Some(held), Some(live)) = (self.held.get(at), self.live.get(at)) else { return };
         let (is_stale, apart) = (held != live, self.truth.divergence(page, *held, *live));
         if let (Some(place), Some(since)) = (self.apart.get_mut(at), self.stale_since.get_mut(at)) {
-            // Texts that differ in order only are apart by nothing, and yet not the same.
+            // Texts that differ only in the order of fragments have divergence 0, and yet are not the same.
             *place = apart;
             *since = match (*since, is_stale) {
                 (_, false) => 0,
@@ -221,7 +235,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Adds what a page contributes to the sums, or takes it off.
+    /// Adds a page to the sums, or subtracts it.
     fn add(&mut self, page: u32, sign: f64) {
         let at = page as usize;
         let since = self.stale_since.get(at).copied().unwrap_or(0);

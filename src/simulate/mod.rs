@@ -1,9 +1,12 @@
-//! The same policies over recorded histories: what a policy would have visited, and what that would have been worth.
+//! Policies over recorded histories: which pages a policy would have visited, and how good the copies would have been.
 //!
-//! Comes in: a policy, the truth of a group of pages, and a budget. Goes out: what each cycle found and how good the copy
-//! was after it ([`metric`]). The protocol is that of Santos et al. 2013 (§5.1): a page's first copy is free, it is visited
-//! in each of the next few cycles (warm-up, not counted), and from then on competes: each cycle the best k of those are
-//! visited. All pages are the policy's own [`PageState`]s, and what visits teach is folded by [`Learnt::take`], as it is live.
+//! A policy, the truth of a group of pages and a budget come in. The figures of each cycle go out ([`metric`]). The
+//! protocol is that of Santos et al. 2013 (§5.1): a page's first copy is free; it is visited in each of the next few cycles
+//! (the warm-up, which is not counted); from then on it competes, and each cycle visits the best k pages that compete.
+//!
+//! [`classes`] is the replay engine, which `evolve` uses too. Policies see the [`crate::policy::PageState`]s that they see
+//! live, learn by [`crate::policy::Learnt::take`] as they do live, and pages are ranked by [`crate::schedule::rank`]. The
+//! rest of a page's live state is not replayed: in a recording every visit brings a copy.
 
 mod by_policy;
 pub(crate) mod classes;
@@ -32,25 +35,28 @@ use visit_credit::ByCredit;
 /// How a replay is run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
-    /// Of the pages that compete, the share that a cycle visits.
+    /// The share of the competing pages that a cycle visits.
     pub budget: f64,
-    /// Cycles in which a page is visited anyway, after its first copy.
+    /// Cycles after a page's first copy in which it is visited without having to compete.
     pub warm_up: u32,
-    /// From one moment of the truth to the next.
+    /// Time from one moment of the truth to the next.
     pub step: Duration,
-    /// Moments from one cycle to the next: 1 where the truth is only known at cycles.
+    /// Moments from one cycle to the next: 1 if the truth is known at cycles only.
     pub every: u32,
+    /// The time of the first moment.
     pub start: Timestamp,
+    /// Which of two pages with the same score goes first.
     pub ties: Ties,
+    /// How far pages moved is measured like this.
     pub measuring: Measuring,
 }
 
 /// How a crawl measures how far pages move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measuring {
-    /// Hashes of a sketch (m of the longevity paper); `None`: all.
+    /// Hashes of a sketch (m of the longevity paper). `None`: sketches keep all hashes.
     pub sketch: Option<usize>,
-    /// Change profiles that are kept of a page (h).
+    /// Change profiles that are kept for a page (h of the longevity paper).
     pub profiles: usize,
 }
 
@@ -60,22 +66,23 @@ impl Default for Measuring {
     }
 }
 
-/// Who goes first of pages with the same score.
+/// Which of two pages with the same score goes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ties {
-    /// The one left alone longer, then the lower number: as the live scheduler does.
+    /// The one that was left alone longer, then the one with the lower number: as in a live crawl.
     #[default]
     OlderFirst,
-    /// The lower number.
+    /// The one with the lower number.
     LowerFirst,
 }
 
 impl Terms {
-    /// Visits of a cycle in which so many pages compete: at least one.
+    /// Visits of a cycle in which `pages` pages compete: at least one, if there is a page.
     pub fn visits(&self, pages: usize) -> usize {
         if pages == 0 { 0 } else { ((self.budget * pages as f64 + 0.5).floor() as usize).clamp(1, pages) }
     }
 
+    /// The time of a moment.
     pub fn at(&self, moment: u32) -> Timestamp {
         self.start.plus(self.step.saturating_mul(moment))
     }
@@ -85,13 +92,13 @@ impl Terms {
     }
 }
 
-/// What decides which pages are visited.
+/// Decides which pages are visited.
 pub enum Chooser<'a> {
     /// A policy of the live crawl.
     Policy(ByPolicy<'a>),
-    /// One that knows the truth.
+    /// An oracle, which knows the truth.
     Oracle(ByOracle<'a>),
-    /// Crawl rates that are kept to by credit.
+    /// Crawl rates, kept by credit.
     Credit(ByCredit<'a>),
 }
 
@@ -132,13 +139,12 @@ impl Chooser<'_> {
     }
 }
 
-/// Replays: moment by moment, what was visited and how good the copy was. Choices are made at each cycle; between them the
-/// copy only ages.
+/// Replays a recording. Gives the figures of each moment at which pages compete; between cycles copies only age.
 pub fn replay(truth: &Truth, chooser: &mut Chooser<'_>, terms: &Terms) -> Vec<CycleFigures> {
     replay_telling(truth, chooser, terms, &mut |_, _| {})
 }
 
-/// The same; `told` hears of each choice, with its cycle, before the visits are made.
+/// As [`replay`]. `told` is called with each cycle and the pages chosen in it, before they are visited.
 fn replay_telling(
     truth: &Truth,
     chooser: &mut Chooser<'_>,
@@ -196,8 +202,8 @@ fn replay_telling(
     all
 }
 
-/// The best pages of those that have a score of their own each, by the live scheduler. Each comes with its score and its
-/// last visit; cycles stand for times, as only their order counts.
+/// The best pages where each page has a score of its own, chosen as a live crawl does. A page comes with its score and the
+/// cycle of its last visit; cycles stand for times, as only their order counts.
 fn best_pages(scored: impl IntoIterator<Item = (f64, u32, u32)>, visits: usize) -> Vec<u32> {
     let mut candidates = Candidates::default();
     for (score, last, page) in scored {

@@ -1,34 +1,35 @@
-//! Choosers that know what no crawler can: how far anyone could go.
+//! Oracles: choosers that know the truth. They show how far any policy could get.
 //!
-//! Each gives a page a score from the truth; the best k are visited. [`Oracle::Plan`] goes by a plan that is optimal at one
-//! price a visit, found by dynamic programming; the price that makes the bound highest is its price, and [`bound`] is the
-//! least staleness that any schedule with this budget can reach (Lagrangian duality).
+//! Each gives a page a score by the truth, and the best k are visited. [`Oracle::Plan`] follows a plan that is optimal if
+//! every visit has a price, found by dynamic programming. Its price is the one that makes the bound highest, and [`bound`]
+//! is the least staleness that any schedule with this budget can reach (Lagrangian duality).
 
 use super::truth::Truth;
 use super::{Terms, best_pages};
 use crate::longevity::since_refresh::SinceRefresh;
 
-/// What is known.
+/// An oracle, by what it knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Oracle {
-    /// Which pages never change after their warm-up: these come last, the others in turn.
+    /// Knows which pages never change after their warm-up. These come last; the others take turns.
     KnownNonstatic,
-    /// How far each page is from an earlier self after so many cycles, in the mean over its whole life: ranked by the
+    /// Knows the mean divergence of each page from itself some cycles earlier, over its whole life. Ranks pages by the
     /// utility of that curve.
     KnownCurve,
-    /// The same of whether it has changed at all.
+    /// The same, with any change counting as a whole one.
     KnownCurveHolistic,
-    /// How far the page is from the copy now.
+    /// Knows the divergence of each page from its copy now.
     Now,
-    /// The utility of what the page did since its last visit.
+    /// Knows the utility of the changes since the last visit.
     Utility,
-    /// How far the page is from the copy, times the cycles to its next change.
+    /// Knows the divergence from the copy, and the cycles to the next change. The score is their product.
     Future,
-    /// The whole future, planned at one price.
+    /// Knows the whole future, and plans at one price a visit.
     Plan,
 }
 
 impl Oracle {
+    /// All oracles.
     pub const ALL: [Self; 7] = [
         Self::KnownNonstatic,
         Self::KnownCurve,
@@ -52,28 +53,30 @@ impl Oracle {
         }
     }
 
+    /// The oracle of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|oracle| oracle.name() == name)
     }
 }
 
-/// An oracle at work.
+/// An oracle at work in a replay.
 pub struct ByOracle<'a> {
     oracle: Oracle,
     truth: &'a Truth,
     terms: Terms,
-    /// Of each page: the last visit.
+    /// For each page: its last visit.
     last: Vec<u32>,
     competing: Vec<u32>,
-    /// Of each page that has one: its utility by cycles since the last visit.
+    /// For each page, if the oracle goes by curves: its utility by cycles since the last visit.
     curves: Vec<Vec<f32>>,
     plans: Vec<PagePlan>,
 }
 
-/// Below any age.
+/// Added to the age of pages that come last: they are below all others.
 const LAST: f64 = -1e9;
 
 impl<'a> ByOracle<'a> {
+    /// Makes an oracle ready.
     pub fn new(oracle: Oracle, truth: &'a Truth, terms: Terms) -> Self {
         let pages = 0..truth.pages() as u32;
         let curves = match oracle {
@@ -167,13 +170,13 @@ fn curve(truth: &Truth, page: u32, holistic: bool) -> Vec<f32> {
     utility
 }
 
-/// What is to come of a page from the first moment at which it competes.
+/// The future of a page, from the first moment at which it competes.
 struct Future {
     first: u32,
     texts: usize,
-    /// The text that it has, moment after moment.
+    /// Its text at each moment.
     live: Vec<u32>,
-    /// How far each text is from each other one, row after row.
+    /// The divergence of each text from each other one, row after row.
     apart: Vec<f32>,
 }
 
@@ -186,8 +189,8 @@ impl Future {
         Self { first, texts: texts as usize, live, apart: (0..texts).flat_map(row).collect() }
     }
 
-    /// Goes back from the end, where nothing is left to pay, to the first moment, and shows at each what is left to pay, by
-    /// the text that is held, if every visit has a price.
+    /// Goes back from the end to the first moment. At each it calls `show` with the least cost from there on, by the text of
+    /// the copy: the sum of divergences, and of the prices of visits. At the end the cost is 0.
     fn backwards(&self, price: f64, mut show: impl FnMut(&[f64])) {
         let mut left = vec![0.0; self.texts];
         show(&left);
@@ -200,7 +203,7 @@ impl Future {
         }
     }
 
-    /// What is left to pay at the first moment by one who holds that text.
+    /// The least cost from the first moment on, if the copy has that text.
     fn cost(&self, price: f64, held: u32) -> f64 {
         let mut cost = 0.0;
         self.backwards(price, |left| cost = left.get(held as usize).copied().unwrap_or(0.0));
@@ -208,17 +211,17 @@ impl Future {
     }
 }
 
-/// What is left to pay from each moment on, by the text that is held.
+/// The least cost from each moment on, by the text of the copy.
 #[derive(Clone, Debug, Default)]
 struct PagePlan {
     first: u32,
     texts: usize,
-    /// The last moment first, text after text. Not in single precision: nearly all visits to quiet pages lose nothing by
-    /// waiting, and rounding would decide which of them are made.
+    /// From the last moment to the first, text after text. In double precision: for nearly all visits to quiet pages waiting
+    /// costs nothing, and in single precision rounding errors would decide which of them are made.
     left: Vec<f64>,
 }
 
-/// Losses that differ by less are the same, so that ties are ties however sums were rounded.
+/// Losses that differ by less count as equal, so that rounding errors of sums don't break ties.
 const SAME_LOSS: f64 = 1e-9;
 
 impl PagePlan {
@@ -229,7 +232,7 @@ impl PagePlan {
         Self { first: future.first, texts: future.texts, left }
     }
 
-    /// What waiting at this cycle costs more than a visit, its price aside.
+    /// How much more waiting costs at this cycle than a visit does, not counting the price.
     fn loss(&self, truth: &Truth, page: u32, held: u32, cycle: u32) -> f64 {
         let live = truth.text(page, cycle);
         let from_the_end = truth.cycles.saturating_sub(cycle.max(self.first) + 1) as usize;
@@ -245,21 +248,21 @@ fn first_of(truth: &Truth, page: u32, terms: &Terms) -> u32 {
     truth.born.get(page as usize).copied().unwrap_or(0) + (terms.warm_up + 1) * terms.every
 }
 
-/// Prices that are tried: evenly spread over orders of magnitude.
+/// How many prices are tried: evenly spread over orders of magnitude.
 const PRICES: i32 = 48;
 const LEAST_PRICE: f64 = 0.02;
 const MOST_PRICE: f64 = 60.0;
 
-/// What no schedule can pass.
+/// A bound that no schedule can pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
     /// The least mean staleness that any schedule with this budget can reach.
     pub staleness: f64,
-    /// The price of a visit that shows it.
+    /// The price of a visit that gives this bound.
     pub price: f64,
 }
 
-/// Finds the bound: at any price, what an optimal plan costs with its visits paid, less what the budget's visits would cost.
+/// Finds the bound. At any price it is the cost of an optimal plan, less the price of the visits that the budget allows.
 pub fn bound(truth: &Truth, terms: &Terms) -> Bound {
     let first = |page: u32| first_of(truth, page, terms);
     let pages = 0..truth.pages() as u32;
@@ -273,7 +276,7 @@ pub fn bound(truth: &Truth, terms: &Terms) -> Bound {
     let mut costs: Vec<(f64, f64)> = (0..PRICES).map(|step| (price(step), 0.0)).collect();
     for page in pages.clone() {
         let future = Future::of(truth, page, terms);
-        // After its warm-up a page's copy is of the cycle before.
+        // After the warm-up the copy is one cycle old.
         let held = truth.text(page, first(page).saturating_sub(terms.every));
         for (price, cost) in &mut costs {
             *cost += future.cost(*price, held);
@@ -286,7 +289,7 @@ pub fn bound(truth: &Truth, terms: &Terms) -> Bound {
     let none = Bound { staleness: f64::NEG_INFINITY, price: LEAST_PRICE };
     let better = |best: Bound, next: Bound| if next.staleness > best.staleness { next } else { best };
     let best = costs.into_iter().map(least).fold(none, better);
-    // At the lowest price that is tried visits may cost more than all staleness; and no staleness is below nothing.
+    // Even at the lowest price visits may cost more than all staleness, which would make the bound negative.
     Bound { staleness: best.staleness.max(0.0), ..best }
 }
 
@@ -298,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_plan_pays_for_the_visits_that_are_worth_their_price() {
-        // Texts 0 0 1 1 2, each wholly another; the first cycle that counts is 1, when text 0 is held.
+        // Texts 0 0 1 1 2, which have nothing in common; the first cycle that counts is 1, when the copy has text 0.
         let group = group_of(&["0101".to_owned()]);
         let truth = Truth::of(&group, &in_order(&group));
         let terms = terms_of(&group, 0.5, 0, Ties::OlderFirst);
@@ -306,7 +309,7 @@ mod tests {
         assert_eq!(future.cost(0.5, 0), 1.0, "visits at 2 and 4");
         assert_eq!(future.cost(1.5, 0), 2.5, "a visit at 2, and a stale cycle");
         assert_eq!(future.cost(10.0, 0), 3.0, "no visit, and three stale cycles");
-        // By waiting at 2, two stale cycles are had in place of none.
+        // Waiting at 2 makes two stale cycles instead of none.
         let plan = PagePlan::of(&truth, 0, &terms, 1.5);
         let losses: Vec<f64> = (1..5).map(|cycle| plan.loss(&truth, 0, 0, cycle)).collect();
         assert_eq!(losses, [0.0, 2.0, 1.0, 1.0]);

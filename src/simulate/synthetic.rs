@@ -1,8 +1,8 @@
-//! Made-up pages whose change rates are drawn: a recording of any size, the same for the same spec.
+//! Synthetic pages whose change rates are drawn: a recording of any size, always the same for the same spec.
 //!
-//! Changes come at random, at so many moments a cycle that the truth is as good as continuous. With a share of scrolling pages
-//! pages have fragments: a change of a churning page replaces a part of them, one of a scrolling page pushes its oldest item out
-//! (Olston & Pandey 2008, §3.3). Pages keep their rates, unless the spec lets them rest.
+//! Changes come at random moments; with many moments a cycle the truth is nearly continuous. If the spec names a share of
+//! scrolling pages, pages have fragments: a change of a churning page replaces a part of them, a change of a scrolling page
+//! pushes its oldest item out (Olston & Pandey 2008, §3.3). Pages keep their rates, unless the spec lets them rest.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use rand_pcg::Pcg64;
 use crate::dataset::{Dataset, Group, History, RecordedPage};
 use crate::time::Timestamp;
 
-/// What pages are drawn from.
+/// What synthetic pages are like.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spec {
     pub pages: usize,
@@ -22,28 +22,28 @@ pub struct Spec {
     pub cycles: u32,
     /// Moments of a cycle at which pages may change.
     pub moments: u32,
-    /// Of the pages that change, those that scroll; the others churn. `None`: pages have no fragments, and change as a whole.
+    /// The share of the changing pages that scroll; the others churn. `None`: pages have no fragments, and change as a whole.
     pub scroll: Option<f64>,
-    /// Of the pages that are not quiet, those that also have a small part that is replaced several times a day: adverts,
-    /// clocks, counters. Only where pages have fragments.
+    /// The share of the pages that are not quiet which have a small part that is replaced several times a day: adverts,
+    /// clocks, counters. Only if pages have fragments.
     pub adverts: f64,
-    /// How large that part is, as a share of the page.
+    /// The size of that part, as a share of the page.
     pub advert_part: f64,
-    /// Of a page's text that changes, at most so much does; of others a half, a quarter or an eighth of that.
+    /// The largest share of a page's text that changes; on other pages it is a half, a quarter or an eighth of that.
     pub moving: f64,
-    /// Of the pages, so many have neither: they never change at all.
+    /// The share of pages that never change at all.
     pub quiet: f64,
     /// Fragments of a page.
     pub fragments: usize,
-    /// Of the other pages, so many never change, their adverts aside.
+    /// The share of the other pages whose text never changes; their adverts do.
     pub static_share: f64,
-    /// Changes a day of the page in the middle of the others, whose rates are log-normal.
+    /// The median of the change rates of all other pages, in changes a day. Rates are log-normal.
     pub median_rate: f64,
     /// The standard deviation of the rates' logarithms.
     pub spread: f64,
-    /// Pages rest for so much of their time, and change the more often in between; 0: they keep their rate for ever.
+    /// The share of their time in which pages rest; they change more often in between. 0: they never rest.
     pub rest: f64,
-    /// How long they change between two rests, in days, in the mean.
+    /// The mean number of days between two rests.
     pub spell: f64,
     pub seed: u64,
 }
@@ -71,16 +71,16 @@ impl Default for Spec {
     }
 }
 
-/// More would not fit into memory.
+/// The most pages that fit into memory.
 const MOST_PAGES: usize = 50_000_000;
 const MOST_CYCLES: u32 = 100_000;
-/// Pages times moments: a bit each.
+/// The most pages times moments. Each takes a bit.
 const MOST_BITS: f64 = 1e11;
 
 impl FromStr for Spec {
     type Err = String;
 
-    /// `pages=1000,static=0.3`; what is not named is the default's.
+    /// Reads `pages=1000,static=0.3`. Keys that are left out have their defaults.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut spec = Self::default();
         for field in text.split(',').map(str::trim).filter(|field| !field.is_empty()) {
@@ -150,7 +150,7 @@ impl Spec {
     fn page(&self, random: &mut Pcg64) -> RecordedPage {
         let moments = self.moments_in_all();
         let mut changes = Vec::new();
-        // Nothing is drawn where no page is quiet: pages of a spec stay what they were.
+        // Nothing is drawn if no page is quiet, so that older specs give the same pages as before.
         let is_quiet = self.quiet > 0.0 && random.random::<f64>() < self.quiet;
         if !is_quiet && random.random::<f64>() >= self.static_share {
             let rate = self.median_rate * (self.spread * normal(random)).exp();
@@ -168,18 +168,18 @@ impl Spec {
         self.cycles.saturating_mul(self.moments).saturating_sub(1)
     }
 
-    /// The moments at which something changes that does so at this rate.
+    /// The moments of changes at this rate.
     fn changes(&self, rate: f64, random: &mut Pcg64) -> Vec<u32> {
         let chance = -(-rate / f64::from(self.moments)).exp_m1();
         (1..=self.moments_in_all()).filter(|_| random.random::<f64>() < chance).collect()
     }
 
-    /// The same for a page that rests now and then: as many changes, in spells. How long spells and rests last is memoryless.
+    /// The same for a page that rests at times: it has as many changes, in spells. Spells and rests last exponential times.
     fn spells(&self, rate: f64, random: &mut Pcg64) -> Vec<u32> {
         let awake = 1.0 - self.rest;
         let chance = |a_day: f64| -(-a_day / f64::from(self.moments)).exp_m1();
         let (change, tire) = (chance(rate / awake), chance(1.0 / self.spell));
-        // In the long run it rests for its share of the moments, however short spells are.
+        // In the long run it rests for its share of the moments, even if spells are short.
         let wake = (tire * awake / self.rest).min(1.0);
         let mut rests = random.random::<f64>() < self.rest;
         let mut changes = Vec::new();
@@ -194,7 +194,7 @@ impl Spec {
         changes
     }
 
-    /// What the page says after each change. What changes is wholly new, or its oldest item is gone and a new one there.
+    /// The page's text after each change. A churning part is replaced; a scrolling one loses its oldest item and gets a new one.
     fn texts(&self, changes: Vec<u32>, scrolls: bool, is_quiet: bool, random: &mut Pcg64) -> History {
         let share =
             self.moving * CHANGING.get(random.random_range(0..CHANGING.len())).copied().unwrap_or(1.0);
@@ -221,7 +221,7 @@ impl Spec {
         let (mut from, mut texts) = (vec![(0, 0)], vec![sorted(&held)]);
         for moment in moments {
             for part in parts.iter().filter(|part| part.changes.binary_search(&moment).is_ok()) {
-                // The oldest item stands at the end.
+                // The oldest item is the last one.
                 held.drain(part.to - part.at_once..part.to);
                 held.splice(part.from..part.from, (0..part.at_once).map(|_| random.random()));
             }
@@ -242,7 +242,7 @@ struct Part {
     changes: Vec<u32>,
 }
 
-/// From the normal distribution (Box & Muller 1958).
+/// A draw from the normal distribution (Box & Muller 1958).
 fn normal(random: &mut Pcg64) -> f64 {
     let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
     radius * (std::f64::consts::TAU * random.random::<f64>()).cos()
@@ -258,14 +258,14 @@ fn bits(changes: &[u32], moments: u32) -> History {
     History::Bits(words)
 }
 
-/// Fragments of a page, unless the spec says otherwise.
+/// Fragments of a page by default.
 const FRAGMENTS: usize = 48;
-/// Of a page that changes, so much does, as shares of the most.
+/// The part of a page that changes, as shares of the largest.
 const CHANGING: [f64; 4] = [0.125, 0.25, 0.5, 1.0];
 /// Items of a page that scrolls.
 const ITEMS: usize = 6;
-/// Adverts are the last sixteenth of a page unless the spec says otherwise, and are replaced so often a day in the middle, with
-/// this spread.
+/// Adverts are the last sixteenth of a page by default. They are replaced at log-normal rates with this median, in changes a
+/// day, and this spread.
 const ADVERT_PART: f64 = 1.0 / 16.0;
 const ADVERT_RATE: f64 = 3.0;
 const ADVERT_SPREAD: f64 = 0.8;

@@ -1,7 +1,7 @@
-//! What was true of the pages of a recording, cycle by cycle.
+//! The true texts of the pages of a recording, cycle by cycle.
 //!
-//! A page's truth is a step function: from each of these cycles on it has this text. Where only change bits were
-//! recorded, each change makes a text nobody has seen before.
+//! The truth of a page is a step function from cycles to texts. Where only change bits were recorded, each change makes a
+//! new text.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -14,17 +14,17 @@ use crate::page::Kin;
 /// The truth of a group of pages.
 #[derive(Debug)]
 pub struct Truth {
-    /// Page after page: from this cycle on, this text.
+    /// The steps of all pages, page after page.
     steps: Vec<Step>,
-    /// Where each page's steps begin; one more than there are pages.
+    /// Where the steps of each page begin, and the end of the last.
     starts: Vec<u32>,
-    /// Of each page: bit c is set if another text begins at cycle c. There are none where there are more cycles than bits, or
-    /// where a text comes back.
+    /// For each page: bit c is set if another text begins at cycle c. Empty if there are more cycles than bits, or if a text
+    /// of any page comes back.
     words: Vec<u64>,
     distances: Distances,
     pub born: Vec<u32>,
     pub weights: Vec<f64>,
-    /// Whom each page is like.
+    /// Which pages each page is like, by its address.
     pub kin: Vec<Kin>,
     pub cycles: u32,
 }
@@ -37,7 +37,7 @@ pub struct Step {
 }
 
 impl Truth {
-    /// Of the pages of a group, in this order.
+    /// The truth of these pages of a group, in this order.
     pub fn of(group: &Group, order: &[u32]) -> Self {
         let mut truth = Self {
             steps: Vec::new(),
@@ -81,10 +81,10 @@ impl Truth {
         truth
     }
 
-    /// Does a page have a text again that it had before?
+    /// Does a page return to a text that it had before?
     fn comes_back(&self, page: u32) -> bool {
         let steps = self.steps(page);
-        // As where only bits are known: each text has a higher number than the one before.
+        // So it is where only bits are known: each text has a higher number than the one before.
         if steps.is_sorted_by(|one, next| one.text < next.text) {
             return false;
         }
@@ -146,12 +146,12 @@ impl Truth {
         }
     }
 
-    /// When all pages change, as words of bits by cycle, where that is all there is to know.
+    /// For each page a word whose bit c says that it changes at cycle c. `None` if words can't tell all.
     pub(crate) fn words(&self) -> Option<&[u64]> {
         (self.words.len() == self.pages()).then_some(&self.words)
     }
 
-    /// The cycles after `last`, up to and with `until`, in which the page has another text than at `last`.
+    /// Calls `tell` with the cycles after `last`, up to and including `until`, in which the page has another text than at `last`.
     pub(crate) fn stale(&self, page: u32, last: u32, until: u32, mut tell: impl FnMut(Range<u32>)) {
         if let Some(word) = self.words.get(page as usize) {
             let changes = word & cycles_between(last, until);
@@ -172,12 +172,12 @@ impl Truth {
         }
     }
 
-    /// How far two texts of a page are apart: by their fragments where these are known, else wholly.
+    /// The divergence between two texts of a page: by their fragments if these are known, else 1.
     pub fn divergence(&self, page: u32, one: u32, other: u32) -> f64 {
         if one == other { 0.0 } else { self.distances.between(page, one, other) }
     }
 
-    /// The same as a crawl measures it that keeps sketches of so many hashes; `None`: of all.
+    /// The same, as a crawl measures it with sketches of `sketch` hashes; `None`: with all hashes.
     pub fn measured(&self, page: u32, one: u32, other: u32, sketch: Option<usize>) -> Divergence {
         let texts = self.fragments(page);
         match (sketch, texts.get(one as usize), texts.get(other as usize)) {
@@ -186,7 +186,7 @@ impl Truth {
         }
     }
 
-    /// The fragments of each text of a page, where they are known.
+    /// The fragments of each text of a page; empty if they are not known.
     pub fn fragments(&self, page: u32) -> &[Arc<[u64]>] {
         self.distances.texts.get(page as usize).map_or(&[], Vec::as_slice)
     }
@@ -197,27 +197,27 @@ impl Truth {
     }
 }
 
-/// The bits of the cycles after one, up to another.
+/// The bits of the cycles after `last`, up to and including `now`.
 pub(crate) fn cycles_between(last: u32, now: u32) -> u64 {
     let up_to = |cycle: u32| if cycle >= 63 { u64::MAX } else { (1_u64 << (cycle + 1)) - 1 };
     up_to(now) & !up_to(last)
 }
 
-/// How far texts of a page are apart; worked out when it is first asked for, by the thread that asks.
+/// Divergences between texts of a page; worked out when they are first asked for, by the thread that asks.
 #[derive(Debug, Default)]
 struct Distances {
-    /// The fragments of each page's texts, where they are known.
+    /// The fragments of each page's texts, if they are known.
     texts: Vec<Vec<Arc<[u64]>>>,
     /// By page, text and text. There are several maps, so that threads that ask at the same time seldom wait.
     known: [Mutex<HashMap<(u32, u32, u32), f32>>; SHARDS],
 }
 
 const SHARDS: usize = 32;
-/// A map that is full is emptied, so that memory has an end.
+/// A map that is full is emptied, to bound the memory.
 const MOST_IN_A_SHARD: usize = 1 << 17;
 
 impl Distances {
-    /// Of two texts that are not the same; 1 if nothing is known of them.
+    /// The divergence between two different texts; 1 if their fragments are not known.
     fn between(&self, page: u32, one: u32, other: u32) -> f64 {
         let texts = self.texts.get(page as usize).map_or(&[][..], Vec::as_slice);
         let (Some(a), Some(b)) = (texts.get(one as usize), texts.get(other as usize)) else { return 1.0 };

@@ -1,9 +1,9 @@
-//! Crawl rates kept to by credit, with a fixed number of visits a cycle.
+//! Crawl rates kept by credit, with a fixed number of visits a cycle.
 //!
-//! Each cycle a page earns the visits that its rate gives it, a visit costs one, and those with most credit are visited.
-//! So every page gets what it earned, at nearly even distances, though its rate may change on the way. Credit hangs on all
-//! that a page has earned so far, not on its state, which is all that a policy of the live crawl may see: hence a chooser of
-//! its own. The live counterparts, `optimal` and `proportional`, visit at random moments instead.
+//! Each cycle a page earns as much of a visit as its crawl rate says. A visit costs one, and the pages with most credit are
+//! visited. So every page is visited as often as it earned, at nearly even intervals, though its rate may change meanwhile.
+//! Credit depends on all that a page has earned so far, not on its state alone, so it can't be a policy of the live crawl.
+//! The live counterparts, `optimal` and `proportional`, visit at random moments instead.
 
 use super::learning::Learning;
 use super::truth::Truth;
@@ -12,12 +12,12 @@ use crate::page::{HostId, PageId};
 use crate::policy::allocation::{Objective, VisitTerms, Watched, optimal_under};
 use crate::policy::{PageState, Policy};
 
-/// How the visits of a cycle are shared out, none having more than one.
+/// How the visits of a cycle are shared out among pages. No page gets more than one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CreditShares {
-    /// So that freshness is largest with visits at random moments (Azar et al. 2018).
+    /// The shares that make freshness largest if visits come at random moments (Azar et al. 2018).
     Azar,
-    /// As often as a page changes.
+    /// In proportion to the change rates.
     Proportional,
 }
 
@@ -36,7 +36,7 @@ impl CreditShares {
         Self::ALL.into_iter().find(|shares| shares.name() == name)
     }
 
-    /// What each page earns in a cycle with so many visits; `rates` are changes a cycle.
+    /// How much of a visit each page earns in a cycle with `visits` visits. `rates` are in changes a cycle.
     fn earned(self, rates: &[f64], visits: f64) -> Vec<f64> {
         match self {
             Self::Azar => {
@@ -51,7 +51,7 @@ impl CreditShares {
     }
 }
 
-/// min(1, r/μ), with μ such that all visits are spent, if there are pages enough to spend them on.
+/// min(1, r/μ), with μ such that all visits are spent, if there are enough pages.
 fn proportional(rates: &[f64], visits: f64) -> Vec<f64> {
     let mut earned = vec![0.0; rates.len()];
     let mut fastest_first: Vec<(&mut f64, f64)> =
@@ -59,7 +59,7 @@ fn proportional(rates: &[f64], visits: f64) -> Vec<f64> {
     fastest_first.sort_by(|a, b| b.1.total_cmp(&a.1));
     let (mut left, mut changes) = (visits, fastest_first.iter().map(|(_, rate)| rate).sum::<f64>());
     for (earned, rate) in fastest_first {
-        // Who would earn more than one visit earns one, and the slower pages share the rest.
+        // A page that would earn more than one visit earns one, and the slower pages share the rest.
         if left >= 1.0 && rate * left >= changes {
             *earned = 1.0;
             (left, changes) = (left - 1.0, changes - rate);
@@ -70,18 +70,18 @@ fn proportional(rates: &[f64], visits: f64) -> Vec<f64> {
     earned
 }
 
-/// CreditShares by credit, at work.
+/// The credit of all pages of a replay.
 pub struct ByCredit<'a> {
     shares: CreditShares,
     terms: Terms,
     learning: Learning<'a>,
-    /// Of each page: changes a cycle; credit, from the first cycle on in which it competes.
+    /// For each page: its changes a cycle; its credit, once it competes.
     rates: Vec<f64>,
     credit: Vec<Option<f64>>,
 }
 
 impl<'a> ByCredit<'a> {
-    /// Rates are those that the policy learns.
+    /// Change rates are those that the policy learns.
     pub fn new(shares: CreditShares, policy: Box<dyn Policy>, truth: &'a Truth, terms: Terms) -> Self {
         let pages = truth.pages();
         Self {
@@ -93,7 +93,7 @@ impl<'a> ByCredit<'a> {
         }
     }
 
-    /// Changes a cycle, by what the page's visits taught.
+    /// Changes a cycle, as learnt from the page's visits.
     fn rate(&mut self, page: u32) -> f64 {
         let memory = self.learning.memory(page);
         let learnt = self.learning.learnt(memory);
@@ -170,14 +170,14 @@ mod tests {
     }
 
     #[test]
-    fn nobody_earns_more_than_a_visit() {
+    fn no_page_earns_more_than_a_visit() {
         // In proportion the first would earn 1.6 of two visits: it has one, the others share the second.
         assert!(close(&CreditShares::Proportional.earned(&[1.0, 8.0, 0.0, 1.0], 2.0), &[0.5, 1.0, 0.0, 0.5]));
         assert!(close(&CreditShares::Proportional.earned(&[1.0, 2.0], 1.0), &[1.0 / 3.0, 2.0 / 3.0]));
         assert!(close(&CreditShares::Proportional.earned(&[1.0, 2.0], 3.0), &[1.0, 1.0]));
         // √(r/μ) − r with √(1/μ) = (1 + 1 + 0.25)/(1 + 0.5): twice 1.5 of the root, less the rate.
         assert!(close(&CreditShares::Azar.earned(&[1.0, 0.25], 1.0), &[0.5, 0.5]));
-        // The fastest is given up.
+        // The fastest page is given up.
         assert!(close(&CreditShares::Azar.earned(&[100.0, 0.25], 0.5), &[0.0, 0.5]));
         assert!(close(&CreditShares::Azar.earned(&[0.5, 0.5], 3.0), &[1.0, 1.0]));
     }
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn what_is_earned_is_spent() {
-        // Pages that change every, every second, … cycle.
+        // Page number n changes every n-th cycle.
         let bits = |gap: usize| (0..59).map(|at| if at % gap == 0 { '1' } else { '0' }).collect();
         let pages: Vec<String> = (1..=30).map(bits).collect();
         let group = group_of(&pages);
