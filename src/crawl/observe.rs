@@ -82,6 +82,7 @@ pub struct Observed {
     pub subject: Subject,
     /// The URL that was asked for.
     pub url: Url,
+    /// How the visit ended.
     pub attempt: Attempt,
     /// The content, if the page was fetched whole.
     pub content: Option<Content>,

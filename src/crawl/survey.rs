@@ -9,7 +9,7 @@ use crate::store::{KnownHost, KnownPage, Store, StoreError};
 
 /// Lets the policy look over all pages that `is_wanted` lets through and that don't wait beyond this cycle, and gives its
 /// memory of the collection.
-pub fn look_over(
+pub(super) fn look_over(
     store: &mut dyn Store,
     policy: &mut dyn Policy,
     hosts: &[KnownHost],
@@ -59,6 +59,6 @@ fn recall(store: &mut dyn Store, policy: &str) -> Result<Option<String>, StoreEr
 }
 
 /// Keeps the policy's memory of the collection for the next run.
-pub fn keep_memory(store: &mut dyn Store, policy: &str, memory: &str) -> Result<(), StoreError> {
+pub(super) fn keep_memory(store: &mut dyn Store, policy: &str, memory: &str) -> Result<(), StoreError> {
     store.set_note(&memory_note(policy), memory)
 }

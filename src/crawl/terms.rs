@@ -11,16 +11,16 @@ use crate::time::{Age, Timestamp};
 
 /// How pages are ranked, where that differs from the store's rows.
 #[derive(Debug, Default)]
-pub struct View {
+pub(super) struct View {
     /// Their importance.
-    pub weights: Weights,
+    pub(super) weights: Weights,
     /// What this policy learnt of them, if the store has another policy's memories.
-    pub learnt: Option<HashMap<PageId, Learnt>>,
+    pub(super) learnt: Option<HashMap<PageId, Learnt>>,
 }
 
 impl View {
     /// Makes the page the one that is ranked.
-    pub fn adjust(&self, page: &mut KnownPage) {
+    pub(super) fn adjust(&self, page: &mut KnownPage) {
         page.state.weight = self.weights.of(page.id, page.state.weight);
         if let Some(learnt) = &self.learnt {
             page.state.learnt = learnt.get(&page.id).cloned().unwrap_or_default();
@@ -30,28 +30,28 @@ impl View {
 
 /// The terms of a cycle that a policy depends on.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms {
+pub(super) struct Terms {
     /// Its number.
-    pub cycle: i64,
+    pub(super) cycle: i64,
     /// When it begins.
-    pub now: Timestamp,
+    pub(super) now: Timestamp,
     /// Requests it may send.
-    pub budget: Option<u64>,
+    pub(super) budget: Option<u64>,
     /// Pages wait until their score reaches it.
-    pub threshold: Option<f64>,
+    pub(super) threshold: Option<f64>,
     /// From its start to that of the next.
-    pub length: Age,
+    pub(super) length: Age,
 }
 
 impl Terms {
     /// The middle of the cycle: a page that is due by then belongs to this cycle rather than to the next.
-    pub fn middle(&self) -> Timestamp {
+    pub(super) fn middle(&self) -> Timestamp {
         self.now.plus(Duration::try_from_secs_f64(self.length.seconds() / 2.0).unwrap_or_default())
     }
 
     /// May a page that was visited before wait for a later cycle? A page below the threshold may. Without a threshold and
     /// without a budget the policy decides.
-    pub fn can_wait(&self, policy: &dyn Policy, page: &PageState) -> bool {
+    pub(super) fn can_wait(&self, policy: &dyn Policy, page: &PageState) -> bool {
         let waits = || match self.threshold {
             Some(threshold) => policy::score(policy, page, self.now).value() < threshold,
             None => self.budget.is_none() && !policy.is_due(page, self.middle()),
@@ -61,7 +61,7 @@ impl Terms {
 }
 
 /// Time from the start of one cycle to the start of the next: as set, else the time since the last one began, else a day.
-pub fn cycle_length(
+pub(super) fn cycle_length(
     store: &mut dyn Store,
     every: Option<Duration>,
     now: Timestamp,

@@ -21,6 +21,7 @@ pub enum WeightBy {
 }
 
 impl WeightBy {
+    /// Every kind.
     pub const ALL: [Self; 4] = [Self::Seeds, Self::Equal, Self::Inlinks, Self::PageRank];
 
     /// The name on the command line.
@@ -42,14 +43,17 @@ impl WeightBy {
 /// Importance of pages for one cycle.
 #[derive(Debug, Default)]
 pub enum Weights {
+    /// As the store has them, by seed.
     #[default]
     Stored,
+    /// 1 for every page.
     Equal,
     /// By page. A page that is not in it was found since, and counts as the lowest of these.
     ByPage(HashMap<PageId, f64>, f64),
 }
 
 impl Weights {
+    /// Importance of a page that has `stored` in the store.
     pub fn of(&self, page: PageId, stored: f64) -> f64 {
         match self {
             Self::Stored => stored,

@@ -66,7 +66,7 @@ const LINGER: std::ops::RangeInclusive<Duration> = Duration::from_millis(10)..=D
 
 /// Where a writer works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WriterPlace {
+pub(super) enum WriterPlace {
     /// On a thread of its own, beside the network.
     #[default]
     Thread,
@@ -128,14 +128,15 @@ impl Writer {
     }
 
     /// Hands over an order. A writer that has failed takes no more; its [`Reply::Failed`] says why.
-    pub async fn send(&self, order: Order) {
+    pub(super) async fn send(&self, order: Order) {
         if let (Some(orders), Ok(taken)) = (&self.orders, self.room.acquire_many(weight(&order)).await) {
             taken.forget();
             let _ = orders.send(order).await;
         }
     }
 
-    pub async fn reply(&mut self) -> Option<Reply> {
+    /// The next answer. `None` once the writer has ended.
+    pub(super) async fn reply(&mut self) -> Option<Reply> {
         self.replies.recv().await
     }
 
