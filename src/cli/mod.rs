@@ -4,6 +4,7 @@
 
 mod datasets;
 mod gather;
+mod groups;
 mod keep;
 mod look;
 mod play;
@@ -13,10 +14,11 @@ use std::error::Error as _;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{ArgAction, Args, Parser, Subcommand};
+use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::settings::{self, Given};
+use crate::terminal::columns;
 
 pub use datasets::{ExportArgs, ImportArgs};
 pub use gather::{CrawlArgs, MonitorArgs};
@@ -30,7 +32,7 @@ pub use study::{CompareArgs, EstimateArgs, EvolveArgs, Paper, RatesArgs, Reprodu
 
 const EXAMPLES: &str = "\
 Examples:
-  freshet demo                                   see it work: no network, nothing to set up, half a minute
+  freshet demo                                   see it work, in half a minute and without a network
   freshet crawl --seeds seeds/example.txt        crawl the seeds' sites into ./freshet.db
   freshet crawl                                  go on with the pages of the store
   freshet crawl --budget 1000                    spend at most 1000 requests on this cycle
@@ -41,21 +43,21 @@ Examples:
   freshet pages --state gone --format csv        list pages, filtered
   freshet history https://example.org/news       the visits of a page, how long its words live
   freshet export --format brdc --out crawl.brdc  the changes over time, as a dataset for studies
-  freshet check https://example.org/             what a crawl would see on this page; nothing is stored
-  freshet compare old.html new.html              the divergence of two pages, and the words that differ
+  freshet check https://example.org/             what a crawl would see there; nothing is stored
+  freshet compare old.html new.html              their divergence, and the words that differ
   freshet web --hosts 3 --day 10s > seeds.txt    a web to practise on, with days of ten seconds
   freshet score --truth http://127.0.1.1:8000/   how fresh and complete the crawl of that web is
-  freshet config > freshet.toml                  the effective settings, as a file to edit
+  freshet config > draft.toml                    the effective settings, to save as freshet.toml
 
 Settings of a crawl can also be given by environment variables (FRESHET_DELAY=2) or in freshet.toml
 ([crawl] delay = 2); `freshet config` prints the effective settings.";
 
-/// A polite web crawler that learns how pages change.
-///
-/// Gather: crawl, monitor. Look: status, pages, changes, diff, history, plan, why, check. Study: compare, estimate,
-/// rates, export, import, simulate, evolve, reproduce. Keep: store. Play: demo, web, score. Set up: config, completions.
+/// Widest help.
+const WIDTH: usize = 110;
+
+/// A polite web crawler that learns how pages change
 #[derive(Debug, Parser)]
-#[command(name = "freshet", version, after_help = EXAMPLES, max_term_width = 110)]
+#[command(name = "freshet", version, after_help = EXAMPLES, max_term_width = WIDTH)]
 pub struct Cli {
     #[command(flatten)]
     pub global: Global,
@@ -134,7 +136,9 @@ impl Command {
 
 /// Reads the command line and the environment; ends the program with help, or with exit code 2 at a mistake.
 pub fn parse() -> Cli {
-    Cli::try_parse().unwrap_or_else(|error| match wrong_value(&error) {
+    let command = groups::grouped(Cli::command(), columns().min(WIDTH));
+    let read = command.try_get_matches().and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
+    read.unwrap_or_else(|error| match wrong_value(&error) {
         Some(said) => {
             eprintln!("error: {said}");
             std::process::exit(2)
