@@ -57,3 +57,6 @@ impl LookError {
         matches!(self, LookError::Secret | LookError::NotAPage { .. })
     }
 }
+
+#[cfg(test)]
+mod tests;
