@@ -40,7 +40,7 @@ use crate::page::{Normaliser, PageId};
 use crate::policy::Policy;
 use crate::store::{Change, CycleId, Store, StoreError};
 use crate::time::Timestamp;
-use crate::unique::{Scope, UniquenessVerifier, host_hash, query_path_hash};
+use crate::unique::{Scope, ScopeKind, UniquenessVerifier, host_hash, query_path_hash};
 pub use accounts::Counts;
 
 use accounts::Accounts;
@@ -195,8 +195,7 @@ impl<W: Web> Crawler<W> {
         for seed in store.seeds()? {
             // A seed that was adopted has the rules of the seed that redirects to it.
             if !seed.adopted {
-                let wish = format!("{:?}", (settings.rules, &seed.url, seed.scope, seed.max_depth));
-                settings.rules = xxh3_64(wish.as_bytes());
+                settings.rules = rules_with_seed(settings.rules, &seed.url, seed.scope, seed.max_depth);
             }
             match observer.normaliser.parse(&seed.url) {
                 Ok(url) => scope.add_seed(seed.id, &url, seed.scope, seed.max_depth),
@@ -341,5 +340,33 @@ impl<W: Web> Crawler<W> {
             survey::keep_memory(&mut **store, policy.name(), &memory)?;
         }
         Ok(store.close_cycle(cycle, Timestamp::now(), self.least)?)
+    }
+}
+
+/// The hash of the rules that decide which links are taken, with one more seed. A store keeps it, and pages are read again when
+/// it changes. So the text that is hashed never changes for the same seed.
+fn rules_with_seed(rules: u64, url: &str, scope: Option<ScopeKind>, max_depth: Option<u32>) -> u64 {
+    let scope = match scope {
+        None => "None",
+        Some(ScopeKind::Prefix) => "Some(Prefix)",
+        Some(ScopeKind::Host) => "Some(Host)",
+        Some(ScopeKind::Domain) => "Some(Domain)",
+        Some(ScopeKind::Any) => "Some(Any)",
+    };
+    let depth = max_depth.map_or_else(|| "None".to_owned(), |depth| format!("Some({depth})"));
+    xxh3_64(format!("({rules}, \"{url}\", {scope}, {depth})").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rules_of_a_seed_have_the_hash_that_stores_keep() {
+        let of = |text: &str| xxh3_64(text.as_bytes());
+        let url = "http://a.example/";
+        assert_eq!(rules_with_seed(7, url, None, None), of("(7, \"http://a.example/\", None, None)"));
+        let narrow = rules_with_seed(7, url, Some(ScopeKind::Prefix), Some(3));
+        assert_eq!(narrow, of("(7, \"http://a.example/\", Some(Prefix), Some(3))"));
     }
 }

@@ -8,8 +8,8 @@ use crate::time::Timestamp;
 /// Age (Santos et al. 2013, §5.1): time since the last visit. It learns nothing, and is hard to beat where little can be
 /// learnt.
 #[derive(Clone, Debug)]
-pub(super) struct ByAge {
-    pub(super) name: String,
+struct ByAge {
+    name: String,
 }
 
 pub(super) fn make(request: &PolicyRequest<'_>) -> Made {

@@ -3,9 +3,6 @@
 //! A policy has one row here: its name, a sentence about it, and its constructor. A policy that learns change rates takes an
 //! estimator behind a colon: `utility:mle`. Some policies of the papers have short names: `nad` is `change-probability:nad`.
 
-use std::sync::Arc;
-
-use super::age::ByAge;
 use super::formula::Formula;
 pub use super::interval_rule::RuleScale;
 use super::{
@@ -281,11 +278,6 @@ pub fn split_names(list: &str) -> Vec<&str> {
 
 /// Other spellings of a name.
 const SPELLINGS: &[(&str, &str)] = &[("tx", "t*x")];
-
-/// A policy that learns nothing but counts.
-pub fn counting() -> Arc<dyn Policy> {
-    Arc::new(ByAge { name: "age".to_owned() })
-}
 
 /// The policy of that name, or what is wrong with the name.
 pub fn find(name: &str, settings: &PolicySettings) -> Made {
