@@ -1,4 +1,4 @@
-//! All that a policy may see of a page: its observations, folded.
+//! Everything that a policy may see of a page: its observations, folded.
 
 use crate::estimate::dated::{Claims, Trust, last_change};
 use crate::estimate::{EstimatorState, Seen};
@@ -15,19 +15,19 @@ use super::page_memory::PageMemory;
 pub struct PageState {
     pub page: PageId,
     pub host: HostId,
-    /// Links followed from a seed.
+    /// The number of links from a seed.
     pub depth: Depth,
-    /// Whom it is like, by its address.
+    /// Pages with similar addresses.
     pub kin: Kin,
-    /// Importance; 1 is that of an ordinary page.
+    /// Importance; 1 is an ordinary page.
     pub weight: f64,
     pub found_at: Timestamp,
     /// The last visit, however it ended; `None` for a page never visited.
     pub last_visit: Option<Timestamp>,
-    /// The last visit that brought or confirmed what is held; `None` if nothing is.
+    /// The last visit that brought or confirmed the copy; `None` if there is no copy.
     pub seen_at: Option<Timestamp>,
     pub life: Life,
-    /// Visits in a row that brought nothing.
+    /// The number of failed visits in a row.
     pub failures: u32,
     pub learnt: Learnt,
 }
@@ -46,46 +46,45 @@ impl PageState {
         now.since(self.waits_since())
     }
 
-    /// Since when the page is left alone.
+    /// The moment since which the page has waited: its last visit, or when it was found.
     pub fn waits_since(&self) -> Timestamp {
         self.last_visit.unwrap_or(self.found_at)
     }
 
-    /// How old what we hold is: the time since a visit last brought or confirmed it. A visit that failed does not make
-    /// a copy younger.
+    /// The age of the copy: the time since a visit last brought or confirmed it. A failed visit does not make a copy younger.
     pub fn copy_age(&self, now: Timestamp) -> Age {
         now.since(self.seen_at.unwrap_or_else(|| self.waits_since()))
     }
 
-    /// Is anything of it held?
+    /// Is there a copy of it?
     pub fn is_held(&self) -> bool {
         self.seen_at.is_some()
     }
 }
 
-/// What visits taught of a page: counts that every policy reads, and a memory of the policy's own.
+/// What visits have taught about a page: counts for every policy, and the policy's own memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Learnt {
     pub state: EstimatorState,
-    /// What the policy remembers of it.
+    /// The policy's own memory of the page.
     pub memory: PageMemory,
     pub dates: Dates,
-    /// Pages nobody knew that were found on it after its first visit.
+    /// New pages that were found on it after its first visit.
     pub new_links: u32,
 }
 
 impl Learnt {
-    /// Takes in one more visit, by the policy's own rules.
+    /// Adds one more visit, as the policy learns.
     pub fn take(&mut self, lesson: &Lesson, host: HostId, depth: Depth, policy: &dyn Policy) {
         let seen = self.dates.see(lesson);
         policy.learn(host, depth, self, lesson, seen);
-        // Links of a page that stayed as it was are new only because other ones are wanted now.
+        // If the page did not change, its links are new only because the scope has changed.
         if lesson.changed || lesson.moved() > 0.0 {
             self.new_links = self.new_links.saturating_add(lesson.new_links);
         }
     }
 
-    /// The compact form, to be stored.
+    /// The bytes that a store keeps.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(40);
         push(&mut bytes, u64::from(self.new_links));
@@ -100,7 +99,7 @@ impl Learnt {
         bytes
     }
 
-    /// Undoes [`Learnt::to_bytes`]; `None` if that is not what wrote it.
+    /// Reads the bytes of [`Learnt::to_bytes`]; `None` if they can't be read. The policy's memory is not looked into.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut rest = bytes;
         let (new_links, kept, broken) =
@@ -115,22 +114,22 @@ impl Learnt {
     }
 }
 
-/// What a page says of its own changes, and whether that has held up.
+/// The dates that a page gives for its own changes, and how far they can be trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Dates {
-    /// The date that the last visit was given.
+    /// The date that the page gave at the last visit.
     pub claimed: Option<Timestamp>,
     pub trust: Trust,
 }
 
-/// What each of these visits saw, in their order.
+/// What each of these visits tells about changes, in their order.
 pub fn seen(lessons: &[Lesson]) -> impl Iterator<Item = (Age, Seen)> + '_ {
     let mut dates = Dates::default();
     lessons.iter().map(move |lesson| (lesson.interval, dates.see(lesson)))
 }
 
 impl Dates {
-    /// What a visit saw. The page's own word counts only if it has been good so far.
+    /// What a visit tells about changes. The page's own date is used only if its dates have been right so far.
     pub fn see(&mut self, lesson: &Lesson) -> Seen {
         let claims = Claims {
             earlier_visit: Timestamp::from_millis(

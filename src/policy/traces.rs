@@ -1,4 +1,4 @@
-//! What is remembered of a page for formulas: no more than their terminals ask for.
+//! The memory of a formula: only what its terminals need.
 
 use crate::estimate::Seen;
 use crate::estimate::gamma::{Gamma, GammaPosterior};
@@ -11,7 +11,7 @@ use super::expression::Terminal;
 use super::longevity::Replaced;
 use super::longevity_curve::Fitted;
 
-/// Which memories a formula needs.
+/// The parts of the memory that a formula needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Wanted(u8);
 
@@ -23,7 +23,7 @@ const CURVE: u8 = 16;
 const QUIET: u8 = 32;
 
 impl Wanted {
-    /// By its terminals.
+    /// The parts that these terminals need.
     pub fn of(terminals: &[Terminal]) -> Self {
         let bit = |terminal: &Terminal| match terminal {
             Terminal::Sad | Terminal::Aad | Terminal::Gad => SHARES,
@@ -41,45 +41,45 @@ impl Wanted {
         self.0 & bit != 0
     }
 
-    /// Is it more than counts?
+    /// Are counts enough?
     pub fn is_nothing(self) -> bool {
         self.0 == 0
     }
 
-    /// Does how far pages moved matter?
+    /// Do divergences matter?
     pub fn divergence(self) -> bool {
         self.has(MOVED | REPLACED | CURVE)
     }
 
-    /// The version of these memories: one bit for each kind.
+    /// The version of the memory, with one bit for each part.
     pub fn memory_version(self) -> String {
         format!("formula/1 {:x}", self.0)
     }
 }
 
-/// The memories themselves; what is not wanted stays as it began.
+/// The memory itself. Parts that are not needed stay at their start values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Traces {
-    /// Weighted shares of visits that found a change: by the last, linear and doubling weights.
+    /// Weighted shares of visits that found a change, by [`WEIGHTS`].
     shares: [f64; 3],
     rate: Option<Gamma>,
-    /// Divergences from visit to visit, summed.
+    /// The sum of divergences from visit to visit.
     moved: f64,
-    /// From the last visit that found a change to the last one.
+    /// Days from the last visit that found a change to the last visit.
     quiet_days: f64,
     replaced: Option<Box<Replaced>>,
     curve: Option<Box<Fitted>>,
 }
 
 const WEIGHTS: [Weights; 3] = [Weights::Last, Weights::Linear, Weights::Doubling];
-/// What a page that was hardly watched is taken for: one of which a twentieth was replaced in half of a day.
+/// Prior of a fragment's lifetime: a twentieth of the page was replaced in half a day.
 const HARDLY_WATCHED: (f64, f64) = (0.05, 0.5);
 
 impl Traces {
-    /// Takes in a visit, the page's `visits`-th, after so many days.
+    /// Adds a visit, the page's `visits`-th, that came `days` after the one before.
     ///
-    /// A page moved from what the visit before had found: older versions don't matter, so that what is remembered follows
-    /// from gaps and divergences alone.
+    /// Divergence is measured from the visit before. Older versions don't matter, so the memory follows from gaps and divergences
+    /// alone.
     pub fn add(&mut self, wanted: Wanted, visits: u32, days: f64, lesson: &Lesson, seen: Seen) {
         if wanted.has(SHARES) {
             for (share, weights) in self.shares.iter_mut().zip(WEIGHTS) {
@@ -104,7 +104,7 @@ impl Traces {
         }
     }
 
-    /// NAD is known without a memory; this is of the other three.
+    /// The share for these weights. (NAD needs no memory; this has the other three.)
     pub fn share(&self, weights: Weights) -> f64 {
         let place = WEIGHTS.iter().position(|other| *other == weights);
         place.and_then(|place| self.shares.get(place)).copied().unwrap_or(0.0)
@@ -127,7 +127,7 @@ impl Traces {
         self.quiet_days
     }
 
-    /// Days that a fragment stays, in the mean.
+    /// The mean lifetime of a fragment, in days.
     pub fn lifetime_days(&self) -> f64 {
         let (pages, days) =
             self.replaced.as_ref().map_or((0.0, 0.0), |replaced| (replaced.pages, replaced.days));

@@ -1,12 +1,11 @@
-//! A score as a formula: what `evolve` breeds, and what a user may type.
+//! A score as a formula: `evolve` breeds formulas, and a user may type one.
 //!
-//! Functions and terminals are those of Santos et al. 2013 (§4) and some more terminals. The paper does not say what its
-//! functions do outside of their domains; ours are protected, and no value is ever infinite or not a number: a/b is 1 for
-//! |b| < 10⁻⁹; log a is ln |a|, and 0 for |a| < 10⁻⁹; exp a is e^min(a, 27); a ^ b is e^(b ln |a|) with the exponent kept within
-//! −700 and 27, and 0 for |a| < 10⁻⁹; every result is kept within ±10¹². Constants are kept as they are: the paper's own
-//! code cut them to whole numbers.
+//! The functions are those of Santos et al. 2013 (§4), the terminals theirs and some more. The paper does not define its functions
+//! outside of their domains. Ours are protected, so that no value is infinite or not a number: a/b is 1 for |b| < 10⁻⁹; log a is
+//! ln |a|, and 0 for |a| < 10⁻⁹; exp a is e^min(a, 27); a ^ b is e^(b ln |a|) with the exponent clamped to −700 … 27, and 0 for
+//! |a| < 10⁻⁹; every result is clamped to ±10¹². Constants are real numbers; the paper's own code cut them to whole numbers.
 //!
-//! A formula is a list of symbols in prefix order, so a part of it is a run of the list, and breeding copies runs.
+//! A formula is a list of symbols in prefix order. A part of a formula is a run of the list, so breeding copies runs.
 
 mod parse;
 mod simplify;
@@ -38,7 +37,7 @@ impl Function {
         if matches!(self, Self::Log | Self::Exp) { 1 } else { 2 }
     }
 
-    /// Of two numbers that are within bounds; functions of one number don't look at the second.
+    /// The value for two numbers that are within bounds; a function of one number ignores the second.
     #[inline]
     pub fn of(self, a: f64, b: f64) -> f64 {
         let value = match self {
@@ -54,11 +53,11 @@ impl Function {
     }
 }
 
-/// Below this a number is taken for 0 where 0 would do harm.
+/// Smaller numbers count as 0 where 0 is not allowed.
 const NOTHING: f64 = 1e-9;
-/// No value is larger.
+/// The largest value.
 const MOST: f64 = 1e12;
-/// e to more than this would be larger.
+/// The largest exponent of e.
 const MOST_EXPONENT: f64 = 27.0;
 const LEAST_EXPONENT: f64 = -700.0;
 
@@ -82,18 +81,18 @@ fn power(a: f64, b: f64) -> f64 {
     if a.abs() < NOTHING { 0.0 } else { (b * a.abs().ln()).clamp(LEAST_EXPONENT, MOST_EXPONENT).exp() }
 }
 
-/// Functions of numbers within bounds are never not-a-number, so that is looked after where numbers come in.
+/// A function of numbers within bounds is never not-a-number, so only numbers from outside are checked for it ([`settled`]).
 #[inline]
 fn bounded(value: f64) -> f64 {
     value.clamp(-MOST, MOST)
 }
 
-/// What comes from outside, as a number that functions can be applied to.
+/// A number from outside, made safe for functions: within bounds, and never not-a-number.
 pub fn settled(value: f64) -> f64 {
     if value.is_nan() { 0.0 } else { bounded(value) }
 }
 
-/// A part of a formula that can't be taken apart.
+/// The smallest part of a formula: a function, a terminal or a constant.
 #[derive(Clone, Copy, Debug)]
 pub enum Symbol {
     Call(Function),
@@ -109,7 +108,7 @@ impl Symbol {
         }
     }
 
-    /// Another for each other symbol.
+    /// A number that is different for each symbol.
     fn code(self) -> u64 {
         // Numbers in formulas are never not-a-number, so the patterns of those are free.
         const FREE: u64 = 0x7ff8_0000_0000_0000;
@@ -140,7 +139,7 @@ impl std::hash::Hash for Symbol {
 pub struct Expression(Vec<Symbol>);
 
 impl Expression {
-    /// Symbols in prefix order; `None` if they don't make one whole formula.
+    /// A formula of symbols in prefix order; `None` if they don't make exactly one formula.
     pub fn new(symbols: Vec<Symbol>) -> Option<Self> {
         let settle = |symbol: Symbol| match symbol {
             Symbol::Number(value) => Symbol::Number(settled(value)),
@@ -154,12 +153,12 @@ impl Expression {
         &self.0
     }
 
-    /// Another list of numbers for each other formula.
+    /// A list of numbers that is different for each formula.
     pub fn codes(&self) -> impl Iterator<Item = u64> + '_ {
         self.0.iter().map(|symbol| symbol.code())
     }
 
-    /// Levels: 1 for a single terminal.
+    /// The number of levels; 1 for a single terminal.
     pub fn depth(&self) -> usize {
         let mut depths: Vec<usize> = Vec::new();
         for symbol in self.0.iter().rev() {
@@ -174,7 +173,7 @@ impl Expression {
         at..end_of(&self.0, at).unwrap_or(self.0.len())
     }
 
-    /// The same with another formula in place of a part.
+    /// The formula with a part replaced by another formula.
     #[must_use]
     pub fn with(&self, part: Range<usize>, other: &[Symbol]) -> Self {
         let mut symbols = self.0.clone();
@@ -182,13 +181,13 @@ impl Expression {
         Self(symbols)
     }
 
-    /// The terminals that it has, each once, in the order of [`Terminal::ALL`].
+    /// Its terminals, each once, in the order of [`Terminal::ALL`].
     pub fn terminals(&self) -> Vec<Terminal> {
         let has = |terminal: &Terminal| self.0.contains(&Symbol::Fact(*terminal));
         Terminal::ALL.into_iter().filter(has).collect()
     }
 
-    /// Its value where terminals have these.
+    /// Its value for these values of terminals.
     pub fn value(&self, of: impl Fn(Terminal) -> f64) -> f64 {
         let mut stack: Vec<f64> = Vec::with_capacity(16);
         for symbol in self.0.iter().rev() {
@@ -206,9 +205,9 @@ impl Expression {
         stack.pop().unwrap_or(0.0)
     }
 
-    /// Its values in many places at once: terminals as columns of settled numbers of the same length as `values`.
+    /// Its values in many places at once. Terminals are columns of settled numbers, as long as `values`.
     ///
-    /// Column by column, a block of places at a time: what a symbol means is looked up once for a block.
+    /// It works on blocks of places, so that each symbol is decoded once per block.
     pub fn values(&self, columns: &Columns, scratch: &mut Scratch, values: &mut [f64]) {
         for (block, values) in values.chunks_mut(BLOCK).enumerate() {
             let places = block * BLOCK..block * BLOCK + values.len();
@@ -255,7 +254,7 @@ impl Expression {
     }
 }
 
-/// The first operand comes from the top of the stack; the result goes where the second was.
+/// Applies a function to columns. The first operand is on top of the stack; the result replaces the second.
 fn both(first: &[f64], second: &mut [f64], function: Function) {
     // A loop each, so that what is simple is done several at a time.
     macro_rules! each_with {
@@ -280,14 +279,14 @@ fn each(column: &mut [f64], function: Function) {
     }
 }
 
-/// Places that are evaluated together: a few of these columns fit into the nearest cache.
+/// The number of places in a block: a few such columns fit into the first-level cache.
 const BLOCK: usize = 256;
 
-/// Room for values on their way; to be kept and used again.
+/// Memory for intermediate values, to be reused.
 #[derive(Debug, Default)]
 pub struct Scratch(Vec<[f64; BLOCK]>);
 
-/// Terminals as columns.
+/// The values of terminals, one column each.
 #[derive(Clone, Debug, Default)]
 pub struct Columns([Vec<f64>; Terminal::ALL.len()]);
 
@@ -305,7 +304,7 @@ impl Columns {
     }
 }
 
-/// Where the formula ends that begins at `at`.
+/// The end of the formula that begins at `at`.
 fn end_of(symbols: &[Symbol], at: usize) -> Option<usize> {
     let mut open = 1_usize;
     for (place, symbol) in symbols.iter().enumerate().skip(at) {
@@ -317,7 +316,7 @@ fn end_of(symbols: &[Symbol], at: usize) -> Option<usize> {
     None
 }
 
-/// As one would write it; reading it back gives the very same formula.
+/// The formula as people write it; parsing it gives the same formula.
 impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts: Vec<(String, u8)> = Vec::new();
@@ -355,7 +354,7 @@ impl fmt::Display for Expression {
     }
 }
 
-/// How firmly parts of a formula hold together when it is written.
+/// The precedence of operators when a formula is written.
 const SUM: u8 = 1;
 const SIGNED: u8 = 2;
 const PRODUCT: u8 = 3;

@@ -1,20 +1,20 @@
-//! What a person writes → a formula.
+//! Text → formula.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::{Expression, Function, Symbol, Terminal};
 
-/// Parts within parts; more are no formula that anyone means.
+/// The deepest nesting that is accepted.
 const MOST_NESTED: usize = 100;
 const MOST_SYMBOLS: usize = 10_000;
-/// No formula of that many symbols takes more: two parentheses and a comma each.
+/// The longest text that is accepted: enough for a formula of the most symbols, with two parentheses and a comma each.
 const MOST_TOKENS: usize = 4 * MOST_SYMBOLS;
 
-/// What is wrong with a formula, and where.
+/// An error in the text of a formula, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misspelt {
-    /// From 1 on, in characters.
+    /// The place in characters, from 1.
     pub column: usize,
     pub wrong: String,
 }
@@ -145,7 +145,7 @@ impl Reader {
         token
     }
 
-    /// Whether one of these signs comes next; it is read over then.
+    /// Reads one of these signs, if it comes next.
     fn sign(&mut self, signs: &[char]) -> Option<char> {
         match self.peek().1 {
             Token::Sign(sign) if signs.contains(&sign) => {
@@ -164,7 +164,7 @@ impl Reader {
         Err(Misspelt { column, wrong: expected(&token, what) })
     }
 
-    /// Reads a part within a part: only so often, as that takes room on the stack.
+    /// Reads a nested part. The depth is limited, because each level uses the stack.
     fn deeper(
         &mut self,
         read: fn(&mut Self) -> Result<Vec<Symbol>, Misspelt>,
@@ -197,7 +197,7 @@ impl Reader {
         Ok(left)
     }
 
-    /// A minus before a number is part of it; before anything else it takes that from 0.
+    /// A minus before a number belongs to the number; before anything else it means 0 − x.
     fn signed(&mut self) -> Result<Vec<Symbol>, Misspelt> {
         let mut is_minus = false;
         while self.sign(&['-']).is_some() {
@@ -211,7 +211,7 @@ impl Reader {
         })
     }
 
-    /// From the right: a ^ b ^ c is a ^ (b ^ c).
+    /// Powers group from the right: a ^ b ^ c is a ^ (b ^ c).
     fn power(&mut self) -> Result<Vec<Symbol>, Misspelt> {
         let mut all = vec![self.whole()?];
         while self.sign(&['^']).is_some() {

@@ -1,23 +1,23 @@
-//! A formula → a shorter one that says the same.
+//! Formula → a shorter formula with the same meaning.
 //!
-//! [`Expression::canonical`] keeps every value to the bit, so formulas with one canonical form share what was found out about
-//! one of them. [`Expression::simplified`] keeps values but for rounding, wherever terminals are within their ranges.
-//! [`Expression::ranking`] keeps only the order of pages, which is all that a policy is asked for.
+//! [`Expression::canonical`] keeps every value to the bit, so formulas with the same canonical form can share their fitness.
+//! [`Expression::simplified`] keeps values except for rounding, if terminals are within their ranges. [`Expression::ranking`]
+//! keeps only the order of pages, which is all that a policy needs.
 
 use super::{Expression, Function, MOST, MOST_EXPONENT, NOTHING, Symbol, end_of, exp};
 
-/// Until nothing changes, and never more often.
+/// The most rounds; it ends earlier when nothing changes.
 const MOST_PASSES: usize = 20;
 
 impl Expression {
-    /// The one form of all that are equal to it by the rules that hold exactly: constants folded, operands of sums and
-    /// products in one order, what adds or multiplies by nothing left out.
+    /// The common form of all formulas that are equal by rules that hold exactly: constants are folded, operands of sums and
+    /// products are sorted, and adding 0 or multiplying by 1 is left out.
     #[must_use]
     pub fn canonical(&self) -> Self {
         Self(rewritten(&self.0, Rules::Exact))
     }
 
-    /// A shorter form with the same values, but for rounding.
+    /// A shorter form with the same values except for rounding.
     #[must_use]
     pub fn simplified(&self) -> Self {
         let mut form = self.canonical();
@@ -31,7 +31,7 @@ impl Expression {
         form
     }
 
-    /// A shorter form that orders pages alike: what is added to every score, or multiplies it, is left out.
+    /// A shorter form that ranks pages in the same order: constants that are added to every score, or multiply it, are left out.
     #[must_use]
     pub fn ranking(&self) -> Self {
         let mut form = self.simplified();
@@ -48,7 +48,7 @@ enum Rules {
     Rounded,
 }
 
-/// Every part in turn, the innermost first.
+/// Rewrites every part, innermost first.
 fn rewritten(symbols: &[Symbol], rules: Rules) -> Vec<Symbol> {
     let mut parts: Vec<Vec<Symbol>> = Vec::new();
     for symbol in symbols.iter().rev() {
@@ -103,7 +103,7 @@ fn reduced(function: Function, a: Vec<Symbol>, b: Vec<Symbol>, rules: Rules) -> 
     [vec![Symbol::Call(function)], a, b].concat()
 }
 
-/// Rules that hold but for rounding, where values stay within bounds.
+/// Rules that hold except for rounding, if values stay within bounds.
 fn rounded(function: Function, a: &[Symbol], b: &[Symbol]) -> Option<Vec<Symbol>> {
     let call = |function, a: &[Symbol], b: &[Symbol]| [&[Symbol::Call(function)], a, b].concat();
     let with =
@@ -182,7 +182,7 @@ fn rounded(function: Function, a: &[Symbol], b: &[Symbol]) -> Option<Vec<Symbol>
     }
 }
 
-/// The operands, if it is a call of that function.
+/// The operands of a call of this function.
 fn operands(part: &[Symbol], function: Function) -> Option<[&[Symbol]; 2]> {
     let (first, rest) = part.split_first()?;
     if *first != Symbol::Call(function) {
@@ -210,7 +210,7 @@ fn constant_of_product(part: &[Symbol]) -> Option<(&[Symbol], f64)> {
     number(b).filter(|c| c.abs() >= NOTHING).map(|c| (a, 1.0 / c))
 }
 
-/// No sum of them comes near to the bounds.
+/// Does no sum of them come near the bounds?
 fn is_small(x: &[Symbol], constants: &[f64]) -> bool {
     let (low, high) = range(x);
     let all = constants.iter().map(|c| c.abs()).sum::<f64>();
@@ -222,14 +222,14 @@ fn is_far_from_nothing(x: &[Symbol]) -> bool {
     low >= NOTHING || high <= -NOTHING
 }
 
-/// Neither the product nor the quotient is cut off.
+/// Is neither the product nor the quotient clamped?
 fn stays_within(x: &[Symbol], factor: &[Symbol]) -> bool {
     let most = |part: &[Symbol]| range(part).0.abs().max(range(part).1.abs());
     let least = range(factor).0.abs().min(range(factor).1.abs());
     most(x) * most(factor) <= MOST && most(x) / least <= MOST
 }
 
-/// Between what the values of a formula are.
+/// The range of a formula's values.
 fn range(symbols: &[Symbol]) -> (f64, f64) {
     let mut ranges: Vec<(f64, f64)> = Vec::new();
     for symbol in symbols.iter().rev() {
@@ -266,7 +266,7 @@ fn range_of(function: Function, a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     (low.max(-MOST), high.min(MOST))
 }
 
-/// What is inside a function that only rises: pages are in the same order by that.
+/// The argument of an increasing function, which ranks pages in the same order.
 fn same_order(symbols: &[Symbol]) -> Option<Vec<Symbol>> {
     if let Some((x, c)) = constant_of_sum(symbols).filter(|(x, c)| is_small(x, &[*c])) {
         return number(x).is_none().then(|| x.to_vec()).filter(|_| c.is_finite());

@@ -1,4 +1,4 @@
-//! What a formula may go by: facts of a page, as numbers.
+//! The terminals of formulas: facts about a page, as numbers.
 //!
 //! Time is counted in cycles, as in Santos et al. 2013 (§4).
 
@@ -8,7 +8,7 @@ use crate::estimate::bias_reduced;
 use crate::estimate::weighted::Weights;
 use crate::policy::traces::Traces;
 
-/// A fact of a page.
+/// A fact about a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum Terminal {
@@ -31,13 +31,13 @@ pub enum Terminal {
     Age,
     Depth,
     Weight,
-    /// How far visits found it to have moved, in the mean.
+    /// The mean divergence that visits found.
     Divergence,
-    /// Cycles that its content lasts, in the mean.
+    /// The mean lifetime of its content, in cycles.
     Longevity,
     /// 0 static, 1 churn, 2 scroll.
     Behaviour,
-    /// Times that its own dates told of a change, or of none, and were right.
+    /// How often its own dates were right about a change, or about no change.
     Signals,
 }
 
@@ -62,7 +62,7 @@ impl Terminal {
         Self::Signals,
     ];
 
-    /// Those of Santos et al. 2013 (§4).
+    /// The terminals of Santos et al. 2013 (§4).
     pub const PAPERS: [Self; 3] = [Self::Visits, Self::Changes, Self::Waiting];
 
     /// The name in a formula.
@@ -88,7 +88,7 @@ impl Terminal {
         }
     }
 
-    /// In a few words.
+    /// A description in a few words.
     pub const fn about(self) -> &'static str {
         match self {
             Self::Visits => "visits that had something to compare with",
@@ -111,7 +111,7 @@ impl Terminal {
         }
     }
 
-    /// The terminal of that name, or the names there are.
+    /// The terminal of this name; an error that lists all names if there is none.
     pub fn from_name(name: &str) -> Result<Self, String> {
         let name = if name == "x" { "X" } else { name };
         Self::ALL.into_iter().find(|terminal| terminal.name() == name).ok_or_else(|| {
@@ -123,7 +123,7 @@ impl Terminal {
         })
     }
 
-    /// Between what its values are.
+    /// The range of its values.
     pub(super) const fn range(self) -> (f64, f64) {
         match self {
             Self::Sad | Self::Nad | Self::Aad | Self::Gad | Self::Divergence => (0.0, 1.0),
@@ -133,7 +133,7 @@ impl Terminal {
         }
     }
 
-    /// What it is of a page.
+    /// Its value for a page.
     pub fn of(self, facts: &Facts<'_>) -> f64 {
         let (visits, changes) = (f64::from(facts.visits), f64::from(facts.changes));
         let of_visits = |sum: f64| if facts.visits > 0 { sum / visits } else { 0.0 };
@@ -173,12 +173,12 @@ impl TryFrom<String> for Terminal {
     }
 }
 
-/// What is known of a page.
+/// The facts about a page that terminals are read from.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     pub visits: u32,
     pub changes: u32,
-    /// In cycles, as the next.
+    /// Time since the copy was last confirmed, in cycles.
     pub waiting: f64,
     pub age: f64,
     pub depth: u32,

@@ -1,39 +1,39 @@
-//! What pages of a kind show together: how fast their fragments are replaced, and whether they move just now.
+//! What pages with similar addresses tell about each other: how fast their fragments are replaced, and whether they move now.
 //!
-//! Comes in: of each page, what its own visits taught ([`Replaced`]) and whom it is like ([`Kin`]). Goes out: the rate of
-//! any page, drawn to that of its kin; and how much faster than that its siblings moved since a moment.
+//! Comes in: for each page its memory ([`Replaced`]) and its kinds ([`Kin`]: pages of the same section, pages of the same name).
+//! Goes out: the replacement rate of any page, shrunk towards the rate of its kinds; and a clock factor, which tells how much
+//! faster than expected its siblings moved since a moment.
 //!
-//! How far a page's rate is drawn to that of its kin is what would have predicted its last visits best, had it been so
-//! all along; going by all pages alike, which makes of utility what `age` is, is one of the choices. Siblings are
-//! believed, host by host, only if they would have predicted better.
+//! The strength of the shrinkage is the one that would have predicted the last visits best. One of the choices is to treat all
+//! pages alike, which makes utility rank pages as `age` does. The clocks of a host are used only if they would have predicted
+//! the host's last visits better.
 
 use super::replaced::{Recent, Replaced, Sums};
 use crate::identity_hash::ByHash;
 use crate::page::Kin;
 use crate::time::{Age, Timestamp};
 
-/// How far rates are drawn to those of kin: as far as so many visits would. The last is as good as all pages alike.
+/// The choices for the weight of a page's kinds in its rate, in visits. The last treats practically all pages alike.
 const STRENGTHS: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, ALIKE];
 const ALIKE: f64 = 1e4;
-/// How far the rates of a kind are drawn to that of all pages, unless all are alike.
+/// The weight of all pages in the rate of a kind, in visits, unless all pages are treated alike.
 const KIND_STRENGTH: f64 = 10.0;
-/// How much worse than taking all pages alike a prediction may be and still be taken: a factor e in likelihood. Where
-/// little is known round robin is hard to beat.
+/// The advantage in log-likelihood that treating all pages alike is given: round robin is hard to beat where little is known.
 const ALIKE_BONUS: f64 = 1.0;
-/// Siblings are a clock where that made the last visits of a host more likely by e to this.
+/// The clocks of a host are used if they raise the log-likelihood of its last visits by more than this.
 const CLOCK_EVIDENCE: f64 = 4.0;
-/// They never make more of the time than these factors, squared.
+/// The least and the largest square of a clock factor.
 const CLOCK_BOUNDS: (f64, f64) = (1.0 / 30.0, 30.0);
-/// Pages that are looked at, beyond the sums of their kind: of more, evenly taken, so that a look costs no more than
-/// this however many pages there are.
+/// The most pages that are kept one by one, besides the sums of their kinds. Of more pages an even sample is kept, so that the
+/// cost of a survey is bounded.
 const MOST_ROWS: usize = 1 << 16;
-/// Visits of these that a choice goes by.
+/// The most visits by which the strength is chosen.
 const MOST_TRIED: usize = 20_000;
-/// … and that clocks are weighed by: each host needs its own.
+/// The most visits by which clocks are judged; it is larger because each host needs its own.
 const MOST_WEIGHED: usize = 40_000;
-/// Pages are not believed to be more bounded than this.
+/// The least height: pages are assumed to diverge at least this far in the long run.
 const LEAST_HEIGHT: f64 = 0.1;
-/// Visits that a kind's clock goes by.
+/// The most visits in the clock of a kind.
 const MOST_EVENTS: usize = 1024;
 
 impl Sums {
@@ -46,7 +46,7 @@ impl Sums {
         Self { pages: (self.pages - other.pages).max(0.0), days: (self.days - other.days).max(0.0) }
     }
 
-    /// The rate, drawn to that of `parent` as far as `days` of watching would.
+    /// The rate, shrunk towards that of `parent`, which has the weight of `days` of watching.
     fn rate(self, parent: f64, days: f64) -> f64 {
         (self.pages + parent * days) / (self.days + days)
     }
@@ -62,9 +62,9 @@ impl From<&Replaced> for Sums {
 #[derive(Debug, Default)]
 struct Kind {
     sums: Sums,
-    /// Pages that were looked at.
+    /// The number of pages that are kept one by one.
     rows: usize,
-    /// Of visits, the newest first: how much they found replaced, and how much was expected, up to and with each.
+    /// Visits, newest first. Each has the sums, up to and including it, of what was found replaced and what was expected.
     events: Vec<Event>,
 }
 
@@ -76,7 +76,7 @@ struct Event {
 }
 
 impl Kind {
-    /// What visits after a moment found, and what was expected.
+    /// The sums (found, expected) of the visits after a moment.
     fn after(&self, moment: Timestamp) -> (f64, f64) {
         let later = self.events.partition_point(|event| event.at > moment);
         let event = later.checked_sub(1).and_then(|at| self.events.get(at));
@@ -84,10 +84,10 @@ impl Kind {
     }
 }
 
-/// A page that is looked at more closely.
+/// A page that is kept by itself.
 #[derive(Clone, Debug)]
 struct Row {
-    /// Places among the kinds.
+    /// Indices into the kinds, and of the site into the evidence.
     section: u32,
     name: u32,
     site: u32,
@@ -96,7 +96,7 @@ struct Row {
     replaced: Replaced,
 }
 
-/// Where a kind is found, by its hash.
+/// Indices of kinds by their hash.
 type Places = ByHash<u32, u32>;
 
 /// All kinds of a collection.
@@ -106,23 +106,23 @@ pub struct Kinship {
     sections: Places,
     names: Places,
     sites: Places,
-    /// By site: how much more likely the clock makes its last visits, as a logarithm.
+    /// By site: the log-likelihood that clocks add to its last visits.
     evidence: Vec<f64>,
-    /// Pages replaced a day, over all.
+    /// Pages replaced a day, over all pages.
     general: f64,
-    /// Days of watching that kin count for, in a page's rate, and all pages in a kind's.
+    /// The weight of a page's kinds in its rate, and of all pages in the rate of a kind, in days of watching.
     page_days: f64,
     kind_days: f64,
-    /// From one visit to the next.
+    /// The mean of the days from one visit to the next.
     mean_days: f64,
-    /// How far pages are from old versions of theirs, over how far their rates would have them be.
+    /// The divergence of pages from their oldest versions, as a share of the divergence that their rates predict.
     height: f64,
-    /// The mean of what is replaced at once, weighted by itself: what one event amounts to.
+    /// The typical size of one change: the mean divergence of last visits, weighted by itself.
     jump: f64,
 }
 
 impl Default for Kinship {
-    /// Before anything is known: a tenth of a page a day, and ten days of watching count as much.
+    /// Before anything is known: a tenth of a page a day, with the weight of ten days of watching.
     fn default() -> Self {
         Self {
             kinds: Vec::new(),
@@ -140,7 +140,7 @@ impl Default for Kinship {
     }
 }
 
-/// Gathers pages, one by one.
+/// Gathers pages one by one.
 #[derive(Debug, Default)]
 pub struct Gathering {
     kinship: Kinship,
@@ -150,12 +150,12 @@ pub struct Gathering {
     /// Σ d and Σ d² of last visits.
     jumps: (f64, f64),
     seen: usize,
-    /// Every so many pages are looked at more closely.
+    /// One page in this many is kept by itself.
     every: usize,
 }
 
 impl Gathering {
-    /// Takes in `count` pages that are alike in all this.
+    /// Adds `count` pages that are alike in all of this.
     pub fn add(&mut self, kin: Kin, replaced: &Replaced, visits: u32, seen_at: Timestamp, count: usize) {
         let count = count as f64;
         let Kinship { kinds, sections, names, sites, evidence, .. } = &mut self.kinship;
@@ -195,7 +195,7 @@ impl Gathering {
         self.seen += 1;
     }
 
-    /// What they show together; visits of one cycle don't tell of one another.
+    /// Computes everything from the gathered pages. Visits of the same cycle are not used to predict each other.
     pub fn finish(self, cycle: Age) -> Kinship {
         let Self { mut kinship, rows, all, visits, jumps, .. } = self;
         if rows.is_empty() || all.days <= 0.0 {
@@ -225,8 +225,8 @@ impl Kinship {
         own.rate(prior, self.page_days)
     }
 
-    /// By how much the time since then counts more than it is long: the square root of how much faster than expected
-    /// siblings moved. (By its square all of the noise would count twice over, as utility grows with the square of time.)
+    /// Clock factor since a moment: the square root of how much faster than expected siblings have moved; 1 if siblings don't predict
+    /// the pages of this host. (It is the root because utility grows with the square of time, and noise must not count twice.)
     pub fn clock_factor(&self, kin: Kin, since: Timestamp) -> f64 {
         let evidence = self.sites.get(&kin.site).and_then(|at| self.evidence.get(*at as usize));
         if evidence.is_none_or(|evidence| *evidence <= CLOCK_EVIDENCE) {
@@ -239,23 +239,23 @@ impl Kinship {
         self.faster(of(&self.sections, kin.section), of(&self.names, kin.name)).sqrt()
     }
 
-    /// How far pages get in the long run, of what their rates say: 1 where all of a page is replaced in time, less where parts
-    /// of pages stay.
+    /// The divergence that pages reach in the long run, as a share of what their rates predict: 1 if pages are replaced entirely, less
+    /// if parts of them stay.
     pub fn height(&self) -> f64 {
         self.height
     }
 
-    /// Days from one visit to the next, in the mean over all pages.
+    /// The mean of the days from one visit to the next, over all pages.
     pub fn mean_visit_days(&self) -> f64 {
         self.mean_days
     }
 
-    /// What is believed of a page's rate before its own visits: the geometric mean of what its kinds show.
+    /// Prior of a page's rate: the geometric mean of the rates of its two kinds.
     fn prior(&self, section: Sums, name: Sums, days: f64) -> f64 {
         (section.rate(self.general, days) * name.rate(self.general, days)).sqrt()
     }
 
-    /// How much faster than expected, from what two kinds were found to move and were expected to.
+    /// How much faster than expected two kinds moved, given (found, expected) of each.
     fn faster(&self, section: (f64, f64), name: (f64, f64)) -> f64 {
         let ratio = |(found, expected): (f64, f64)| (found + self.jump) / (expected + self.jump);
         (ratio(section) * ratio(name)).clamp(CLOCK_BOUNDS.0, CLOCK_BOUNDS.1)
@@ -269,7 +269,7 @@ impl Kinship {
         self.kind(at).map_or(Sums::default(), |kind| kind.sums)
     }
 
-    /// Takes the strength that predicts the last visits best, each from what came before it.
+    /// Chooses the strength that predicts the last visits best, each visit from those before it.
     fn choose_strength(&mut self, rows: &[Row], mean_days: f64) {
         let every = (rows.len() * Replaced::RECENT).div_ceil(MOST_TRIED).max(1);
         let some = || rows.iter().step_by(every);
@@ -291,7 +291,7 @@ impl Kinship {
                     likely += likelihood(f64::from(visit.found), rate * f64::from(visit.days)) * row.count;
                 }
             }
-            // All alike comes last, and wins a tie.
+            // Treating all pages alike comes last and wins ties.
             if likely >= best {
                 (best, self.page_days, self.kind_days) = (likely, page_days, kind_days);
             }
@@ -313,7 +313,7 @@ impl Kinship {
         if expected > 0.0 { (found / expected).clamp(LEAST_HEIGHT, 1.0) } else { 1.0 }
     }
 
-    /// Sets the clocks by what last visits found.
+    /// Sets the clocks of all kinds from last visits.
     fn set_clocks(&mut self, rows: &[Row]) {
         for row in rows {
             for at in [row.section, row.name] {
@@ -352,11 +352,11 @@ impl Kinship {
         }
     }
 
-    /// Host by host: would the clock have predicted the last visits better?
+    /// Judges, host by host, whether clocks would have predicted the last visits better.
     fn weigh_clocks(&mut self, rows: &[Row], cycle: Age) {
         let cycle_millis = (cycle.seconds() * 1000.0) as i64;
         let mut evidence = std::mem::take(&mut self.evidence);
-        // Of very many pages, the last visit of each.
+        // Of very many pages only the last visit of each is used.
         let of_each = (MOST_WEIGHED / rows.len().max(1)).clamp(1, Replaced::RECENT);
         let every = rows.len().div_ceil(MOST_WEIGHED).max(1);
         for row in rows.iter().step_by(every) {
@@ -382,7 +382,7 @@ impl Kinship {
     }
 }
 
-/// The last visits of a page, the newest first, and when they were.
+/// The last visits of a page with their times, newest first.
 fn visits(row: &Row) -> impl Iterator<Item = (Timestamp, &Recent)> {
     let mut at = row.seen_at.millis();
     row.replaced.recent().iter().rev().map(move |visit| {
@@ -396,8 +396,8 @@ fn days_in_millis(days: f32) -> i64 {
     (f64::from(days) * 86_400_000.0) as i64
 }
 
-/// How likely a share `found` of a page is to be replaced, if so much was expected to be, as a logarithm: that of
-/// 1 − e^(−μ), as far as it was, and of e^(−μ) as far as it was not.
+/// The log-likelihood that the share `found` of a page is replaced, with expectation μ: ln(1 − e^(−μ)) for the part that was, and
+/// −μ for the part that was not.
 fn likelihood(found: f64, expected: f64) -> f64 {
     let expected = expected.max(1e-12);
     found * (-(-expected).exp_m1()).ln() - (1.0 - found) * expected
