@@ -1,22 +1,22 @@
-//! CG: the estimator of Cho & Garcia-Molina 2003, with less bias than the share of visits that found a
-//! change.
+//! CG: the estimator of Cho & Garcia-Molina 2003, which is less biased than the share of visits that found a change.
 
 use super::share::wilson;
 use super::weighted::VisitLength;
 use super::{Estimate, Estimator, EstimatorState, Seen};
 use crate::time::Age;
 
-/// −ln((n − X + ½) / (n + ½)): expected changes a visit, of which `visits` of equal length found `changes`.
+/// −ln((n − X + ½) / (n + ½)): expected changes a visit, if `changes` of `visits` at equal intervals found a change.
 ///
 /// Grimes & Ford 2008, §3.2, eq. 1 (whose left side is printed upside down), and Santos et al. 2013, eq. 1.
-/// Finite for any count: it is as if half a visit more had found nothing.
+/// It is finite for any count, as if half a visit more had found nothing.
 pub fn ratio(visits: f64, changes: f64) -> f64 {
     ((visits + 0.5) / (visits - changes.min(visits) + 0.5)).ln()
 }
 
-/// [`ratio`] over the length of a visit. If the intervals are not alike, their mean is only a rough stand-in.
+/// [`ratio`] over the length of a visit. If intervals differ, their mean is only a rough substitute.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BiasReduced {
+    /// The length of a visit.
     pub visit: VisitLength,
 }
 

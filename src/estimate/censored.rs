@@ -1,8 +1,7 @@
-//! Rates from intervals of any length, of which each only tells whether there was a change (Grimes & Ford
-//! 2008, §3).
+//! Rates from intervals of any length, each of which tells only whether there was a change (Grimes & Ford 2008, §3).
 //!
-//! [`Naive`] counts changes over time. [`MostLikely`] takes the rate that makes what was seen most likely;
-//! dates and counts of changes, where there are any, enter the same likelihood.
+//! [`Naive`] divides changes by time. [`MostLikely`] takes the rate of the highest likelihood; dates and counts of changes, if
+//! there are any, enter the same likelihood.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +13,8 @@ use crate::time::Age;
 
 /// X / Σ t (Grimes & Ford 2008, §3.2; Avrachenkov et al. 2020, §3.3): changes seen over the time watched.
 ///
-/// Biased: several changes in one interval count once. Under visits as a Poisson process of rate p it tends
-/// to p · rate / (p + rate). Kept to compare with.
+/// It is biased, because several changes in one interval count once. With visits as a Poisson process of rate p it tends to
+/// p · rate / (p + rate). It is here for comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Naive;
 
@@ -36,40 +35,43 @@ impl Estimator for Naive {
     }
 }
 
-/// So many intervals of one length.
+/// A number of intervals of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
+    /// The length, in days.
     pub days: f64,
+    /// How many there are.
     pub count: u32,
 }
 
-/// Intervals of a page, as far as a likelihood needs them: of those without a change only the sum, of those
-/// with one the lengths.
+/// The intervals of a page, in the form that a likelihood needs: the sum of those without a change, and the lengths of those with
+/// one.
 ///
-/// At most `keep` lengths are held apart. Beyond, the two that are nearest to each other, as a ratio, become
-/// one that has their mean, which moves an estimate by less than a hundredth (with 16 kept, see the test).
+/// At most `keep` lengths are kept apart. Beyond that, the two nearest ones, as a ratio, are merged into their mean, which moves an
+/// estimate by less than a hundredth (with 16 kept, see the test).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct History {
     /// Intervals that found a change of unknown date, by length.
     pub(super) changed: Vec<Run>,
     /// Changes whose date is known.
     pub(super) events: u32,
-    /// Time in which, as far as is known, nothing changed, in days (S).
+    /// The time in which nothing is known to have changed, in days (S).
     pub(super) quiet_days: f64,
     /// The shortest interval that found a change.
     pub(super) shortest_days: f64,
-    /// The most likely rate when it was last asked for, from which the next search starts.
+    /// The last most likely rate, at which the next search starts.
     pub(super) last_rate: f64,
     pub(super) keep: usize,
 }
 
 impl History {
+    /// An empty history that keeps this many lengths apart.
     pub fn keeping(keep: usize) -> Self {
         let (changed, events, quiet_days, last_rate) = (Vec::new(), 0, 0.0, 0.0);
         Self { changed, events, quiet_days, shortest_days: f64::MAX, last_rate, keep: keep.max(2) }
     }
 
-    /// The history of these intervals, all of them kept.
+    /// The history of these intervals, with all lengths kept.
     pub fn of(intervals: impl IntoIterator<Item = (Age, Seen)>) -> Self {
         let mut history = Self::keeping(usize::MAX);
         for (interval, seen) in intervals {
@@ -78,6 +80,7 @@ impl History {
         history
     }
 
+    /// Adds an interval.
     pub fn add(&mut self, days: f64, seen: Seen) {
         match seen {
             Seen::Unchanged => self.quiet_days += days,
@@ -106,12 +109,12 @@ impl History {
         (self.shortest_days < f64::MAX).then_some(self.shortest_days)
     }
 
-    /// Whether no change is in it.
+    /// Is there no change in it?
     pub fn is_quiet(&self) -> bool {
         self.changed.is_empty() && self.events == 0
     }
 
-    /// With two intervals before all others that nobody watched (Grimes & Ford 2008, §4.4).
+    /// The history with two made-up intervals before all others (Grimes & Ford 2008, §4.4).
     pub fn after(&self, prior: TwoIntervals) -> Self {
         let mut history = Self { keep: usize::MAX, ..self.clone() };
         history.add(prior.changed_days, Seen::Changed);
@@ -148,7 +151,7 @@ impl History {
         }
     }
 
-    /// ln P(what was seen | rate): Σ ln(1 − e^(−rate t)) over intervals with a change, −rate · t for those
+    /// ln P(history | rate): Σ ln(1 − e^(−rate t)) over intervals with a change, −rate · t for those
     /// without, and ln(rate) − rate · l for changes that are dated (Grimes & Ford 2008, §3.3, before eq. 2).
     pub fn log_likelihood(&self, rate: f64) -> f64 {
         let changed = self.changed.iter().map(|run| f64::from(run.count) * ln_change(rate * run.days));
@@ -168,10 +171,10 @@ impl History {
         })
     }
 
-    /// The rate that makes what was seen most likely.
+    /// The rate of the highest likelihood.
     ///
-    /// Where the likelihood has no maximum the paper's rules hold (Grimes & Ford 2008, §3.3): nothing
-    /// changed, once in all that time; always changed, once in the shortest interval. Without visits it is 0.
+    /// If the likelihood has no maximum the paper's rules hold (Grimes & Ford 2008, §3.3). If nothing changed, the rate is one change
+    /// in the whole time; if every visit found a change, one in the shortest interval. Without visits it is 0.
     pub fn most_likely(&self) -> f64 {
         let longest = self.changed.last().map(|run| run.days);
         match longest {
@@ -182,12 +185,10 @@ impl History {
         }
     }
 
-    /// Newton's steps to the zero of the slope, which is convex and falls: from the left of it they never
-    /// overshoot.
+    /// Newton's method for the zero of the slope. The slope is convex and falls, so steps from the left never overshoot.
     fn climb(&self, longest: f64) -> f64 {
         let changes: f64 = self.changed.iter().map(|run| f64::from(run.count)).sum();
-        // As if all intervals with a change were as long as the longest, or as if only the dated ones were
-        // there.
+        // A start on the left: all intervals with a change as long as the longest, or only the dated changes.
         let least = ((changes * longest / self.quiet_days).ln_1p() / longest)
             .max(f64::from(self.events) / self.quiet_days);
         let mut rate = least.max(self.last_rate);
@@ -206,10 +207,10 @@ impl History {
         rate
     }
 
-    /// Rates whose likelihood is not much below the highest (by a factor e^1.92, for 19 times out of 20).
+    /// The range of rates whose likelihood is below the highest by at most a factor e^1.92 (19 times out of 20).
     ///
-    /// If every visit found a change, there is no upper bound. Then it is as if half a visit more had found
-    /// none, as in [`super::bias_reduced::ratio`], after the shortest of the intervals.
+    /// If every visit found a change the likelihood gives no upper bound. Then half a visit more is assumed to have found none, as in
+    /// [`super::bias_reduced::ratio`], after the shortest of the intervals.
     fn likely_bounds(&self) -> (f64, f64) {
         const DROP: f64 = 1.920_729_410_347_062;
         if self.quiet_days == 0.0 {
@@ -233,17 +234,18 @@ fn ln_change(x: f64) -> f64 {
     if x < std::f64::consts::LN_2 { (-(-x).exp_m1()).ln() } else { (-(-x).exp()).ln_1p() }
 }
 
-/// [`History::most_likely`] as an estimator, with or without two intervals before the first visit.
+/// [`History::most_likely`] as an estimator, with or without two made-up intervals before the first visit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MostLikely {
-    /// Lengths of intervals that are held apart.
+    /// How many lengths of intervals are kept apart.
     pub keep: usize,
+    /// The two made-up intervals, if there are any.
     pub prior: Option<TwoIntervals>,
-    /// Let dates and counts of changes, where there are any, say more than that there was one.
+    /// Are dates and counts of changes used, if there are any?
     pub dated: bool,
 }
 
-/// Enough lengths for a hundredth of exactness, and few enough for a live crawl.
+/// The number of lengths that a live crawl keeps apart: enough for estimates that are exact to a hundredth.
 pub const KEPT_LENGTHS: usize = 16;
 
 impl Default for MostLikely {

@@ -1,16 +1,16 @@
-//! Changes that are all counted: the entries of a feed, the history of a sitemap.
+//! Rates from changes that are counted one by one: the entries of a feed, the history of a sitemap.
 
 use super::gamma::Gamma;
 use super::{Estimate, Estimator, EstimatorState, Memory, Seen};
 use crate::time::Age;
 
-/// N / T: `events` in `days` that missed none. The most likely rate of a Poisson process, and with a prior
-/// Gamma(a, b) the posterior is Gamma(a + N, b + T).
+/// N / T: `events` in `days`, if none was missed. It is the most likely rate of a Poisson process; with a prior Gamma(a, b) the
+/// posterior is Gamma(a + N, b + T).
 pub fn rate(events: f64, days: f64) -> f64 {
     if events > 0.0 { events / days.max(super::SHORTEST_DAYS) } else { 0.0 }
 }
 
-/// Changes that are known one by one: of an interval that is only known to have had some, none.
+/// The number of changes that are known one by one; 0 for an interval that only tells that there was a change.
 pub fn events(seen: Seen) -> u32 {
     match seen {
         Seen::Unchanged | Seen::Changed => 0,
@@ -19,8 +19,8 @@ pub fn events(seen: Seen) -> u32 {
     }
 }
 
-/// [`rate`] as an estimator. A visit that only tells that there was a change counts as one: then it is a bound from
-/// below, like [`super::censored::Naive`].
+/// [`rate`] as an estimator. A visit that only tells that there was a change counts as one change; then the rate is a lower bound,
+/// like [`super::censored::Naive`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counted;
 

@@ -1,13 +1,13 @@
-//! Changes whose date the page tells: Last-Modified, or lastmod of a sitemap. Trusted only if it holds up.
+//! Changes with a date from the page: Last-Modified, or lastmod of a sitemap. Dates are used only while they prove right.
 //!
-//! The last change before a visit being l before it says more than that there was one: the likelihood is rate
-//! · e^(−rate l), so that the most likely rate has the closed form X / (Σ l of changed + Σ t of unchanged),
-//! which is [`super::count::rate`] of other sums.
+//! A date tells more than that there was a change. If the last change was l before the visit, the likelihood is
+//! rate · e^(−rate l), so the most likely rate has the closed form X / (Σ l of changed + Σ t of unchanged), which is
+//! [`super::count::rate`] of other sums.
 
 use super::Seen;
 use crate::time::{Age, Timestamp};
 
-/// Time without a change that the visit vouches for, of an interval of `days`.
+/// The time at the end of an interval of `days` that is known to be without a change.
 pub fn exposure_days(days: f64, seen: Seen) -> f64 {
     match seen {
         Seen::Changed => 0.0,
@@ -16,31 +16,33 @@ pub fn exposure_days(days: f64, seen: Seen) -> f64 {
     }
 }
 
-/// What two visits in a row were told about when the page last changed.
+/// The dates that the page gave at two consecutive visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claims {
+    /// The time of the earlier visit.
     pub earlier_visit: Timestamp,
+    /// The time of this visit.
     pub visit: Timestamp,
-    /// The date given at the earlier visit, and at this one.
+    /// The date that the page gave at the earlier visit.
     pub earlier: Option<Timestamp>,
+    /// The date that the page gave at this visit.
     pub latest: Option<Timestamp>,
-    /// Whether the content moved between the visits.
+    /// Did the content change between the visits?
     pub changed: bool,
 }
 
-/// A date this near to the visit is the server's clock, not a date of the page; HTTP dates are whole seconds.
+/// A date this close to the visit is the server's clock, not a date of the page; HTTP dates are whole seconds.
 const CLOCK_MILLIS: i64 = 2000;
 
 impl Claims {
-    /// Whether the date moved exactly if the content did; `None` without two dates.
+    /// Did the date change if, and only if, the content did? `None` without two dates.
     pub fn agree(&self) -> Option<bool> {
         Some((self.earlier? != self.latest?) == self.changed)
     }
 }
 
-/// How long before the visit the page last changed, if its date can be believed: the page changed, the date
-/// moved with it, and lies after the earlier visit, not in the future, and not at the very moment of the
-/// visit.
+/// The time from the last change to the visit, if the date is plausible: the page changed, the date changed with it, and it lies
+/// after the earlier visit, not in the future, and not at the moment of the visit.
 pub fn last_change(claims: &Claims) -> Option<Age> {
     let date = claims.latest?;
     let ago = claims.visit.millis().saturating_sub(date.millis());
@@ -51,14 +53,17 @@ pub fn last_change(claims: &Claims) -> Option<Age> {
     believed.then(|| claims.visit.since(date))
 }
 
-/// How well a source of dates has held up: a page's, or a host's.
+/// How often the dates of a source (a page or a host) were right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trust {
+    /// How often they were right.
     pub kept: u32,
+    /// How often they were wrong.
     pub broken: u32,
 }
 
 impl Trust {
+    /// Adds the dates of one more visit.
     pub fn observe(&mut self, claims: &Claims) {
         match claims.agree() {
             Some(true) => self.kept = self.kept.saturating_add(1),
@@ -67,7 +72,7 @@ impl Trust {
         }
     }
 
-    /// Three dates kept at the least, and at most one broken in twenty.
+    /// Can dates be trusted? At least three were right, and at most one in twenty was wrong.
     pub fn holds(&self) -> bool {
         self.kept >= 3 && u64::from(self.broken) * 20 <= u64::from(self.kept) + u64::from(self.broken)
     }

@@ -1,8 +1,7 @@
-//! How long to wait before the second visit to a page of which nothing is known (Grimes & Ford 2008, §4.2).
+//! The interval before the second visit to an unknown page (Grimes & Ford 2008, §4.2).
 //!
-//! Pages with known periods are visited in thought, the first time after a candidate interval, then each time
-//! as long after as the estimate says. The candidate after which estimates are nearest to the truth is the
-//! best one.
+//! Pages with known periods are visited in a simulation: the first time after a candidate interval, then after the intervals that
+//! the estimates suggest. The best candidate is the one whose estimates are closest to the truth.
 
 use rand::{Rng, RngExt as _};
 
@@ -10,29 +9,32 @@ use super::Seen;
 use super::censored::History;
 use super::two_intervals::TwoIntervals;
 
-/// Visits in thought to each page.
+/// The number of simulated visits to each page.
 pub const EPOCHS: usize = 5;
-/// No interval is shorter than an hour or longer than a year.
+/// Intervals are between an hour and a year.
 const SHORTEST_DAYS: f64 = 1.0 / 24.0;
 const LONGEST_DAYS: f64 = 365.0;
 /// The next interval, as a share of the estimated period (§4.1). With 1, a page that changed at every visit
-/// would be visited at the same interval for ever, as its estimate is that interval.
+/// would keep the same interval, because its estimate is that interval.
 pub const SHARE_OF_PERIOD: f64 = 0.8;
 
-/// A page whose period is known, and a number in [0, 1) for each visit, by which it changes or not. The same
-/// numbers for all candidates make their difference theirs alone.
+/// A page with a known period, and a number in [0, 1) for each visit that decides whether the page changed. All candidates use the
+/// same numbers, so that they can be compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {
+    /// The true period, in days.
     pub period_days: f64,
+    /// A number for each visit.
     pub chances: [f64; EPOCHS],
 }
 
 impl Trial {
+    /// A page of this period with random numbers.
     pub fn draw(period_days: f64, random: &mut impl Rng) -> Self {
         Self { period_days, chances: std::array::from_fn(|_| random.random()) }
     }
 
-    /// How far the estimated period is from the true one, after each visit.
+    /// The error of the estimated period after each visit, in days.
     fn errors(&self, first_days: f64, share: f64, prior: Option<TwoIntervals>) -> [f64; EPOCHS] {
         let start = History::keeping(usize::MAX);
         let mut history = prior.map_or_else(|| start.clone(), |prior| start.after(prior));
@@ -47,8 +49,8 @@ impl Trial {
     }
 }
 
-/// The median error (MAD) after each visit, in days, of periods estimated from a first interval of
-/// `first_days`, each next one being `share` of the estimate.
+/// The median error (MAD) of the estimated periods after each visit, in days. The first interval is `first_days`; each later one is
+/// `share` of the estimated period.
 pub fn median_errors(
     trials: &[Trial],
     first_days: f64,
@@ -61,8 +63,8 @@ pub fn median_errors(
     })
 }
 
-/// The candidate whose median errors have the least mean over the visits; the first of several, `None` of
-/// none. The paper does not say how visits are pooled.
+/// The candidate whose median errors have the least mean over the visits; the first one of several, and `None` if there is no
+/// candidate. The paper does not say how visits are pooled.
 pub fn best(trials: &[Trial], candidates_days: &[f64]) -> Option<f64> {
     let mean =
         |first: f64| median_errors(trials, first, SHARE_OF_PERIOD, None).iter().sum::<f64>() / EPOCHS as f64;

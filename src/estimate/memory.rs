@@ -1,4 +1,4 @@
-//! What an estimator has learnt of a page, in few bytes, as a store keeps it.
+//! The bytes of an estimator's state, as a store keeps them.
 
 use super::censored::{History, Run};
 use super::gamma::Gamma;
@@ -6,7 +6,7 @@ use super::{EstimatorState, Memory};
 use crate::varint::{push, push_float, take, take_float, take_small};
 
 impl EstimatorState {
-    /// Appends its compact form.
+    /// Appends the bytes of the state.
     pub fn push_bytes(&self, bytes: &mut Vec<u8>) {
         push(bytes, u64::from(self.visits));
         push(bytes, u64::from(self.changes));
@@ -23,7 +23,7 @@ impl EstimatorState {
         numbers.iter().for_each(|number| push_float(bytes, *number));
     }
 
-    /// Undoes [`Self::push_bytes`] at the start of `rest`; `None` if that is not what wrote it.
+    /// Reads what [`Self::push_bytes`] wrote from the start of `rest`; `None` if it can't be read.
     pub fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
         let (visits, changes) = (take_small(rest)?, take_small(rest)?);
         let watched_days = take_float(rest)?;

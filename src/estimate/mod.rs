@@ -1,19 +1,17 @@
 //! Observations → change rate: how often a page changes, from visits that only tell whether it did.
 //!
-//! Comes in: visit by visit, the time since the one before and what was [`Seen`]. Goes out: an [`Estimate`],
-//! in changes a day. Nothing here does I/O or looks at a clock. What must stay true: an estimate is never
-//! infinite nor not-a-number, its bounds contain it, and [`Estimator::estimate`] is never 0, so that no page
-//! is given up for ever.
+//! Comes in: for each visit, the time since the one before and what it [saw](Seen). Goes out: an [`Estimate`], in changes a day.
+//! Nothing here does I/O or reads a clock. What must stay true: an estimate is never infinite or not-a-number, its bounds
+//! contain it, and [`Estimator::estimate`] is never 0, so that no page is given up for good.
 //!
-//! An [`Estimator`] is a value without memory, and what it learnt of a page is an [`EstimatorState`] that the
-//! page keeps: so one estimator serves a million pages, a registry can hold them all behind one type, and the
-//! state can be stored and folded by the live crawl and by a replay alike. The state has counts that any
-//! estimator reads, and a small memory of the estimator's own; a memory that another estimator left is taken
-//! for none.
+//! An [`Estimator`] keeps nothing about pages. What it has learnt about a page is an [`EstimatorState`], which the page keeps. So
+//! one estimator serves a million pages, a registry can hold all estimators behind one type, and the live crawl and a replay
+//! can store and update states in the same way. A state has counts that every estimator reads, and a small memory of the
+//! estimator; an estimator ignores a memory that another one left.
 //!
-//! The model is that of Cho & Garcia-Molina, Grimes & Ford 2008 (§3.1) and Avrachenkov et al. 2020 (§2):
-//! changes come as a Poisson process, and a visit sees one exactly if there was at least one, P = 1 −
-//! e^(−rate · interval). The first download of a page has nothing to compare with, and is no visit here.
+//! The model is that of Cho & Garcia-Molina, Grimes & Ford 2008 (§3.1) and Avrachenkov et al. 2020 (§2): changes are a Poisson
+//! process, and a visit sees a change if there was at least one, with probability P = 1 − e^(−rate · interval). The first
+//! download of a page has nothing to compare with and does not count as a visit here.
 
 pub mod bias_reduced;
 pub mod censored;
@@ -43,51 +41,56 @@ use censored::History;
 pub struct Rate(f64);
 
 impl Rate {
+    /// No change at all.
     pub const NONE: Self = Self(0.0);
-    /// Stands for "no bound": a thousand changes while the shortest interval passes.
+    /// The highest rate, which stands for "no bound": a thousand changes within the shortest interval.
     pub const MOST: Self = Self(1e15);
 
-    /// What is not a number becomes 0, and what is out of bounds the nearest rate within.
+    /// The rate of this many changes a day. Not-a-number becomes 0; other numbers are clamped to the bounds.
     pub fn per_day(changes: f64) -> Self {
         Self(if changes > 0.0 { changes.min(Self::MOST.0) } else { 0.0 })
     }
 
+    /// Changes a day.
     pub const fn get(self) -> f64 {
         self.0
     }
 }
 
-/// A change rate, and between what bounds it is, 19 times out of 20, if the model holds.
+/// A change rate with bounds that contain the true rate 19 times out of 20, if the model holds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
+    /// The rate.
     pub rate: Rate,
+    /// The lower bound.
     pub low: Rate,
+    /// The upper bound.
     pub high: Rate,
 }
 
 impl Estimate {
-    /// Bounds that don't contain the rate are widened until they do.
+    /// An estimate in changes a day. Bounds that don't contain the rate are widened until they do.
     pub fn new(rate: f64, low: f64, high: f64) -> Self {
         let [rate, low, high] = [rate, low, high].map(Rate::per_day);
         Self { rate, low: if low < rate { low } else { rate }, high: if high > rate { high } else { rate } }
     }
 
-    /// Of a page that nothing is known of.
+    /// The estimate for a page without visits.
     fn of_nothing(rate: f64) -> Self {
         Self::new(rate, 0.0, Rate::MOST.get())
     }
 }
 
-/// What a visit saw of the time since the one before.
+/// What a visit tells about changes since the one before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Seen {
+    /// No change.
     Unchanged,
-    /// One change or more, nobody knows when.
+    /// One change or more, at unknown times.
     Changed,
-    /// One change or more, the last of them so long before the visit. Only for dates that passed
-    /// [`dated::last_change`].
+    /// One change or more, the last of them this long before the visit. Only for dates that passed [`dated::last_change`].
     ChangedAgo(Age),
-    /// So many changes, none of them missed: a feed or a history that is complete.
+    /// The exact number of changes, from a complete feed or history.
     Counted(u32),
 }
 
@@ -98,6 +101,7 @@ impl From<bool> for Seen {
 }
 
 impl Seen {
+    /// Was there a change?
     pub fn changed(self) -> bool {
         !matches!(self, Self::Unchanged | Self::Counted(0))
     }
@@ -117,11 +121,11 @@ pub trait Estimator: Send + Sync {
     /// Adds one more visit to the state of a page.
     fn observe(&self, state: &mut EstimatorState, interval: Age, seen: Seen);
 
-    /// What the formula says, which may be 0: for studies, and for policies that are replayed as published.
+    /// The rate as the published formula gives it, which may be 0: for studies, and for policies that are used as published.
     fn as_published(&self, state: &EstimatorState) -> Estimate;
 
-    /// The same for scheduling. A rate of 0 would starve the page for ever, so it is at least one change in
-    /// twice the time that the page was watched, and no more than the rate of an unknown page.
+    /// The rate for scheduling. A rate of 0 would starve the page, so the rate is at least one change in twice the time that the page
+    /// was watched; this floor never exceeds the rate of an unknown page.
     fn estimate(&self, state: &EstimatorState) -> Estimate {
         let said = self.as_published(state);
         let least = (0.5 / state.watched_days).min(RATE_OF_AN_UNKNOWN_PAGE);
@@ -129,37 +133,44 @@ pub trait Estimator: Send + Sync {
     }
 }
 
-/// What an estimator has learnt of one page.
+/// What an estimator has learnt about one page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EstimatorState {
     /// Visits that had something to compare with (n of the papers).
     pub visits: u32,
-    /// Of these, those that found a change (X).
+    /// Visits among them that found a change (X).
     pub changes: u32,
-    /// All intervals together.
+    /// The sum of all intervals, in days.
     pub watched_days: f64,
+    /// The estimator's own memory.
     pub memory: Memory,
 }
 
-/// What an estimator keeps beyond the counts.
+/// The memory of an estimator beyond the counts. Several estimators share a shape.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Memory {
+    /// Counts are enough.
     #[default]
     Nothing,
     /// A weighted share of the visits that found a change.
     Share(f64),
-    /// The rate so far, a day.
+    /// The rate so far, in changes a day.
     Rate(f64),
     /// A Gamma distribution over rates.
     Gamma(gamma::Gamma),
-    /// The intervals themselves, as far as they are kept.
+    /// The intervals themselves, compressed.
     History(Box<History>),
-    /// Changes that are all counted, and the time they took.
-    Count { events: f64, days: f64 },
+    /// Changes that were counted one by one.
+    Count {
+        /// The number of changes.
+        events: f64,
+        /// The time that they took, in days.
+        days: f64,
+    },
 }
 
 impl EstimatorState {
-    /// Counts a visit, and gives back its interval in days, within bounds.
+    /// Counts a visit, and returns its interval in days, clamped to bounds.
     pub fn count(&mut self, interval: Age, seen: Seen) -> f64 {
         let days = bounded_days(interval);
         self.visits = self.visits.saturating_add(1);
@@ -174,13 +185,13 @@ impl EstimatorState {
     }
 }
 
-/// Changes a day of a page that was never visited twice: one in ten days. Grimes & Ford 2008 (§4.2) find half
-/// of their pages to change within 11 days; a prior fitted to the pages at hand is better than either.
+/// Changes a day of a page that was never visited twice: one in ten days. In Grimes & Ford 2008 (§4.2) half of the pages change
+/// within 11 days. A prior that is fitted to the collection is better than either.
 pub const RATE_OF_AN_UNKNOWN_PAGE: f64 = 0.1;
 
-/// Two visits can't be nearer, as far as rates go.
+/// The shortest interval that counts; shorter ones count as this long.
 const SHORTEST_DAYS: f64 = Age::SHORTEST_DAYS;
-/// Nor farther apart: sums of intervals stay finite.
+/// The longest interval that counts, so that sums of intervals stay finite.
 const LONGEST_DAYS: f64 = 1e12;
 
 fn bounded_days(interval: Age) -> f64 {

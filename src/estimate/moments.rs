@@ -1,13 +1,13 @@
-//! Moment matching (Avrachenkov et al. 2020, §3.3, after Upadhyay et al.): the rate at which as many visits
-//! as did are expected to find nothing.
+//! Moment matching (Avrachenkov et al. 2020, §3.3, after Upadhyay et al.): the rate at which the expected number of visits without
+//! a change is the observed number.
 
 use super::censored::{History, Run, with_history};
 use super::share::wilson;
 use super::{Estimate, Estimator, EstimatorState, Memory, Seen};
 use crate::time::Age;
 
-/// The root of Σ e^(−rate t) = `unchanged` over all intervals; 0 if that many there are, `None` if none may
-/// find nothing: the rate would be infinite.
+/// The root of Σ e^(−rate t) = `unchanged` over all intervals. It is 0 if there are no more intervals than that, and `None` if
+/// `unchanged` is 0, as the rate would be infinite.
 ///
 /// The sum is convex and falls, so Newton's steps from the left of the root never overshoot.
 pub fn matched(intervals: &[Run], unchanged: f64) -> Option<f64> {
@@ -39,11 +39,11 @@ pub fn matched(intervals: &[Run], unchanged: f64) -> Option<f64> {
     Some(rate)
 }
 
-/// [`matched`] as an estimator. If every visit found a change, it takes the rule of Grimes & Ford 2008
-/// (§3.3): once in the shortest interval.
+/// [`matched`] as an estimator. If every visit found a change, the rule of Grimes & Ford 2008 (§3.3) holds: one change in the
+/// shortest interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
-    /// Lengths of intervals that are held apart.
+    /// How many lengths of intervals are kept apart.
     pub keep: usize,
 }
 
@@ -58,7 +58,7 @@ impl Estimator for Moments {
 
     fn observe(&self, state: &mut EstimatorState, interval: Age, seen: Seen) {
         let days = state.count(interval, seen);
-        // Here all lengths count, whatever their visits found.
+        // Here all lengths count, with a change or without.
         with_history(state, self.keep, |history| history.add(days, Seen::Changed));
     }
 

@@ -1,28 +1,29 @@
-//! LLN and SA (Avrachenkov et al. 2020): two estimators of a few numbers a page, for visits at random
-//! moments.
+//! LLN and SA (Avrachenkov et al. 2020): two estimators with a few numbers a page, for visits at random moments.
 //!
-//! Both assume that the gaps between visits are exponential. With visits at even distances, p a day, they
-//! tend to p (e^(rate / p) − 1), see [`limit_if_evenly_spaced`], which is too much; [`super::bias_reduced`]
-//! is for those.
+//! Both assume exponential gaps between visits. With evenly spaced visits, p a day, they tend to p (e^(rate / p) − 1)
+//! ([`limit_if_evenly_spaced`]), which is too high; [`super::bias_reduced`] is for such visits.
 
 use super::share::wilson;
 use super::{Estimate, Estimator, EstimatorState, Memory, RATE_OF_AN_UNKNOWN_PAGE, Rate, Seen};
 use crate::time::Age;
 
-/// What [`LawOfLargeNumbers`] adds to the visits that found nothing, so that its estimate is finite: a of
-/// §3.1, which must be positive and grow slower than the visits.
+/// The number that [`LawOfLargeNumbers`] adds to the visits that found nothing, so that its estimate is finite: a of §3.1, which must
+/// be positive and grow slower than the visits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Damping {
+    /// 1.
     #[default]
     One,
     /// ln(n + 1); the paper's ln n is 0 at the first visit.
     Log,
+    /// √n.
     SquareRoot,
-    /// n^¾
+    /// n^¾.
     ThreeQuarters,
 }
 
 impl Damping {
+    /// Every choice.
     pub const ALL: [Self; 4] = [Self::One, Self::Log, Self::SquareRoot, Self::ThreeQuarters];
 
     /// The name on the command line.
@@ -35,11 +36,12 @@ impl Damping {
         }
     }
 
-    /// The one of that name.
+    /// The choice of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
+    /// Its value after this many visits.
     pub fn of(self, visits: f64) -> f64 {
         match self {
             Self::One => 1.0,
@@ -55,24 +57,24 @@ pub fn law_of_large_numbers(crawl_rate: f64, visits: f64, changes: f64, damping:
     if changes == 0.0 { 0.0 } else { crawl_rate * changes / (visits + damping - changes) }
 }
 
-/// One step of SA, y + η (I (y + p) − y) (Avrachenkov et al. 2020, eq. 3). With η ≤ 1 it stays at 0 or above.
+/// One step of SA, y + η (I (y + p) − y) (Avrachenkov et al. 2020, eq. 3). With η ≤ 1 the result is never negative.
 pub fn stochastic_approximation(rate: f64, crawl_rate: f64, changed: bool, step: f64) -> f64 {
     let target = if changed { rate + crawl_rate } else { 0.0 };
     rate + step * (target - rate)
 }
 
-/// What LLN and SA tend to if the visits come at even distances: p (e^(rate / p) − 1).
+/// The limit of LLN and SA with evenly spaced visits: p (e^(rate / p) − 1).
 pub fn limit_if_evenly_spaced(rate: f64, crawl_rate: f64) -> f64 {
     crawl_rate * (rate / crawl_rate).exp_m1()
 }
 
-/// How often the page is visited, a day: as set, or as it was so far.
+/// Visits a day: as set, or as observed so far.
 fn crawl_rate(set: Option<Rate>, state: &EstimatorState) -> f64 {
     set.map(Rate::get).or_else(|| state.mean_days().map(|days| 1.0 / days)).unwrap_or(0.0)
 }
 
-/// The bounds on q = rate / (rate + p), the share of visits that find a change, as bounds on the rate. One
-/// visit more that found nothing keeps them finite.
+/// Bounds on the rate from bounds on q = rate / (rate + p), the share of visits that find a change. One more visit that found
+/// nothing keeps them finite.
 fn bounds(state: &EstimatorState, crawl_rate: f64, damping: f64) -> (f64, f64) {
     let (low, high) = wilson(f64::from(state.changes), f64::from(state.visits) + damping);
     (crawl_rate * low / (1.0 - low), crawl_rate * high / (1.0 - high))
@@ -81,8 +83,9 @@ fn bounds(state: &EstimatorState, crawl_rate: f64, damping: f64) -> (f64, f64) {
 /// LLN (§3.1), whose mean error falls as 1/√n.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LawOfLargeNumbers {
+    /// The number added to visits that found nothing.
     pub damping: Damping,
-    /// p of the paper; `None` takes visits over time.
+    /// p of the paper; `None`: visits divided by time.
     pub crawl_rate: Option<Rate>,
 }
 
@@ -106,14 +109,19 @@ impl Estimator for LawOfLargeNumbers {
     }
 }
 
-/// How far SA goes towards what the newest visit says.
+/// η, the weight of the newest visit in SA.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// (k + 1)^(−γ), k counting visits from `first` on. It converges for γ in (½, 1]; at 1 hardly, for pages
-    /// that change faster than they are visited. `first` = 0 is the paper's, whose first step forgets the
-    /// start if nothing changed; 5 and more keep it.
-    Falling { gamma: f64, first: u32 },
-    /// Always the same (0.05 to 0.1): never settles, and so follows a page that changes its ways.
+    /// (k + 1)^(−γ), where k counts visits from `first` on. It converges for γ in (½, 1]; at γ = 1 very slowly, for pages that change
+    /// faster than they are visited. The paper has `first` = 0, whose first step forgets the start value if nothing changed; 5 and
+    /// more keep it.
+    Falling {
+        /// γ.
+        gamma: f64,
+        /// The number of the first visit.
+        first: u32,
+    },
+    /// A constant (0.05 to 0.1): it never settles, and so follows a page whose rate changes.
     Constant(f64),
 }
 
@@ -132,11 +140,11 @@ impl Step {
 /// SA (§3.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StochasticApproximation {
+    /// η.
     pub step: Step,
-    /// The rate before the first visit, which the paper leaves open: the mean of the pages at hand is a good
-    /// one.
+    /// The rate before the first visit, which the paper leaves open; the mean of the collection is a good choice.
     pub start: Rate,
-    /// p of the paper; `None` takes visits over time.
+    /// p of the paper; `None`: visits divided by time.
     pub crawl_rate: Option<Rate>,
 }
 

@@ -1,4 +1,4 @@
-//! What is believed of a page's period, on a grid of periods (Grimes & Ford 2008, §4.3).
+//! The posterior distribution of a page's period, on a grid of periods (Grimes & Ford 2008, §4.3).
 
 use super::censored::{History, with_history};
 use super::{Estimate, Estimator, EstimatorState, Memory, Seen};
@@ -11,23 +11,24 @@ pub struct PeriodGrid {
     log_masses: Vec<f64>,
 }
 
-/// What is believed after some visits.
+/// The distribution after some visits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Posterior {
-    /// Changes a day; not one over the mean period.
+    /// The mean of changes a day; not one over the mean period.
     pub mean_rate: f64,
+    /// The mean period, in days.
     pub mean_period_days: f64,
-    /// The period believed most, the shortest if there are several.
+    /// The most probable period; the shortest if there are several.
     pub likeliest_period_days: f64,
-    /// ln P(what was seen) under the prior.
+    /// ln P(history) under the prior.
     pub log_evidence: f64,
-    /// Rates between which the page's is, 19 times out of 20.
+    /// Bounds that contain the page's rate 19 times out of 20.
     pub bounds: (f64, f64),
 }
 
 impl PeriodGrid {
-    /// Periods, shortest first, with masses that need not add up to 1. `None` if none has a mass, or a number
-    /// is none.
+    /// A grid of periods, shortest first, with masses that need not add up to 1. `None` if no period has a mass, or a number is not
+    /// usable.
     pub fn new(days: Vec<f64>, masses: &[f64]) -> Option<Self> {
         let total: f64 = masses.iter().sum();
         let usable = days.len() == masses.len()
@@ -42,7 +43,7 @@ impl PeriodGrid {
         })
     }
 
-    /// Every order of magnitude alike, from an hour, which is the paper's step, to thirty years; 20 periods to a
+    /// A grid with the same mass for every order of magnitude, from an hour (the paper's step) to thirty years, with 20 periods to a
     /// factor of ten.
     pub fn log_uniform() -> Self {
         const TO_A_DECADE: i32 = 20;
@@ -54,7 +55,7 @@ impl PeriodGrid {
         Self { log_masses: vec![log_mass; days.len()], days }
     }
 
-    /// Bayes' rule on the grid, in logarithms: what was seen may be less likely than a number can be small.
+    /// Bayes' rule on the grid, in logarithms, because probabilities may be smaller than a float can be.
     pub fn posterior(&self, history: &History) -> Posterior {
         let logs: Vec<f64> = self
             .days
@@ -91,8 +92,9 @@ impl PeriodGrid {
 /// The mean rate of [`PeriodGrid::posterior`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridPosterior {
+    /// The prior.
     pub grid: PeriodGrid,
-    /// Lengths of intervals that are held apart.
+    /// How many lengths of intervals are kept apart.
     pub keep: usize,
 }
 

@@ -11,18 +11,20 @@ use super::period_grid::{GridPosterior, PeriodGrid};
 use super::two_intervals::TwoIntervals;
 use super::weighted::{VisitLength, Weighted, Weights};
 
-/// What estimators are made with.
+/// The settings of all estimators.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EstimatorSettings {
-    /// What a change per visit is a change per, for those that count visits, not time.
+    /// The length of a visit, for estimators that count visits rather than time.
     pub visit: VisitLength,
-    /// Lengths of intervals that are held apart, by those that need lengths.
+    /// How many lengths of intervals are kept apart, for estimators that need lengths.
     pub keep: usize,
+    /// The settings of `gamma`.
     pub gamma: GammaPosterior,
+    /// The prior of `two-interval`.
     pub two_intervals: TwoIntervals,
-    /// How far `sa` goes towards what the newest visit says.
+    /// The weight of the newest visit in `sa`.
     pub step: Step,
-    /// What `lln` adds to the visits that found nothing.
+    /// The number that `lln` adds to the visits that found nothing.
     pub damping: Damping,
 }
 
@@ -40,13 +42,13 @@ impl Default for EstimatorSettings {
 }
 
 impl EstimatorSettings {
-    /// Every interval kept as it was: for studies, where a page's state may grow with its history.
+    /// Settings that keep every interval, for studies: a page's state may grow with its history.
     pub fn exact() -> Self {
         Self { keep: usize::MAX, ..Self::default() }
     }
 }
 
-/// The estimator taken if none is named.
+/// The estimator that is used if none is named.
 pub const DEFAULT: &str = "gamma";
 
 /// Every estimator, the default first.
@@ -70,7 +72,7 @@ pub fn all(settings: &EstimatorSettings) -> Vec<Box<dyn Estimator>> {
     all
 }
 
-/// The estimator of that name, or the names there are.
+/// The estimator of this name; an error that lists all names if there is none.
 pub fn find(name: &str, settings: &EstimatorSettings) -> Result<Box<dyn Estimator>, String> {
     let mut known = all(settings);
     match known.iter().position(|estimator| estimator.name() == name) {

@@ -1,11 +1,11 @@
 //! Bounds on a share of visits.
 
-/// Two-sided, 19 times out of 20.
+/// Standard deviations of a two-sided bound that holds 19 times out of 20.
 const DEVIATIONS: f64 = 1.959_963_984_540_054;
 
-/// Between what bounds the true share is, of which `hits` of `tries` are a sample (Wilson 1927). Both may be
-/// fractions. The bounds lie in [0, 1] and contain hits / tries; without tries they are 0 and 1.
-pub fn wilson(hits: f64, tries: f64) -> (f64, f64) {
+/// Bounds of a share, of which `hits` out of `tries` are a sample (Wilson 1927). Both numbers may be fractions. The bounds lie in
+/// [0, 1] and contain hits / tries; without tries they are 0 and 1.
+pub(super) fn wilson(hits: f64, tries: f64) -> (f64, f64) {
     if tries <= 0.0 {
         return (0.0, 1.0);
     }

@@ -1,10 +1,9 @@
-//! A prior that is two made-up intervals, one with a change and one without (Grimes & Ford 2008, §4.4).
+//! A prior of two made-up intervals, one with a change and one without (Grimes & Ford 2008, §4.4).
 //!
-//! Put before the visits of every page, they leave the most likely rate no edge case. Their lengths are
-//! fitted to the periods of a group of pages. The paper does not say over what the two are turned into a
-//! distribution; both readings are here, see [`Base`]. For populations that spread widely the best fit lies
-//! on the edge of the box that is searched: that is the family's doing. Then [`super::initial_interval`] or a
-//! [`super::gamma::Gamma`] serves better.
+//! They stand before the visits of every page, so that the most likely rate has no edge cases. Their lengths are fitted to the
+//! periods of a group of pages. The paper does not say how the two become a distribution; both readings are here, see [`Base`].
+//! For populations with a wide spread the best fit lies on the edge of the search box, which is a property of the family. Then
+//! [`super::initial_interval`] or a [`super::gamma::Gamma`] is the better choice.
 
 use rand::{Rng, RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
@@ -14,38 +13,40 @@ use super::RATE_OF_AN_UNKNOWN_PAGE;
 /// The two intervals, in days.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TwoIntervals {
+    /// The interval with a change.
     pub changed_days: f64,
+    /// The interval without a change.
     pub unchanged_days: f64,
 }
 
 impl Default for TwoIntervals {
-    /// Alike, and so long that a page without visits has the rate of an unknown page.
+    /// Two equal intervals, for which a page without visits has the rate of an unknown page.
     fn default() -> Self {
         let days = std::f64::consts::LN_2 / RATE_OF_AN_UNKNOWN_PAGE;
         Self { changed_days: days, unchanged_days: days }
     }
 }
 
-/// Over what all values are alike before the two intervals.
+/// The quantity that is uniformly distributed before the two intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
-    /// Periods, on the middles of a histogram's bins: as the paper can be read.
+    /// Periods, at the middles of a histogram's bins: one way to read the paper.
     Periods,
-    /// Rates: the two make a density ab/(b − a) (e^(−ar) − e^(−br)), with a the unchanged interval and b both
-    /// together.
+    /// Rates: the two intervals give a density ab/(b − a) (e^(−ar) − e^(−br)), where a is the unchanged interval and b the sum of both.
     Rates,
 }
 
-/// How many pages have a period in each of a row of bins.
+/// The share of pages with a period in each bin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
+    /// The width of a bin, in days.
     pub bin_days: f64,
-    /// Shares of the pages, from period 0 on.
+    /// The shares of the pages, from period 0 on.
     pub shares: Vec<f64>,
 }
 
 impl Histogram {
-    /// Of these periods; those beyond the last bin are left out. The order of the pages does not matter.
+    /// The histogram of these periods. Periods beyond the last bin are left out. The order of the pages does not matter.
     pub fn of(periods_days: &[f64], bin_days: f64, bins: usize) -> Self {
         let mut counts = vec![0.0; bins];
         for period in periods_days {
@@ -63,7 +64,7 @@ impl Histogram {
     }
 }
 
-/// What a fit may try, and for how long.
+/// The limits of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Search {
     pub shortest_days: f64,
@@ -84,7 +85,7 @@ impl TwoIntervals {
         (self.changed_days / self.unchanged_days).ln_1p() / self.changed_days
     }
 
-    /// The share of pages in each bin, if periods were spread as the two say.
+    /// The share of pages in each bin, if periods had the distribution of the two intervals.
     pub fn shares(self, base: Base, bin_days: f64, bins: usize) -> Vec<f64> {
         let Self { changed_days: changed, unchanged_days: unchanged } = self;
         let mass = |bin: usize| match base {
@@ -93,8 +94,7 @@ impl TwoIntervals {
                 -(-changed / period).exp_m1() * (-unchanged / period).exp()
             }
             Base::Rates => {
-                // P(rate > r) = (b e^(−ar) − a e^(−br)) / (b − a), and a rate above 1/period is a period
-                // below.
+                // P(rate > r) = (b e^(−ar) − a e^(−br)) / (b − a); a rate above 1/period means a shorter period.
                 let above = |rate: f64| {
                     (-unchanged * rate).exp() * (1.0 - unchanged * (-changed * rate).exp_m1() / changed)
                 };
@@ -107,7 +107,7 @@ impl TwoIntervals {
         masses.iter().map(|mass| if total > 0.0 { mass / total } else { 0.0 }).collect()
     }
 
-    /// How far the two are from a population: the Euclidean distance of the shares (§4.4).
+    /// The distance of the two intervals from a population: the Euclidean distance of the shares (§4.4).
     pub fn distance(self, population: &Histogram, base: Base) -> f64 {
         let shares = self.shares(base, population.bin_days, population.shares.len());
         let squares =
@@ -115,8 +115,8 @@ impl TwoIntervals {
         squares.sum::<f64>().sqrt()
     }
 
-    /// The two nearest to a population that a search finds: Metropolis–Hastings in the logarithms of the
-    /// lengths, cooled from the distance at the start to a ten-thousandth, the best ever seen being kept.
+    /// The two intervals that best fit a population, found by simulated annealing: Metropolis–Hastings in the logarithms of the lengths,
+    /// cooled from the distance at the start to a ten-thousandth of it. The best place that was seen is returned.
     pub fn fit(population: &Histogram, base: Base, search: &Search, random: &mut impl Rng) -> Self {
         let (from, to) = (search.shortest_days.ln(), search.longest_days.ln());
         let two = |at: [f64; 2]| Self { changed_days: at[0].exp(), unchanged_days: at[1].exp() };
@@ -148,7 +148,7 @@ impl TwoIntervals {
         two(best.1)
     }
 
-    /// [`Self::fit`] with its own draws, the same for the same seed.
+    /// [`Self::fit`] with random numbers from a seed, so that the result is the same for the same seed.
     pub fn fit_seeded(population: &Histogram, base: Base, search: &Search, seed: u64) -> Self {
         Self::fit(population, base, search, &mut Pcg64Mcg::seed_from_u64(seed))
     }

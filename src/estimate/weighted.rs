@@ -1,39 +1,39 @@
-//! NAD, SAD, AAD and GAD (Santos et al. 2013, §5.1): the share of visits that found a change, under four
-//! weights.
+//! NAD, SAD, AAD and GAD (Santos et al. 2013, §5.1): the share of visits that found a change, with four kinds of weights.
 //!
-//! Four weights, one sum: L = Σ wᵢ Iᵢ with Σ wᵢ = 1, Iᵢ being 1 if visit i found a change. With the weight w
-//! that the newest of n visits has, it is folded as L ← (1 − w) L + w I, so that one number a page is kept.
+//! All are one sum: L = Σ wᵢ Iᵢ with Σ wᵢ = 1, where Iᵢ is 1 if visit i found a change. If w is the weight of the newest of n visits,
+//! L becomes (1 − w) L + w I, so one number a page is enough.
 //!
-//! The paper counts time in cycles, and takes no notice of how long an interval was.
+//! The paper counts time in cycles and ignores the length of intervals.
 
 use super::share::wilson;
 use super::{Estimate, Estimator, EstimatorState, Memory, Seen};
 use crate::time::Age;
 
-/// How much the visits count.
+/// The weights of visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weights {
-    /// NAD: all alike, 1/n.
+    /// NAD: equal weights, 1/n.
     Equal,
-    /// SAD: the last one alone.
+    /// SAD: only the last visit counts.
     Last,
-    /// AAD: the i-th in proportion to i.
+    /// AAD: the i-th visit has a weight in proportion to i.
     Linear,
-    /// GAD: each twice as much as the one before.
+    /// GAD: each visit has twice the weight of the one before.
     Doubling,
 }
 
 impl Weights {
+    /// Every kind.
     pub const ALL: [Self; 4] = [Self::Equal, Self::Last, Self::Linear, Self::Doubling];
 
-    /// The share of all weight that the newest of `visits` has.
+    /// The weight of the newest of `visits`, as a share of all weights.
     pub fn of_newest(self, visits: u32) -> f64 {
         let n = f64::from(visits.max(1));
         match self {
             Self::Equal => 1.0 / n,
             Self::Last => 1.0,
             Self::Linear => 2.0 / (n + 1.0),
-            // 2^(n−1) / (2^n − 1), which is ½ as far as numbers go from n = 53 on.
+            // 2^(n−1) / (2^n − 1), which is ½ in floats from n = 53 on.
             Self::Doubling => 0.5 / (1.0 - (-n).exp2()),
         }
     }
@@ -44,7 +44,7 @@ impl Weights {
         ((1.0 - newest) * share + newest * f64::from(u8::from(changed))).clamp(0.0, 1.0)
     }
 
-    /// How many equal visits would tell as much: 1 / Σ wᵢ².
+    /// The number of equally weighted visits that would tell as much: 1 / Σ wᵢ².
     fn worth(self, visits: u32) -> f64 {
         let n = f64::from(visits);
         match self {
@@ -56,18 +56,18 @@ impl Weights {
     }
 }
 
-/// The time that a change per visit is a change per.
+/// The length of a visit: the time that changes per visit are divided by.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum VisitLength {
     /// The mean interval of the page's own visits.
     #[default]
     Mean,
-    /// A cycle, as in the paper, however far apart the visits were.
+    /// A cycle, as in the paper, whatever the intervals were.
     Cycle(Age),
 }
 
 impl VisitLength {
-    /// In days; `None` for a mean of nothing.
+    /// The length in days; `None` for the mean of no visits.
     pub(super) fn days(self, state: &EstimatorState) -> Option<f64> {
         match self {
             Self::Mean => state.mean_days(),
@@ -79,7 +79,9 @@ impl VisitLength {
 /// A weighted share of visits that found a change, as a rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weighted {
+    /// The weights of visits.
     pub weights: Weights,
+    /// The length of a visit.
     pub visit: VisitLength,
 }
 

@@ -18,9 +18,21 @@ pub enum Curve {
     /// Nothing ever changes.
     Static,
     /// A share of the page is replaced as a whole, `rate` times a day; divergence tends to `height`.
-    Churn { height: f64, rate: f64 },
+    Churn {
+        /// The limit of divergence.
+        height: f64,
+        /// Replacements a day.
+        rate: f64,
+    },
     /// `rate` new items a day push out the oldest of `items`.
-    Scroll { height: f64, rate: f64, items: u32 },
+    Scroll {
+        /// The limit of divergence.
+        height: f64,
+        /// New items a day.
+        rate: f64,
+        /// The length of the list.
+        items: u32,
+    },
 }
 
 impl Curve {

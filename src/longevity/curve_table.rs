@@ -66,7 +66,7 @@ impl CurveTable {
 
     /// G_K where ν t = e^(`place` · [`STEP`]).
     #[inline]
-    pub fn at(&self, place: f64) -> f64 {
+    pub(super) fn at(&self, place: f64) -> f64 {
         let within = place - self.first;
         if within < 0.0 {
             return (place * STEP).exp();
@@ -78,7 +78,7 @@ impl CurveTable {
     }
 
     /// [`CurveTable::at`] of `place`, `place` + 1, `place` + 2, …
-    pub fn row(&self, place: f64, values: &mut [f64]) {
+    pub(super) fn row(&self, place: f64, values: &mut [f64]) {
         let within = place - self.first;
         // Steps before the table begins, in it, and after its end.
         let before = ((-within).ceil().max(0.0) as usize).min(values.len());

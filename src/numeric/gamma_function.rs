@@ -1,6 +1,6 @@
-//! The Gamma function and its kin, as far as rates and lifetimes need them.
+//! The Gamma function, the incomplete Gamma functions and their inverses, as rates and lifetimes need them.
 
-/// ln Γ(x) for x > 0: Stirling's series, after x is moved to where it is exact to 14 digits.
+/// ln Γ(x) for x > 0: Stirling's series, with x shifted to where the series is exact to 14 digits.
 pub fn ln_gamma(x: f64) -> f64 {
     let (mut x, mut moved) = (x, 1.0);
     while x < 12.0 {
@@ -12,14 +12,13 @@ pub fn ln_gamma(x: f64) -> f64 {
     (x - 0.5) * x.ln() - x + 0.5 * std::f64::consts::TAU.ln() + series - moved.ln()
 }
 
-/// P(a, x), the regularised lower incomplete Gamma function: for whole a the chance that a Poisson process
-/// has a events or more within x, and so the lifetime of a line among a that scroll (Olston & Pandey 2008,
-/// §3.3).
+/// P(a, x), the regularised lower incomplete Gamma function. For whole a it is the probability that a Poisson process has at least a
+/// events within x, and so the distribution of the lifetime of an item in a list of a that scrolls (Olston & Pandey 2008, §3.3).
 pub fn lower(a: f64, x: f64) -> f64 {
     lower_of_log(a, x.max(0.0).ln())
 }
 
-/// Q(a, x) = 1 − P(a, x), without the loss of digits.
+/// Q(a, x) = 1 − P(a, x), without loss of digits.
 pub fn upper(a: f64, x: f64) -> f64 {
     if x <= 0.0 {
         1.0
@@ -30,7 +29,7 @@ pub fn upper(a: f64, x: f64) -> f64 {
     }
 }
 
-/// The same of ln x, for x that are smaller than a number can be.
+/// P(a, x) given ln x, for x that are smaller than a float can be.
 fn lower_of_log(a: f64, log_x: f64) -> f64 {
     let x = log_x.exp();
     if x > a + 1.0 {
@@ -67,15 +66,14 @@ fn fraction(a: f64, x: f64) -> f64 {
     value
 }
 
-/// The x at which P(a, x) = `share`, of a share in (0, 1).
+/// The x at which P(a, x) = `share`, for a share in (0, 1).
 pub fn quantile(a: f64, share: f64) -> f64 {
     // For small x, P(a, x) ≈ x^a / Γ(a + 1); for large a it is near a.
     let start = ((share.ln() + ln_gamma(a + 1.0)) / a).min(a.ln());
     super::root::of_rising(start, 0.5, |log_x| lower_of_log(a, log_x) - share).exp()
 }
 
-/// G(r) = P(2, r) = 1 − (1 + r) e^(−r): with r = rate · interval, rate times the utility of a visit to a page
-/// that churns.
+/// G(r) = P(2, r) = 1 − (1 + r) e^(−r). With r = rate · interval this is the rate times the utility of a visit to a page that churns.
 pub fn churn(r: f64) -> f64 {
     if r > 0.5 {
         return 1.0 - (1.0 + r) * (-r).exp();
@@ -89,7 +87,7 @@ pub fn churn(r: f64) -> f64 {
     0.5 * r * r * (-r).exp() * sum
 }
 
-/// The r at which [`churn`] is `y`, of a y in [0, 1]; infinite at 1.
+/// The r at which [`churn`] is `y`, for y in [0, 1]; infinite at 1.
 pub fn inverse_churn(y: f64) -> f64 {
     if y >= 0.5 {
         return inverse_churn_of_rest((1.0 - y).ln());
@@ -111,8 +109,7 @@ pub fn inverse_churn(y: f64) -> f64 {
     r
 }
 
-/// The r at which (1 + r) e^(−r) = 1 − [`churn`] has this logarithm: exact where the churn itself is 1 as far
-/// as numbers go.
+/// The r at which (1 + r) e^(−r) = 1 − [`churn`] has this logarithm. It is exact even where churn itself is rounded to 1.
 pub fn inverse_churn_of_rest(log_rest: f64) -> f64 {
     let rest = -log_rest.min(0.0);
     if !rest.is_finite() {

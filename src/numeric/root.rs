@@ -1,22 +1,24 @@
-//! Where a function of one number is zero.
+//! The zero of a function of one number.
 
 /// Two numbers between which a function changes its sign, with its values there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bracket {
+    /// The two numbers.
     pub ends: (f64, f64),
+    /// The values of the function there.
     pub values: (f64, f64),
 }
 
 impl Bracket {
-    /// The end where the function is nearer to zero.
+    /// The end at which the function is closer to zero.
     pub fn best(&self) -> f64 {
         if self.values.0.abs() <= self.values.1.abs() { self.ends.0 } else { self.ends.1 }
     }
 
-    /// As narrow as numbers are, or until a value of the function is within `enough` of zero. Without a
-    /// change of sign it stays as it is.
+    /// The bracket, narrowed to neighbouring floats, or until a value of the function is within `enough` of zero. Without a change of
+    /// sign it stays the same.
     ///
-    /// Chandrupatla 1997: inverse quadratic steps while they are safe, halving else; at most 200 steps.
+    /// Chandrupatla 1997: inverse quadratic steps where they are safe, otherwise halving; at most 200 steps.
     #[must_use]
     pub fn narrowed(self, enough: f64, mut function: impl FnMut(f64) -> f64) -> Self {
         let ((mut a, mut b), (mut at_a, mut at_b)) = (self.ends, self.values);
@@ -53,8 +55,8 @@ impl Bracket {
     }
 }
 
-/// Where a `function` that rises changes its sign, looked for around `start` in steps that begin with `step`
-/// and double. If it never does, both ends are far away.
+/// A bracket of the zero of a rising `function`, searched around `start` in steps that begin with `step` and double. If there is no
+/// zero, both ends are far away.
 pub fn bracket_of_rising(start: f64, step: f64, mut function: impl FnMut(f64) -> f64) -> Bracket {
     let mut near = (start, function(start));
     let mut width = if near.1 < 0.0 { step } else { -step };
@@ -68,7 +70,7 @@ pub fn bracket_of_rising(start: f64, step: f64, mut function: impl FnMut(f64) ->
     }
 }
 
-/// The zero of a `function` that rises, as near as numbers are.
+/// The zero of a rising `function`, to the precision of floats.
 pub fn of_rising(start: f64, step: f64, mut function: impl FnMut(f64) -> f64) -> f64 {
     bracket_of_rising(start, step, &mut function).narrowed(0.0, function).best()
 }

@@ -13,7 +13,9 @@ use super::page_memory::PageMemory;
 /// A page as a policy sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageState {
+    /// Its number.
     pub page: PageId,
+    /// Its host.
     pub host: HostId,
     /// The number of links from a seed.
     pub depth: Depth,
@@ -21,14 +23,17 @@ pub struct PageState {
     pub kin: Kin,
     /// Importance; 1 is an ordinary page.
     pub weight: f64,
+    /// When it was found.
     pub found_at: Timestamp,
     /// The last visit, however it ended; `None` for a page never visited.
     pub last_visit: Option<Timestamp>,
     /// The last visit that brought or confirmed the copy; `None` if there is no copy.
     pub seen_at: Option<Timestamp>,
+    /// Is it alive, failing, or gone?
     pub life: Life,
     /// The number of failed visits in a row.
     pub failures: u32,
+    /// What visits have taught about it.
     pub learnt: Learnt,
 }
 
@@ -65,9 +70,11 @@ impl PageState {
 /// What visits have taught about a page: counts for every policy, and the policy's own memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Learnt {
+    /// Counts of visits and changes, and the estimator's memory.
     pub state: EstimatorState,
     /// The policy's own memory of the page.
     pub memory: PageMemory,
+    /// The dates that the page gives for its own changes.
     pub dates: Dates,
     /// New pages that were found on it after its first visit.
     pub new_links: u32,
@@ -119,6 +126,7 @@ impl Learnt {
 pub struct Dates {
     /// The date that the page gave at the last visit.
     pub claimed: Option<Timestamp>,
+    /// How often its dates were right.
     pub trust: Trust,
 }
 

@@ -119,10 +119,12 @@ impl Traces {
         self.belief().mean()
     }
 
+    /// The sum of divergences from visit to visit.
     pub fn moved(&self) -> f64 {
         self.moved
     }
 
+    /// Days from the last visit that found a change to the last visit.
     pub fn quiet_days(&self) -> f64 {
         self.quiet_days
     }
@@ -134,6 +136,7 @@ impl Traces {
         (days + HARDLY_WATCHED.1) / (pages + HARDLY_WATCHED.0)
     }
 
+    /// 0 for a static page, 1 for churn, 2 for scroll.
     pub fn behaviour(&self) -> f64 {
         match self.curve.as_ref().map(|fitted| fitted.curve) {
             None | Some(Curve::Static) => 0.0,

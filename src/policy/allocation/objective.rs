@@ -65,7 +65,7 @@ pub fn freshness_of_random_visits(change_rate: f64, crawl_rate: f64) -> f64 {
 
 /// The share of time in which the copy equals the page, with visits at even distances: (1 − e^(−r))/r with r = Δ/p (Cho &
 /// Garcia-Molina 2003).
-pub fn freshness_of_even_visits(change_rate: f64, crawl_rate: f64) -> f64 {
+pub(super) fn freshness_of_even_visits(change_rate: f64, crawl_rate: f64) -> f64 {
     let r = change_rate / crawl_rate;
     if change_rate <= 0.0 {
         1.0

@@ -162,7 +162,7 @@ pub fn optimal_under(
 }
 
 /// The visits a day of one page if one more visit is worth `multiplier`: the rate that [`optimal_under`] gives it, before bounds.
-pub fn crawl_rate(objective: Objective, page: Watched, multiplier: f64) -> f64 {
+pub(super) fn crawl_rate(objective: Objective, page: Watched, multiplier: f64) -> f64 {
     let rate =
         Priced::new(page.bounded(), VisitTerms::default()).rate(objective, multiplier.max(1.0 / VAST).ln());
     if rate.is_finite() { rate } else { VAST }

@@ -20,19 +20,28 @@ pub use terminal::Terminal;
 /// A function of a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
+    /// a + b.
     Add,
+    /// a − b.
     Subtract,
+    /// a · b.
     Multiply,
+    /// a / b.
     Divide,
+    /// a ^ b.
     Power,
+    /// ln |a|.
     Log,
+    /// e^a.
     Exp,
 }
 
 impl Function {
+    /// Every function.
     pub const ALL: [Self; 7] =
         [Self::Add, Self::Subtract, Self::Multiply, Self::Divide, Self::Log, Self::Power, Self::Exp];
 
+    /// The number of its operands.
     pub const fn operands(self) -> usize {
         if matches!(self, Self::Log | Self::Exp) { 1 } else { 2 }
     }
@@ -95,12 +104,16 @@ pub fn settled(value: f64) -> f64 {
 /// The smallest part of a formula: a function, a terminal or a constant.
 #[derive(Clone, Copy, Debug)]
 pub enum Symbol {
+    /// A function of the parts that follow.
     Call(Function),
+    /// A constant.
     Number(f64),
+    /// A fact about the page.
     Fact(Terminal),
 }
 
 impl Symbol {
+    /// The number of parts that follow and belong to it.
     pub const fn operands(self) -> usize {
         match self {
             Self::Call(function) => function.operands(),
@@ -149,6 +162,7 @@ impl Expression {
         (end_of(&symbols, 0) == Some(symbols.len())).then_some(Self(symbols))
     }
 
+    /// Its symbols in prefix order.
     pub fn symbols(&self) -> &[Symbol] {
         &self.0
     }
@@ -291,14 +305,17 @@ pub struct Scratch(Vec<[f64; BLOCK]>);
 pub struct Columns([Vec<f64>; Terminal::ALL.len()]);
 
 impl Columns {
+    /// The column of a terminal.
     pub fn of(&self, terminal: Terminal) -> &[f64] {
         &self.0[terminal as usize]
     }
 
+    /// The column of a terminal, to be filled.
     pub fn of_mut(&mut self, terminal: Terminal) -> &mut Vec<f64> {
         &mut self.0[terminal as usize]
     }
 
+    /// Empties all columns.
     pub fn clear(&mut self) {
         self.0.iter_mut().for_each(Vec::clear);
     }

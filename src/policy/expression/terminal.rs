@@ -18,10 +18,15 @@ pub enum Terminal {
     Changes,
     /// t: cycles since the last visit.
     Waiting,
+    /// The estimator `cg`, in changes a visit.
     Cg,
+    /// The weighted share of visits that found a change, as `nad`.
     Nad,
+    /// The same as `sad`.
     Sad,
+    /// The same as `aad`.
     Aad,
+    /// The same as `gad`.
     Gad,
     /// The mean of the Gamma distribution over its rate.
     Gamma,
@@ -29,7 +34,9 @@ pub enum Terminal {
     Quiet,
     /// Cycles since it was found.
     Age,
+    /// Links from a seed.
     Depth,
+    /// Importance.
     Weight,
     /// The mean divergence that visits found.
     Divergence,
@@ -42,6 +49,7 @@ pub enum Terminal {
 }
 
 impl Terminal {
+    /// Every terminal.
     pub const ALL: [Self; 17] = [
         Self::Visits,
         Self::Changes,
@@ -176,14 +184,22 @@ impl TryFrom<String> for Terminal {
 /// The facts about a page that terminals are read from.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
+    /// Visits that had something to compare with.
     pub visits: u32,
+    /// Visits among them that found a change.
     pub changes: u32,
     /// Time since the copy was last confirmed, in cycles.
     pub waiting: f64,
+    /// Time since the page was found, in cycles.
     pub age: f64,
+    /// Links from a seed.
     pub depth: u32,
+    /// Importance.
     pub weight: f64,
+    /// How often the page's own dates were right.
     pub signals: u32,
+    /// The length of a cycle, in days.
     pub cycle_days: f64,
+    /// The formula's memory of the page.
     pub traces: &'a Traces,
 }

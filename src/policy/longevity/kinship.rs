@@ -101,7 +101,7 @@ type Places = ByHash<u32, u32>;
 
 /// All kinds of a collection.
 #[derive(Debug)]
-pub struct Kinship {
+pub(super) struct Kinship {
     kinds: Vec<Kind>,
     sections: Places,
     names: Places,
@@ -142,7 +142,7 @@ impl Default for Kinship {
 
 /// Gathers pages one by one.
 #[derive(Debug, Default)]
-pub struct Gathering {
+pub(super) struct Gathering {
     kinship: Kinship,
     rows: Vec<Row>,
     all: Sums,
@@ -156,7 +156,14 @@ pub struct Gathering {
 
 impl Gathering {
     /// Adds `count` pages that are alike in all of this.
-    pub fn add(&mut self, kin: Kin, replaced: &Replaced, visits: u32, seen_at: Timestamp, count: usize) {
+    pub(super) fn add(
+        &mut self,
+        kin: Kin,
+        replaced: &Replaced,
+        visits: u32,
+        seen_at: Timestamp,
+        count: usize,
+    ) {
         let count = count as f64;
         let Kinship { kinds, sections, names, sites, evidence, .. } = &mut self.kinship;
         let mut place = |places: &mut Places, key: u32| {
@@ -196,7 +203,7 @@ impl Gathering {
     }
 
     /// Computes everything from the gathered pages. Visits of the same cycle are not used to predict each other.
-    pub fn finish(self, cycle: Age) -> Kinship {
+    pub(super) fn finish(self, cycle: Age) -> Kinship {
         let Self { mut kinship, rows, all, visits, jumps, .. } = self;
         if rows.is_empty() || all.days <= 0.0 {
             return Kinship::default();
@@ -215,7 +222,7 @@ impl Gathering {
 
 impl Kinship {
     /// Pages replaced a day, for a page whose own visits have these sums.
-    pub fn rate(&self, kin: Kin, own: Sums) -> f64 {
+    pub(super) fn rate(&self, kin: Kin, own: Sums) -> f64 {
         let sums = |places: &Places, key: u32| {
             let kind = places.get(&key).and_then(|at| self.kinds.get(*at as usize));
             kind.map_or(Sums::default(), |kind| kind.sums)
@@ -227,7 +234,7 @@ impl Kinship {
 
     /// Clock factor since a moment: the square root of how much faster than expected siblings have moved; 1 if siblings don't predict
     /// the pages of this host. (It is the root because utility grows with the square of time, and noise must not count twice.)
-    pub fn clock_factor(&self, kin: Kin, since: Timestamp) -> f64 {
+    pub(super) fn clock_factor(&self, kin: Kin, since: Timestamp) -> f64 {
         let evidence = self.sites.get(&kin.site).and_then(|at| self.evidence.get(*at as usize));
         if evidence.is_none_or(|evidence| *evidence <= CLOCK_EVIDENCE) {
             return 1.0;
@@ -241,12 +248,12 @@ impl Kinship {
 
     /// The divergence that pages reach in the long run, as a share of what their rates predict: 1 if pages are replaced entirely, less
     /// if parts of them stay.
-    pub fn height(&self) -> f64 {
+    pub(super) fn height(&self) -> f64 {
         self.height
     }
 
     /// The mean of the days from one visit to the next, over all pages.
-    pub fn mean_visit_days(&self) -> f64 {
+    pub(super) fn mean_visit_days(&self) -> f64 {
         self.mean_days
     }
 
