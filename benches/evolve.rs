@@ -8,7 +8,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use freshet::evolve::fitness::Fitness;
 use freshet::evolve::runner::Runner;
 use freshet::evolve::warmed_up::WarmedUp;
-use freshet::evolve::{Settings, terms};
+use freshet::evolve::{EvolveSettings, terms};
 use freshet::policy::expression::{Columns, Expression, Scratch, Terminal};
 use freshet::simulate::synthetic::Spec;
 use freshet::simulate::truth::Truth;
@@ -46,7 +46,7 @@ fn replays(criterion: &mut Criterion) {
     let dataset = Spec { pages: 417_048 * 2 / 5, cycles: 57, ..Spec::default() }.dataset();
     let group_of_pages = dataset.groups.first().expect("a group");
     let pages: Vec<u32> = (0..group_of_pages.pages.len() as u32).collect();
-    let settings = Settings::default();
+    let settings = EvolveSettings::default();
     let truth = Truth::of(group_of_pages, &pages);
     let pages = WarmedUp::new(truth, terms(&settings, group_of_pages), false);
     let mut group = criterion.benchmark_group("replay of 166,819 pages, 57 cycles");

@@ -158,7 +158,7 @@ impl Hook {
             .process_group(0)
             .spawn()
             .map_err(|error| format!("`{}` can't be started: {error}", self.command))?;
-        let group = Group::of(&child);
+        let group = ProcessGroup::of(&child);
         let ended = tokio::time::timeout(self.timeout, feed(&mut child, told)).await;
         if ended.is_ok() {
             group.leave();
@@ -176,9 +176,9 @@ impl Hook {
 static RUNNING: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 /// A command and every process it started; killed when this is dropped before the command has ended.
-struct Group(Option<Pid>);
+struct ProcessGroup(Option<Pid>);
 
-impl Group {
+impl ProcessGroup {
     fn of(child: &Child) -> Self {
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -194,7 +194,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if let Some(group) = self.0 {
             RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&group.as_raw_pid());

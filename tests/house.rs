@@ -4,6 +4,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::string_slice)]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -120,4 +121,70 @@ fn names_are_found_in_every_spelling() {
     assert_eq!(names("fn f(a: crate::time::Age) -> &'static crate::page::Host"), ["time", "page"]);
     assert!(names("use freshet_crate::store;").is_empty());
     assert_eq!(named("\n\nuse crate::store;"), [(3, "store")]);
+}
+
+/// Files that are tables: rows of facts that no one reads from top to bottom.
+const TABLES: [&str; 1] = ["src/extract/soft_error.rs"];
+
+#[test]
+fn no_source_file_is_longer_than_a_reader_can_hold() {
+    const MOST_LINES: usize = 500;
+    let all = sources(&root().join("src")).into_iter().filter(|file| !TABLES.contains(&&*shown(file)));
+    let long: Vec<String> = all
+        .map(|file| (shown(&file), read(&file).lines().count()))
+        .filter(|(_, lines)| *lines > MOST_LINES)
+        .map(|(file, lines)| format!("{file}: {lines} lines; cut it, or move its tests to a file beside it"))
+        .collect();
+    assert!(long.is_empty(), "\n{}\n", long.join("\n"));
+}
+
+/// The name of the type that a line defines at the top level of a file.
+fn type_name(line: &str) -> Option<&str> {
+    let line = match line.strip_prefix("pub") {
+        Some(rest) if rest.starts_with('(') => rest.split_once(") ")?.1,
+        Some(rest) => rest.strip_prefix(' ')?,
+        None => line,
+    };
+    let kinds = ["struct ", "enum ", "trait ", "type ", "union "];
+    Some(first_word(kinds.iter().find_map(|kind| line.strip_prefix(kind))?))
+}
+
+#[test]
+fn a_type_name_exists_once() {
+    let mut places = BTreeMap::<String, Vec<String>>::new();
+    for file in sources(&root().join("src")) {
+        for (number, line) in read(&file).lines().enumerate() {
+            if let Some(name) = type_name(line) {
+                places.entry(name.to_owned()).or_default().push(format!("{}:{}", shown(&file), number + 1));
+            }
+        }
+    }
+    assert!(places.len() > 100, "types are found: {places:?}");
+    let twice: Vec<String> = places
+        .into_iter()
+        .filter(|(_, places)| places.len() > 1)
+        .map(|(name, places)| format!("`{name}`: {}", places.join(", ")))
+        .collect();
+    assert!(twice.is_empty(), "\n{}\n", twice.join("\n"));
+}
+
+#[test]
+fn the_architecture_page_has_the_rooms_in_their_order() {
+    let page = read(&root().join("docs/architecture.md"));
+    let listed: Vec<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(room, _)| room)
+        .collect();
+    let rooms = rooms();
+    assert_eq!(
+        listed.get(..rooms.len()),
+        Some(&rooms.iter().map(String::as_str).collect::<Vec<_>>()[..]),
+        "docs/architecture.md"
+    );
+    let lib = read(&root().join("src/lib.rs"));
+    let lines: Vec<&str> = lib.lines().collect();
+    for pair in lines.windows(2).filter(|pair| pair[1].starts_with("pub mod ")) {
+        assert!(pair[0].starts_with("/// "), "src/lib.rs: `{}` needs a sentence above it", pair[1]);
+    }
 }

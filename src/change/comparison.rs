@@ -14,7 +14,7 @@ use super::sketch::Sketch;
 
 /// The shared and the different parts of two texts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
+pub struct TextComparison {
     /// By the sketches, if they were to be of a certain size; else exact.
     pub divergence: Divergence,
     /// By all fragments.
@@ -28,12 +28,12 @@ pub struct Comparison {
     pub only: [Vec<String>; 2],
 }
 
-impl Comparison {
+impl TextComparison {
     /// By fragments of `words` words; `most` is the size of the sketches, `None` for all fragments.
-    pub fn of(a: &str, b: &str, words: usize, most: Option<usize>) -> Comparison {
+    pub fn of(a: &str, b: &str, words: usize, most: Option<usize>) -> TextComparison {
         let [of_a, of_b] = [a, b].map(|text| Fragments::of(text, words));
         let [sketch_a, sketch_b] = [&of_a, &of_b].map(|fragments| Sketch::of(fragments, most));
-        Comparison {
+        TextComparison {
             divergence: divergence(&sketch_a, &sketch_b),
             exact: exact(&of_a, &of_b),
             fragments: [of_a.len(), of_b.len()],
@@ -80,7 +80,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn only(a: &str, b: &str, words: usize) -> [Vec<String>; 2] {
-        Comparison::of(a, b, words, None).only
+        TextComparison::of(a, b, words, None).only
     }
 
     #[test]
@@ -92,7 +92,7 @@ mod tests {
             [vec!["fox jumps over".to_owned()], vec!["fox leaps over".to_owned()]]
         );
         assert_eq!(only(fox, leap, 1), [vec!["jumps".to_owned()], vec!["leaps".to_owned()]]);
-        let found = Comparison::of(fox, leap, 2, None);
+        let found = TextComparison::of(fox, leap, 2, None);
         assert_eq!((found.fragments, found.shared), ([7, 7], 5));
         assert_eq!(found.divergence.get(), 1.0 - 5.0 / 9.0);
     }
@@ -113,8 +113,8 @@ mod tests {
     fn the_sketch_only_decides_the_estimate() {
         let numbers = |from: u32| (from..from + 200).map(|n| format!("w{n} ")).collect::<String>();
         let (whole, part) = (
-            Comparison::of(&numbers(0), &numbers(50), 1, None),
-            Comparison::of(&numbers(0), &numbers(50), 1, Some(8)),
+            TextComparison::of(&numbers(0), &numbers(50), 1, None),
+            TextComparison::of(&numbers(0), &numbers(50), 1, Some(8)),
         );
         assert_eq!(whole.divergence, whole.exact);
         assert_ne!(part.divergence, part.exact);
@@ -128,7 +128,7 @@ mod tests {
             b in "([a-d] ){0,30}",
             words in 1_usize..5,
         ) {
-            let comparison = Comparison::of(&a, &b, words, None);
+            let comparison = TextComparison::of(&a, &b, words, None);
             for (text, other, stretches) in [(&a, &b, &comparison.only[0]), (&b, &a, &comparison.only[1])] {
                 let other = Fragments::of(other, words);
                 let mut in_stretches = HashSet::new();

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
-use freshet::change::comparison::Comparison;
+use freshet::change::comparison::TextComparison;
 use freshet::change::fragment::MOST_WORDS;
 use freshet::crawl::observe::Observer;
 use freshet::extract::{self, MediaKind};
@@ -56,7 +56,7 @@ pub fn run(global: &Global, arguments: &CompareArgs, talk: &Talk) -> anyhow::Res
     }
     let mut reader = TextReader { asker: asker(&settings)?, observer: settings.observer(), talk };
     let [old, new] = super::block_on(async { anyhow::Ok([reader.text(a).await?, reader.text(b).await?]) })??;
-    let found = Comparison::of(&old, &new, words, most);
+    let found = TextComparison::of(&old, &new, words, most);
     print(&if global.json {
         let ([fragments_a, fragments_b], [only_a, only_b]) = (found.fragments, &found.only);
         let (divergence, exact_divergence) = (found.divergence.get(), found.exact.get());

@@ -157,19 +157,19 @@ struct Ran {
     /// What the first crawl spent, and when it had ended.
     first: Counts,
     first_ended: Timestamp,
-    contenders: Vec<Contender>,
+    contenders: Vec<DemoContender>,
     ended: Timestamp,
     took: Duration,
 }
 
 /// One policy on its way.
-struct Contender {
+struct DemoContender {
     policy: String,
-    cycles: Vec<Cycle>,
+    cycles: Vec<DemoCycle>,
 }
 
 /// What a cycle did, and when it had ended.
-struct Cycle {
+struct DemoCycle {
     counts: Counts,
     ended: Timestamp,
 }
@@ -231,7 +231,7 @@ async fn perform(
             let (from, to) = (place.store(first_policy), place.store(policy));
             std::fs::copy(from, to).with_context(|| format!("`{}` can't be written", to.display()))?;
         }
-        contenders.push(Contender { policy: policy.clone(), cycles: Vec::new() });
+        contenders.push(DemoContender { policy: policy.clone(), cycles: Vec::new() });
     }
     let revisits = Instant::now();
     for cycle in 1..=course.cycles {
@@ -294,7 +294,7 @@ fn add_seeds(path: &std::path::Path, origins: &[String]) -> anyhow::Result<()> {
 }
 
 /// A cycle that is ready to go.
-struct Visit {
+struct DemoVisit {
     crawler: freshet::crawl::Crawler<Network>,
     progress: watch::Sender<Progress>,
 }
@@ -304,7 +304,7 @@ fn visit(
     policy: String,
     store: std::path::PathBuf,
     budget: Option<u64>,
-) -> anyhow::Result<Visit> {
+) -> anyhow::Result<DemoVisit> {
     let crawl = CrawlGiven {
         delay: Some(Amount::new(course.delay.as_secs_f64()).map_err(Usage)?),
         allow_private: Some(vec!["127.0.0.0/16".parse().map_err(Usage)?]),
@@ -318,24 +318,24 @@ fn visit(
     let network = Network::new(settings.network.clone())?;
     let policy = settings.policy_with(Age::from_days(course.day.as_secs_f64() / 86_400.0))?;
     let crawler = crawler(&settings, network, store::open(&store)?, policy)?;
-    Ok(Visit { crawler, progress: watch::channel(Progress::default()).0 })
+    Ok(DemoVisit { crawler, progress: watch::channel(Progress::default()).0 })
 }
 
 /// Runs one cycle of each at the same time, and shows how it goes; what they did, in their order.
 async fn watched(
-    visits: Vec<Visit>,
+    visits: Vec<DemoVisit>,
     stopped: &watch::Receiver<bool>,
     steps: &Steps,
     what: &str,
-) -> anyhow::Result<Vec<Cycle>> {
+) -> anyhow::Result<Vec<DemoCycle>> {
     let mut running = JoinSet::new();
     let mut looks = Vec::new();
-    for (place, Visit { crawler, progress }) in visits.into_iter().enumerate() {
+    for (place, DemoVisit { crawler, progress }) in visits.into_iter().enumerate() {
         looks.push(progress.subscribe());
         let stopped = stopped.clone();
         running.spawn(async move {
             let report = crawler.run(stopped, &progress).await?;
-            anyhow::Ok((place, Cycle { counts: report.counts, ended: Timestamp::now() }))
+            anyhow::Ok((place, DemoCycle { counts: report.counts, ended: Timestamp::now() }))
         });
     }
     let mut done = Vec::new();

@@ -14,7 +14,7 @@ use serde::Serialize;
 use freshet::dataset::Dataset;
 use freshet::evolve::champion::Champion;
 use freshet::evolve::explain::explain;
-use freshet::evolve::{self, Generation, Journal, Progress, Settings};
+use freshet::evolve::{self, EvolveProgress, EvolveSettings, Generation, Journal};
 use freshet::policy::expression::Terminal;
 use freshet::report::evolved::{self, STORE, SYNTHETIC};
 use freshet::report::{Align, Table, number};
@@ -99,7 +99,7 @@ pub fn run(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyhow::Resu
     Ok(ExitCode::from(if champion.finished { 0 } else { signal.load(Ordering::SeqCst) }))
 }
 
-fn settings(arguments: &EvolveArgs) -> Result<Settings, Usage> {
+fn settings(arguments: &EvolveArgs) -> Result<EvolveSettings, Usage> {
     let mut terminals: Vec<Terminal> = Vec::new();
     for name in arguments.terminals.iter().map(|name| name.trim()) {
         match name {
@@ -110,7 +110,7 @@ fn settings(arguments: &EvolveArgs) -> Result<Settings, Usage> {
     }
     terminals.sort_unstable();
     terminals.dedup();
-    Ok(Settings {
+    Ok(EvolveSettings {
         population: arguments.population as usize,
         generations: arguments.generations,
         runs: arguments.runs,
@@ -157,7 +157,7 @@ fn taken_up(
     arguments: &EvolveArgs,
     path: &Path,
     dataset: &Dataset,
-    settings: &Settings,
+    settings: &EvolveSettings,
     talk: &Talk,
 ) -> anyhow::Result<Journal> {
     let new = || Journal::new(dataset, settings.clone());
@@ -192,14 +192,14 @@ fn bred(
     talk: &Talk,
     data: String,
 ) -> anyhow::Result<(Journal, Option<Champion>)> {
-    let Settings { folds, runs, generations, fitness, .. } = journal.settings;
+    let EvolveSettings { folds, runs, generations, fitness, .. } = journal.settings;
     let pages: usize = dataset.groups.iter().map(|group| group.pages.len()).sum();
     talk.say(&format!("{}: {} pages", dataset.name, number(pages as u64)));
     let mut steps = talk.steps(u64::from(folds * runs) * u64::from(generations));
     let (started, before) = (Instant::now(), journal.effort.seconds);
     let mut saved = Instant::now();
     let mut is_told = false;
-    let mut told = |journal: &Journal, progress: &Progress<'_>| {
+    let mut told = |journal: &Journal, progress: &EvolveProgress<'_>| {
         let done = (progress.fold * runs + progress.run) * generations + progress.generation + 1;
         steps.count(u64::from(done), &line(journal, progress));
         if saved.elapsed() >= SAVE_EVERY {
@@ -227,8 +227,8 @@ fn bred(
     Ok((journal, champion))
 }
 
-fn line(journal: &Journal, progress: &Progress<'_>) -> String {
-    let Settings { folds, runs, generations, fitness, .. } = journal.settings;
+fn line(journal: &Journal, progress: &EvolveProgress<'_>) -> String {
+    let EvolveSettings { folds, runs, generations, fitness, .. } = journal.settings;
     let Generation { best, mean, .. } = progress.figures;
     format!(
         "{} best {best:.4} mean {mean:.4}, generation {}/{generations} run {}/{runs} fold {}/{folds}  {}",

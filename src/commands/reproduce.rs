@@ -10,7 +10,9 @@ use serde::Serialize;
 
 use freshet::dataset::Dataset;
 use freshet::report::reproduced;
-use freshet::reproduce::{Curve, Effort, Numbers, Reproduced, avrachenkov, gp4c, grimes_ford, longevity};
+use freshet::reproduce::{
+    Effort, FigureCurve, Numbers, Reproduced, avrachenkov, gp4c, grimes_ford, longevity,
+};
 
 use crate::cli::{Global, Paper, ReproduceArgs};
 use crate::terminal::{Talk, json_line};
@@ -92,7 +94,7 @@ fn write_files(folder: &Path, paper: &str, found: &Reproduced) -> anyhow::Result
     Ok(files)
 }
 
-fn curves_csv(curves: &[Curve]) -> anyhow::Result<Vec<u8>> {
+fn curves_csv(curves: &[FigureCurve]) -> anyhow::Result<Vec<u8>> {
     let mut csv = csv::Writer::from_writer(Vec::new());
     csv.write_record(["curve", "x", "y", "low", "high"])?;
     for curve in curves {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use freshet::policy::registry;
 use freshet::report::{number, replays, span};
-use freshet::simulate::compare::{self, BOUND, Plan, Row};
+use freshet::simulate::compare::{self, BOUND, ComparePlan, CompareRow};
 use freshet::simulate::metric::CycleFigures;
 use freshet::simulate::oracle::Oracle;
 use freshet::simulate::{Measuring, Ties};
@@ -24,12 +24,12 @@ use crate::terminal::{Talk, json_line, print};
 #[derive(Serialize)]
 struct WithCycles<'a> {
     #[serde(flatten)]
-    row: &'a Row,
+    row: &'a CompareRow,
     cycles: &'a BTreeMap<String, Vec<CycleFigures>>,
 }
 
 impl<'a> WithCycles<'a> {
-    fn of(row: &'a Row) -> Self {
+    fn of(row: &'a CompareRow) -> Self {
         Self { row, cycles: &row.cycles }
     }
 }
@@ -74,7 +74,7 @@ pub fn run(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> anyhow::Re
     })
 }
 
-fn plan(arguments: &SimulateArgs) -> Result<Plan, Usage> {
+fn plan(arguments: &SimulateArgs) -> Result<ComparePlan, Usage> {
     let mut policies: Vec<String> = Vec::new();
     for name in arguments.policy.iter().flat_map(|list| registry::split_names(list)) {
         match name {
@@ -90,7 +90,7 @@ fn plan(arguments: &SimulateArgs) -> Result<Plan, Usage> {
         compare::check(name).map_err(Usage)?;
     }
     let budgets = arguments.budget.iter().map(|text| histories::share(text)).collect::<Result<_, _>>()?;
-    Ok(Plan {
+    Ok(ComparePlan {
         policies,
         budgets,
         warm_up: arguments.warm_up,

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::estimate::censored::{History, KEPT_LENGTHS};
+use crate::estimate::censored::{KEPT_LENGTHS, VisitHistory};
 use crate::estimate::priors::{GroupBy, LEAST_PAGES_IN_ALL, PriorKind, Priors, is_time_to_fit};
 use crate::observation::{Lesson, lessons};
 use crate::page::{Depth, HostId, PageId};
@@ -54,13 +54,13 @@ fn nearly_the_same(held: &Priors, fitted: &Priors, kind: PriorKind) -> bool {
 
 /// Fits priors of these kinds to what the store's visits found.
 pub fn fit(store: &mut dyn Store, by: GroupBy, kinds: &[PriorKind]) -> Result<Priors, StoreError> {
-    let mut pages: Vec<(HostId, Depth, History)> = Vec::new();
+    let mut pages: Vec<(HostId, Depth, VisitHistory)> = Vec::new();
     let every = store.pages_held()?.div_ceil(MOST_PAGES).max(1);
     store.each_history(every, &mut |page| {
         if page.lessons.is_empty() {
             return;
         }
-        let mut history = History::keeping(KEPT_LENGTHS);
+        let mut history = VisitHistory::keeping(KEPT_LENGTHS);
         for (interval, seen) in seen(&page.lessons) {
             history.add(interval.days().max(Age::SHORTEST_DAYS), seen);
         }
@@ -93,7 +93,7 @@ pub fn learn(
 
 /// Who made the memories that pages have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Memory {
+pub enum MemoryMaker {
     /// A policy whose memory is of this kind.
     By(String),
     /// They are being made again: if that is stopped on the way, some are of one kind and some of another, and the next
@@ -106,16 +106,16 @@ const MEMORY_KIND: &str = "memory-kind";
 const BEING_LEARNT: &str = "being learnt";
 
 /// Who made the memories of the store's pages; `None` if no page has one.
-pub fn memory(store: &mut dyn Store) -> Result<Option<Memory>, StoreError> {
+pub fn memory(store: &mut dyn Store) -> Result<Option<MemoryMaker>, StoreError> {
     let kind = store.note(MEMORY_KIND)?;
-    Ok(kind.map(|kind| if kind == BEING_LEARNT { Memory::BeingLearnt } else { Memory::By(kind) }))
+    Ok(kind.map(|kind| if kind == BEING_LEARNT { MemoryMaker::BeingLearnt } else { MemoryMaker::By(kind) }))
 }
 
 /// Notes who makes the memories from here on.
-pub(super) fn set_memory(store: &mut dyn Store, memory: &Memory) -> Result<(), StoreError> {
+pub(super) fn set_memory(store: &mut dyn Store, memory: &MemoryMaker) -> Result<(), StoreError> {
     let kind = match memory {
-        Memory::By(kind) => kind,
-        Memory::BeingLearnt => BEING_LEARNT,
+        MemoryMaker::By(kind) => kind,
+        MemoryMaker::BeingLearnt => BEING_LEARNT,
     };
     store.set_note(MEMORY_KIND, kind)
 }
@@ -132,13 +132,13 @@ pub fn relearn(
     policy: &dyn Policy,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<u64, StoreError> {
-    let own = Memory::By(policy.memory_version());
+    let own = MemoryMaker::By(policy.memory_version());
     if memory(store)?.as_ref() == Some(&own) {
         return Ok(0);
     }
     let mut pages: Vec<PageId> = Vec::new();
     store.each_page(&mut |page| pages.extend(page.state.seen_at.map(|_| page.id)))?;
-    set_memory(store, &Memory::BeingLearnt)?;
+    set_memory(store, &MemoryMaker::BeingLearnt)?;
     let mut done = 0;
     for some in pages.chunks(AT_ONCE) {
         let logs = store.logs(some)?;
@@ -177,7 +177,7 @@ pub fn learnt_otherwise(
     store: &mut dyn Store,
     policy: &dyn Policy,
 ) -> Result<Option<HashMap<PageId, Learnt>>, StoreError> {
-    if memory(store)? == Some(Memory::By(policy.memory_version())) {
+    if memory(store)? == Some(MemoryMaker::By(policy.memory_version())) {
         return Ok(None);
     }
     let mut all = HashMap::new();

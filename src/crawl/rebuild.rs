@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::learning::{self, Memory};
+use super::learning::{self, MemoryMaker};
 use super::record::{kept_sketch, made_sketch, sketch_row};
 use crate::change::ChangeSettings;
 use crate::change::divergence::{Divergence, divergence};
@@ -48,9 +48,9 @@ pub fn rebuild(
     let (mut done, all) = (0, versions + pages.len() as u64);
     let mut rebuilt = Rebuilt { versions, pages: pages.len() as u64, ..Rebuilt::default() };
     // Memories of another policy are no mistake: they are made again when this one takes over.
-    let is_learnt = learning::memory(store)? == Some(Memory::By(policy.memory_version()));
+    let is_learnt = learning::memory(store)? == Some(MemoryMaker::By(policy.memory_version()));
     if write {
-        learning::set_memory(store, &Memory::BeingLearnt)?;
+        learning::set_memory(store, &MemoryMaker::BeingLearnt)?;
     }
     let mut work = Work { store, settings, write, remade: HashSet::new() };
     let mut after = VersionId(i64::MIN);
@@ -67,7 +67,7 @@ pub fn rebuild(
         progress(done, all);
     }
     if write {
-        learning::set_memory(store, &Memory::By(policy.memory_version()))?;
+        learning::set_memory(store, &MemoryMaker::By(policy.memory_version()))?;
     }
     Ok(rebuilt)
 }

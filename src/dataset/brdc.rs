@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::DatasetError;
 use super::fields::{check_name, parse_time, show_time};
-use super::format::EachPage;
+use super::format::EachRecord;
 use super::group::{DAY_MS, GroupInfo};
 use super::import::ImportedFile;
 use super::metadata::{FileNote, beside};
@@ -44,7 +44,7 @@ fn visits(group: &GroupInfo, born: u32, bits: impl Iterator<Item = bool>) -> Vec
 }
 
 /// Writes all pages as a file of this format.
-pub(super) fn write(path: &Path, each: EachPage<'_>) -> Result<(), DatasetError> {
+pub(super) fn write(path: &Path, each: EachRecord<'_>) -> Result<(), DatasetError> {
     let mut writer = BrdcWriter::create(path)?;
     each(&mut |page, group| writer.page(page, group))?;
     writer.finish()
@@ -229,9 +229,9 @@ fn group_of(
 }
 
 /// Site and page, if the line has three columns; the bits; and where they start.
-type Split<'a> = (Option<(&'a str, &'a str)>, &'a str, usize);
+type LineParts<'a> = (Option<(&'a str, &'a str)>, &'a str, usize);
 
-fn split(line: &str) -> Result<Split<'_>, String> {
+fn split(line: &str) -> Result<LineParts<'_>, String> {
     let line = line.trim_end_matches([' ', '\t']);
     if !line.contains([' ', '\t']) {
         return Ok((None, line, 0));

@@ -43,7 +43,7 @@ pub(super) enum Write {
 /// The functions of a format that is written page by page.
 pub(super) struct PageFormat {
     /// Writes all pages into a new file, and the files that go with it.
-    pub write: fn(&Path, EachPage<'_>) -> Result<(), DatasetError>,
+    pub write: fn(&Path, EachRecord<'_>) -> Result<(), DatasetError>,
     /// The part of a page that the format can hold. Only this is written, so that reading gives it back unchanged.
     pub keeps: fn(&PageRecord, &GroupInfo) -> Option<PageRecord>,
     /// The files and their columns, for the metadata.
@@ -58,7 +58,7 @@ pub(super) struct PageFormat {
 pub(super) type WritePage<'a> = &'a mut dyn FnMut(&PageRecord, &GroupInfo) -> Result<(), DatasetError>;
 
 /// Calls the given function with every page that is to be written.
-pub(super) type EachPage<'a> = &'a mut dyn FnMut(WritePage<'_>) -> Result<(), DatasetError>;
+pub(super) type EachRecord<'a> = &'a mut dyn FnMut(WritePage<'_>) -> Result<(), DatasetError>;
 
 /// Told how many of how many pages are done.
 pub(super) type TellProgress<'a> = &'a mut dyn FnMut(u64, u64);

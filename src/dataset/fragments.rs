@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::DatasetError;
 use super::disk::{FRAGMENTS, state_row, state_values, wrong_row};
-use super::format::EachPage;
+use super::format::EachRecord;
 use super::group::GroupInfo;
 use super::import::ImportedFile;
 use super::metadata::FileNote;
@@ -48,7 +48,7 @@ pub(super) fn visits(states: &[StateRecord]) -> Vec<VisitLine> {
 }
 
 /// Writes all pages as a file of this format.
-pub(super) fn write(path: &Path, each: EachPage<'_>) -> Result<(), DatasetError> {
+pub(super) fn write(path: &Path, each: EachRecord<'_>) -> Result<(), DatasetError> {
     let mut writer = FragmentsWriter::create(path)?;
     each(&mut |page, _| writer.page(page))?;
     writer.finish()

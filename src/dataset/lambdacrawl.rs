@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use super::DatasetError;
 use super::fields::site_of;
 use super::fields::{check_name, check_weight};
-use super::format::EachPage;
+use super::format::EachRecord;
 use super::group::{DAY_MS, FARTHEST_MS, GroupInfo};
 use super::import::ImportedFile;
 use super::metadata::{FileNote, beside};
@@ -36,7 +36,7 @@ pub(super) fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
 }
 
 /// Writes all pages as a file of this format.
-pub(super) fn write(path: &Path, each: EachPage<'_>) -> Result<(), DatasetError> {
+pub(super) fn write(path: &Path, each: EachRecord<'_>) -> Result<(), DatasetError> {
     let mut writer = LambdacrawlWriter::create(path)?;
     each(&mut |page, group| writer.page(page, group))?;
     writer.finish()

@@ -14,7 +14,7 @@ use super::csv_table::CsvTable;
 use super::disk::{VISITS, visit_row, visit_values, wrong_row};
 use super::fields::site_of;
 use super::fields::{check_weight, parse_time};
-use super::format::EachPage;
+use super::format::EachRecord;
 use super::group::GroupInfo;
 use super::import::ImportedFile;
 use super::metadata::FileNote;
@@ -116,7 +116,7 @@ impl ObservationRow {
 }
 
 /// Writes all pages in this encoding.
-pub(super) fn write(path: &Path, encoding: Encoding, each: EachPage<'_>) -> Result<(), DatasetError> {
+pub(super) fn write(path: &Path, encoding: Encoding, each: EachRecord<'_>) -> Result<(), DatasetError> {
     let mut writer = ObservationsWriter::create(path, encoding)?;
     each(&mut |page, _| writer.page(page))?;
     writer.finish()

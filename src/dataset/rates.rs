@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::DatasetError;
 use super::csv_table::CsvTable;
 use super::fields::{check_name, check_weight, parse_time, show_time};
-use super::format::EachPage;
+use super::format::EachRecord;
 use super::group::{DAY_MS, FARTHEST_MS, GroupInfo, GroupsSeen};
 use super::import::ImportedFile;
 use super::metadata::FileNote;
@@ -66,7 +66,7 @@ fn visits(first_ms: i64, span_ms: i64, steps: u64, changes: u64) -> Vec<VisitLin
 }
 
 /// Writes all pages as a file of this format.
-pub(super) fn write(path: &Path, each: EachPage<'_>) -> Result<(), DatasetError> {
+pub(super) fn write(path: &Path, each: EachRecord<'_>) -> Result<(), DatasetError> {
     let mut writer = RatesWriter::create(path)?;
     each(&mut |page, group| writer.page(page, group))?;
     writer.finish()

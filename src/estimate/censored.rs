@@ -37,7 +37,7 @@ impl Estimator for Naive {
 
 /// A number of intervals of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+pub struct VisitRun {
     /// The length, in days.
     pub days: f64,
     /// How many there are.
@@ -50,9 +50,9 @@ pub struct Run {
 /// At most `keep` lengths are kept apart. Beyond that, the two nearest ones, as a ratio, are merged into their mean, which moves an
 /// estimate by less than a hundredth (with 16 kept, see the test).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct History {
+pub struct VisitHistory {
     /// Intervals that found a change of unknown date, by length.
-    pub(super) changed: Vec<Run>,
+    pub(super) changed: Vec<VisitRun>,
     /// Changes whose date is known.
     pub(super) events: u32,
     /// The time in which nothing is known to have changed, in days (S).
@@ -64,7 +64,7 @@ pub struct History {
     pub(super) keep: usize,
 }
 
-impl History {
+impl VisitHistory {
     /// An empty history that keeps this many lengths apart.
     pub fn keeping(keep: usize) -> Self {
         let (changed, events, quiet_days, last_rate) = (Vec::new(), 0, 0.0, 0.0);
@@ -100,7 +100,7 @@ impl History {
     }
 
     /// Intervals that found a change of unknown date, shortest first.
-    pub fn changed(&self) -> &[Run] {
+    pub fn changed(&self) -> &[VisitRun] {
         &self.changed
     }
 
@@ -127,7 +127,7 @@ impl History {
         match self.changed.get_mut(at) {
             Some(run) if run.days == days => run.count = run.count.saturating_add(1),
             _ => {
-                self.changed.insert(at, Run { days, count: 1 });
+                self.changed.insert(at, VisitRun { days, count: 1 });
                 self.merge_if_many();
             }
         }
@@ -137,7 +137,7 @@ impl History {
         if self.changed.len() <= self.keep {
             return;
         }
-        let gap = |pair: &[Run]| match pair {
+        let gap = |pair: &[VisitRun]| match pair {
             [a, b] => (b.days / a.days).ln() * f64::from(a.count.min(b.count)),
             _ => f64::MAX,
         };
@@ -234,7 +234,7 @@ fn ln_change(x: f64) -> f64 {
     if x < std::f64::consts::LN_2 { (-(-x).exp_m1()).ln() } else { (-(-x).exp()).ln_1p() }
 }
 
-/// [`History::most_likely`] as an estimator, with or without two made-up intervals before the first visit.
+/// [`VisitHistory::most_likely`] as an estimator, with or without two made-up intervals before the first visit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MostLikely {
     /// How many lengths of intervals are kept apart.
@@ -255,7 +255,7 @@ impl Default for MostLikely {
 }
 
 impl MostLikely {
-    fn history<'a>(&self, state: &'a EstimatorState) -> Option<&'a History> {
+    fn history<'a>(&self, state: &'a EstimatorState) -> Option<&'a VisitHistory> {
         match &state.memory {
             Memory::History(history) => Some(history),
             _ => None,
@@ -264,10 +264,10 @@ impl MostLikely {
 }
 
 /// Adds to the history that a state holds, or to a new one.
-pub(super) fn with_history(state: &mut EstimatorState, keep: usize, add: impl FnOnce(&mut History)) {
+pub(super) fn with_history(state: &mut EstimatorState, keep: usize, add: impl FnOnce(&mut VisitHistory)) {
     let mut history = match std::mem::take(&mut state.memory) {
         Memory::History(history) => history,
-        _ => Box::new(History::keeping(keep)),
+        _ => Box::new(VisitHistory::keeping(keep)),
     };
     add(&mut history);
     state.memory = Memory::History(history);
@@ -312,7 +312,7 @@ impl Estimator for MostLikely {
             }
             (history, Some(prior)) => {
                 let history =
-                    history.map_or_else(|| History::keeping(2).after(prior), |held| held.after(prior));
+                    history.map_or_else(|| VisitHistory::keeping(2).after(prior), |held| held.after(prior));
                 let (low, high) = history.likely_bounds();
                 Estimate::new(history.most_likely(), low, high)
             }
@@ -338,7 +338,7 @@ mod tests {
             visits.iter().for_each(|(interval, seen)| Naive.observe(&mut state, *interval, *seen));
             assert!(close(Naive.as_published(&state).rate.get(), number(&case["naive"]), relative), "{case}");
 
-            let (history, expected) = (History::of(visits.clone()), number(&case["mle"]["rate"]));
+            let (history, expected) = (VisitHistory::of(visits.clone()), number(&case["mle"]["rate"]));
             assert!(close(history.most_likely(), expected, for_roots), "{case}");
             let likelihood = history.log_likelihood(expected);
             let expected_likelihood = number(&case["mle"]["loglik_at_rate"]);
@@ -358,17 +358,21 @@ mod tests {
     fn dated_changes_have_a_closed_form() {
         let ago = |days| Seen::ChangedAgo(Age::from_days(days));
         let day = Age::from_days(1.0);
-        let history = History::of([(day, ago(0.25)), (day, Seen::Unchanged), (day, ago(0.5))]);
+        let history = VisitHistory::of([(day, ago(0.25)), (day, Seen::Unchanged), (day, ago(0.5))]);
         assert!(close(history.most_likely(), 2.0 / 1.75, 1e-12));
         // A change without a date among them: more than without it, and at the top of the likelihood.
-        let mixed =
-            History::of([(day, ago(0.25)), (day, Seen::Unchanged), (day, ago(0.5)), (day, Seen::Changed)]);
+        let mixed = VisitHistory::of([
+            (day, ago(0.25)),
+            (day, Seen::Unchanged),
+            (day, ago(0.5)),
+            (day, Seen::Changed),
+        ]);
         let rate = mixed.most_likely();
         assert!(rate > history.most_likely());
         assert!(
             [0.99, 1.01].iter().all(|near| mixed.log_likelihood(rate * near) < mixed.log_likelihood(rate))
         );
-        assert!(close(History::of([(Age::from_days(4.0), Seen::Counted(6))]).most_likely(), 1.5, 1e-12));
+        assert!(close(VisitHistory::of([(Age::from_days(4.0), Seen::Counted(6))]).most_likely(), 1.5, 1e-12));
     }
 
     #[test]
@@ -392,8 +396,8 @@ mod tests {
         ) {
             let visits: Vec<_> =
                 visits.iter().map(|(log, changed)| (Age::from_days(10_f64.powf(*log)), Seen::from(*changed))).collect();
-            let exact = History::of(visits.clone()).most_likely();
-            let mut kept = History::keeping(KEPT_LENGTHS);
+            let exact = VisitHistory::of(visits.clone()).most_likely();
+            let mut kept = VisitHistory::keeping(KEPT_LENGTHS);
             visits.iter().for_each(|(interval, seen)| kept.add(interval.days(), *seen));
             prop_assert!(kept.changed().len() <= KEPT_LENGTHS);
             prop_assert!(close(kept.most_likely(), exact, 0.01), "{} for {exact}", kept.most_likely());
@@ -401,7 +405,7 @@ mod tests {
 
         #[test]
         fn no_rate_is_more_likely_than_the_most_likely(visits in any_history(30), factor in 0.1..10.0_f64) {
-            let history = History::of(visits);
+            let history = VisitHistory::of(visits);
             if history.quiet_days > 0.0 && !history.changed.is_empty() {
                 let rate = history.most_likely();
                 let (best, other) = (history.log_likelihood(rate), history.log_likelihood(rate * factor));

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::censored::History;
+use super::censored::VisitHistory;
 use super::{Estimate, Estimator, EstimatorState, Memory, RATE_OF_AN_UNKNOWN_PAGE, Seen, count, dated};
 use crate::numeric::gamma_function::{lower, quantile};
 use crate::time::Age;
@@ -117,13 +117,13 @@ impl Gamma {
     ///
     /// The likelihood of each page is summed over rates in steps of a tenth, weighted by the prior's mass of each step, and the
     /// logarithms are added. It works best for a group of similar pages (a host, a template).
-    pub fn fit(pages: &[History]) -> Option<Self> {
-        let counted: Vec<(&History, u32)> = pages.iter().map(|page| (page, 1)).collect();
+    pub fn fit(pages: &[VisitHistory]) -> Option<Self> {
+        let counted: Vec<(&VisitHistory, u32)> = pages.iter().map(|page| (page, 1)).collect();
         Self::fit_counted(&counted)
     }
 
     /// [`Self::fit`] of histories, each with the number of pages that have it.
-    pub fn fit_counted(histories: &[(&History, u32)]) -> Option<Self> {
+    pub fn fit_counted(histories: &[(&VisitHistory, u32)]) -> Option<Self> {
         let population = Population::of(histories)?;
         // Hill climbing in (ln shape, ln mean), with smaller and smaller steps.
         let mut here = (0.0_f64, population.middle.ln());
@@ -172,9 +172,9 @@ struct Population {
 const MOST_PAGES: usize = 20_000;
 
 impl Population {
-    fn of(histories: &[(&History, u32)]) -> Option<Self> {
+    fn of(histories: &[(&VisitHistory, u32)]) -> Option<Self> {
         let every = histories.len().div_ceil(MOST_PAGES).max(1);
-        let pages: Vec<(&History, f64)> =
+        let pages: Vec<(&VisitHistory, f64)> =
             histories.iter().step_by(every).map(|(page, count)| (*page, f64::from(*count))).collect();
         let rates: Vec<(f64, f64)> = pages
             .iter()
@@ -349,10 +349,10 @@ mod tests {
         // 600 pages of rates from Gamma(2, 8): the sum of two exponential draws, over 8.
         let mut random = Pcg64Mcg::seed_from_u64(5);
         let mut uniform = move || random.random::<f64>();
-        let mut pages: Vec<History> = (0..600)
+        let mut pages: Vec<VisitHistory> = (0..600)
             .map(|_| {
                 let rate = -(uniform().max(1e-12) * uniform().max(1e-12)).ln() / 8.0;
-                History::of((0..15).map(|_| {
+                VisitHistory::of((0..15).map(|_| {
                     let days = 0.5 + 4.0 * uniform();
                     (Age::from_days(days), Seen::from(uniform() < -(-rate * days).exp_m1()))
                 }))
@@ -366,11 +366,11 @@ mod tests {
         assert!(close(again.shape, fitted.shape, 1e-6) && close(again.days, fitted.days, 1e-6));
         assert_eq!(Gamma::fit(&[]), None);
         // Pages that always changed, and hardly any difference between them: there is no best prior, but an end to it.
-        let restless = |gap: f64| History::of((0..9).map(|_| (Age::from_days(gap), Seen::Changed)));
-        let pages: Vec<History> = (0..40).map(|page| restless(1e-4 + 1e-9 * f64::from(page))).collect();
+        let restless = |gap: f64| VisitHistory::of((0..9).map(|_| (Age::from_days(gap), Seen::Changed)));
+        let pages: Vec<VisitHistory> = (0..40).map(|page| restless(1e-4 + 1e-9 * f64::from(page))).collect();
         let fitted = Gamma::fit(&pages).expect("pages that change");
         assert!(fitted.mean() > 1e4 && fitted.mean() < 1e6, "{fitted:?}");
-        assert_eq!(Gamma::fit(&[History::of([(Age::from_days(3.0), Seen::Unchanged)])]), None);
+        assert_eq!(Gamma::fit(&[VisitHistory::of([(Age::from_days(3.0), Seen::Unchanged)])]), None);
     }
 
     proptest! {

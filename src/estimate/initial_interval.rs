@@ -6,7 +6,7 @@
 use rand::{Rng, RngExt as _};
 
 use super::Seen;
-use super::censored::History;
+use super::censored::VisitHistory;
 use super::two_intervals::TwoIntervals;
 
 /// The number of simulated visits to each page.
@@ -36,7 +36,7 @@ impl Trial {
 
     /// The error of the estimated period after each visit, in days.
     fn errors(&self, first_days: f64, share: f64, prior: Option<TwoIntervals>) -> [f64; EPOCHS] {
-        let start = History::keeping(usize::MAX);
+        let start = VisitHistory::keeping(usize::MAX);
         let mut history = prior.map_or_else(|| start.clone(), |prior| start.after(prior));
         let mut interval = first_days;
         self.chances.map(|chance| {

@@ -1,6 +1,6 @@
 //! The bytes of an estimator's state, as a store keeps them.
 
-use super::censored::{History, Run};
+use super::censored::{VisitHistory, VisitRun};
 use super::gamma::Gamma;
 use super::{EstimatorState, Memory};
 use crate::varint::{push, push_float, take, take_float, take_small};
@@ -48,28 +48,28 @@ impl EstimatorState {
     }
 }
 
-fn push_history(bytes: &mut Vec<u8>, history: &History) {
+fn push_history(bytes: &mut Vec<u8>, history: &VisitHistory) {
     bytes.push(4);
-    let History { changed, events, quiet_days, shortest_days, last_rate, keep } = history;
+    let VisitHistory { changed, events, quiet_days, shortest_days, last_rate, keep } = history;
     push(bytes, *keep as u64);
     push(bytes, u64::from(*events));
     [quiet_days, shortest_days, last_rate].iter().for_each(|number| push_float(bytes, **number));
     push(bytes, changed.len() as u64);
-    for Run { days, count } in changed {
+    for VisitRun { days, count } in changed {
         push_float(bytes, *days);
         push(bytes, u64::from(*count));
     }
 }
 
-fn take_history(rest: &mut &[u8]) -> Option<History> {
+fn take_history(rest: &mut &[u8]) -> Option<VisitHistory> {
     let (keep, events) = (usize::try_from(take(rest)?).ok()?, take_small(rest)?);
     let (quiet_days, shortest_days, last_rate) = (take_float(rest)?, take_float(rest)?, take_float(rest)?);
     let runs = take(rest)?;
     let mut changed = Vec::new();
     for _ in 0..runs {
-        changed.push(Run { days: take_float(rest)?, count: take_small(rest)? });
+        changed.push(VisitRun { days: take_float(rest)?, count: take_small(rest)? });
     }
-    Some(History { changed, events, quiet_days, shortest_days, last_rate, keep })
+    Some(VisitHistory { changed, events, quiet_days, shortest_days, last_rate, keep })
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub mod weighted;
 use serde::{Deserialize, Serialize};
 
 use crate::time::Age;
-use censored::History;
+use censored::VisitHistory;
 
 /// Changes a day; finite and never negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
@@ -159,7 +159,7 @@ pub enum Memory {
     /// A Gamma distribution over rates.
     Gamma(gamma::Gamma),
     /// The intervals themselves, compressed.
-    History(Box<History>),
+    History(Box<VisitHistory>),
     /// Changes that were counted one by one.
     Count {
         /// The number of changes.

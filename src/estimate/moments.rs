@@ -1,7 +1,7 @@
 //! Moment matching (Avrachenkov et al. 2020, §3.3, after Upadhyay et al.): the rate at which the expected number of visits without
 //! a change is the observed number.
 
-use super::censored::{History, Run, with_history};
+use super::censored::{VisitHistory, VisitRun, with_history};
 use super::share::wilson;
 use super::{Estimate, Estimator, EstimatorState, Memory, Seen};
 use crate::time::Age;
@@ -10,7 +10,7 @@ use crate::time::Age;
 /// `unchanged` is 0, as the rate would be infinite.
 ///
 /// The sum is convex and falls, so Newton's steps from the left of the root never overshoot.
-pub fn matched(intervals: &[Run], unchanged: f64) -> Option<f64> {
+pub fn matched(intervals: &[VisitRun], unchanged: f64) -> Option<f64> {
     let visits: f64 = intervals.iter().map(|run| f64::from(run.count)).sum();
     let longest = intervals.iter().map(|run| run.days).fold(0.0, f64::max);
     if unchanged >= visits || longest == 0.0 {
@@ -72,7 +72,7 @@ impl Estimator for Moments {
     }
 }
 
-fn once_in_the_shortest(history: &History) -> f64 {
+fn once_in_the_shortest(history: &VisitHistory) -> f64 {
     history.shortest_days().map_or(0.0, |days| 1.0 / days)
 }
 
@@ -87,8 +87,8 @@ mod tests {
         let tolerance = number(&golden["tolerance"]["mle_mm_relative"]);
         for case in golden["cases"].as_array().expect("cases") {
             let visits = history_case(case);
-            let runs: Vec<Run> =
-                visits.iter().map(|(interval, _)| Run { days: interval.days(), count: 1 }).collect();
+            let runs: Vec<VisitRun> =
+                visits.iter().map(|(interval, _)| VisitRun { days: interval.days(), count: 1 }).collect();
             let matched = matched(&runs, number(&case["n"]) - number(&case["X"]));
             let expected = &case["mm"]["rate"];
             match matched {

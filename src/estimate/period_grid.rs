@@ -1,6 +1,6 @@
 //! The posterior distribution of a page's period, on a grid of periods (Grimes & Ford 2008, §4.3).
 
-use super::censored::{History, with_history};
+use super::censored::{VisitHistory, with_history};
 use super::{Estimate, Estimator, EstimatorState, Memory, Seen};
 use crate::time::Age;
 
@@ -56,7 +56,7 @@ impl PeriodGrid {
     }
 
     /// Bayes' rule on the grid, in logarithms, because probabilities may be smaller than a float can be.
-    pub fn posterior(&self, history: &History) -> Posterior {
+    pub fn posterior(&self, history: &VisitHistory) -> Posterior {
         let logs: Vec<f64> = self
             .days
             .iter()
@@ -115,7 +115,7 @@ impl Estimator for GridPosterior {
     fn as_published(&self, state: &EstimatorState) -> Estimate {
         let posterior = match &state.memory {
             Memory::History(history) => self.grid.posterior(history),
-            _ => self.grid.posterior(&History::keeping(2)),
+            _ => self.grid.posterior(&VisitHistory::keeping(2)),
         };
         Estimate::new(posterior.mean_rate, posterior.bounds.0, posterior.bounds.1)
     }
@@ -137,7 +137,7 @@ mod tests {
             // The unit is an hour there; here it is called a day.
             let periods = (1..=masses.len()).map(|period| period as f64).collect();
             let grid = PeriodGrid::new(periods, &masses).expect("a prior");
-            let posterior = grid.posterior(&History::of(history_case(case)));
+            let posterior = grid.posterior(&VisitHistory::of(history_case(case)));
             let same = |value: f64, name: &str| {
                 let expected = number(&case[name]);
                 assert!(

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use super::censored::History;
+use super::censored::VisitHistory;
 use super::gamma::Gamma;
 use super::two_intervals::{Base, Histogram, Search, TwoIntervals};
 use crate::page::{Depth, HostId};
@@ -122,8 +122,8 @@ const BINS: usize = 200;
 impl Priors {
     /// Fits priors to the histories of pages: one for all pages, and one for each group that is large enough. The order of the
     /// pages does not matter. The result is empty if there are too few pages, or if none ever changed.
-    pub fn fit(by: GroupBy, kinds: &[PriorKind], pages: &[(HostId, Depth, History)]) -> Self {
-        let mut groups: BTreeMap<Option<i64>, Vec<History>> = BTreeMap::new();
+    pub fn fit(by: GroupBy, kinds: &[PriorKind], pages: &[(HostId, Depth, VisitHistory)]) -> Self {
+        let mut groups: BTreeMap<Option<i64>, Vec<VisitHistory>> = BTreeMap::new();
         for (host, depth, history) in pages {
             groups.entry(None).or_default().push(history.clone());
             if by != GroupBy::All {
@@ -159,14 +159,14 @@ impl Priors {
     }
 }
 
-/// The two intervals that best fit the periods of these pages; a page's period is one over [`History::most_likely`].
-fn fit_two_intervals(histories: &[History]) -> Option<[f64; 2]> {
+/// The two intervals that best fit the periods of these pages; a page's period is one over [`VisitHistory::most_likely`].
+fn fit_two_intervals(histories: &[VisitHistory]) -> Option<[f64; 2]> {
     let mut periods: Vec<f64> = histories
         .iter()
         .map(|history| 1.0 / history.most_likely())
         .filter(|period| period.is_finite())
         .collect();
-    if periods.is_empty() || histories.iter().all(History::is_quiet) {
+    if periods.is_empty() || histories.iter().all(VisitHistory::is_quiet) {
         return None;
     }
     periods.sort_by(f64::total_cmp);

@@ -9,7 +9,7 @@ use super::moments::Moments;
 use super::online::{Damping, LawOfLargeNumbers, Step, StochasticApproximation};
 use super::period_grid::{GridPosterior, PeriodGrid};
 use super::two_intervals::TwoIntervals;
-use super::weighted::{VisitLength, Weighted, Weights};
+use super::weighted::{VisitLength, VisitWeights, Weighted};
 
 /// The settings of all estimators.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +68,7 @@ pub fn all(settings: &EstimatorSettings) -> Vec<Box<dyn Estimator>> {
         Box::new(MostLikely { keep, prior: None, dated: true }),
         Box::new(Counted),
     ];
-    all.extend(Weights::ALL.map(weighted));
+    all.extend(VisitWeights::ALL.map(weighted));
     all
 }
 

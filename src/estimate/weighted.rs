@@ -11,7 +11,7 @@ use crate::time::Age;
 
 /// The weights of visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weights {
+pub enum VisitWeights {
     /// NAD: equal weights, 1/n.
     Equal,
     /// SAD: only the last visit counts.
@@ -22,7 +22,7 @@ pub enum Weights {
     Doubling,
 }
 
-impl Weights {
+impl VisitWeights {
     /// Every kind.
     pub const ALL: [Self; 4] = [Self::Equal, Self::Last, Self::Linear, Self::Doubling];
 
@@ -80,7 +80,7 @@ impl VisitLength {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weighted {
     /// The weights of visits.
-    pub weights: Weights,
+    pub weights: VisitWeights,
     /// The length of a visit.
     pub visit: VisitLength,
 }
@@ -98,10 +98,10 @@ impl Weighted {
 impl Estimator for Weighted {
     fn name(&self) -> &'static str {
         match self.weights {
-            Weights::Equal => "nad",
-            Weights::Last => "sad",
-            Weights::Linear => "aad",
-            Weights::Doubling => "gad",
+            VisitWeights::Equal => "nad",
+            VisitWeights::Last => "sad",
+            VisitWeights::Linear => "aad",
+            VisitWeights::Doubling => "gad",
         }
     }
 
@@ -127,7 +127,7 @@ mod tests {
     use crate::estimate::bias_reduced;
     use crate::estimate::tests::{close, golden, number, numbers};
 
-    fn share(weights: Weights, history: &[f64]) -> f64 {
+    fn share(weights: VisitWeights, history: &[f64]) -> f64 {
         let estimator = Weighted { weights, visit: VisitLength::Cycle(Age::from_days(1.0)) };
         let mut state = EstimatorState::default();
         for indicator in history {
@@ -141,13 +141,13 @@ mod tests {
     #[test]
     fn shares_are_weighted_as_the_paper_says() {
         let history = [1.0, 0.0, 0.0, 1.0];
-        assert!(close(share(Weights::Equal, &history), 0.5, 1e-12));
-        assert!(close(share(Weights::Last, &history), 1.0, 1e-12));
-        assert!(close(share(Weights::Linear, &history), 0.5, 1e-12));
-        assert!(close(share(Weights::Doubling, &history), 9.0 / 15.0, 1e-12));
-        assert_eq!(share(Weights::Equal, &[]), 0.0);
+        assert!(close(share(VisitWeights::Equal, &history), 0.5, 1e-12));
+        assert!(close(share(VisitWeights::Last, &history), 1.0, 1e-12));
+        assert!(close(share(VisitWeights::Linear, &history), 0.5, 1e-12));
+        assert!(close(share(VisitWeights::Doubling, &history), 9.0 / 15.0, 1e-12));
+        assert_eq!(share(VisitWeights::Equal, &[]), 0.0);
         // Long after 2^n is more than a number can hold.
-        assert!(close(share(Weights::Doubling, &[1.0; 3000]), 1.0, 1e-12));
+        assert!(close(share(VisitWeights::Doubling, &[1.0; 3000]), 1.0, 1e-12));
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
                     order.iter().take(number(&case["k"]) as usize).map(|at| *at as f64).collect();
                 assert_eq!(picks, numbers(&case["policies"][name]["top"]), "{name}");
             };
-            for (name, weights) in ["NAD", "SAD", "AAD", "GAD"].into_iter().zip(Weights::ALL) {
+            for (name, weights) in ["NAD", "SAD", "AAD", "GAD"].into_iter().zip(VisitWeights::ALL) {
                 let pairs = histories.iter().zip(&ages);
                 check(name, pairs.map(|(history, age)| -(-share(weights, history) * age).exp_m1()).collect());
             }

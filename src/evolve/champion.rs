@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::population::Selection;
-use super::{Effort, Journal, Pick, Settings, Verdict};
+use super::{ChampionVerdict, EvolveEffort, EvolveSettings, Journal, Pick};
 use crate::policy::expression::Expression;
 use crate::simulate::compare::spread;
 
@@ -24,9 +24,9 @@ pub struct Champion {
     /// Whether all runs were finished.
     pub finished: bool,
     pub scores: Scores,
-    pub settings: Settings,
+    pub settings: EvolveSettings,
     #[serde(default)]
-    pub effort: Effort,
+    pub effort: EvolveEffort,
     #[serde(default, rename = "fold")]
     pub picks: Vec<Pick>,
 }
@@ -76,8 +76,8 @@ impl fmt::Display for ChampionError {
 impl std::error::Error for ChampionError {}
 
 impl Champion {
-    pub fn new(data: String, journal: &Journal, verdict: &Verdict) -> Self {
-        let Settings { folds, runs, .. } = journal.settings;
+    pub fn new(data: String, journal: &Journal, verdict: &ChampionVerdict) -> Self {
+        let EvolveSettings { folds, runs, .. } = journal.settings;
         let Pick { formula, training, validation, test, .. } = verdict.champion.clone();
         let tested = |selection: Selection| {
             let own = verdict.picks.iter().filter(|pick| pick.selection == selection);
@@ -106,7 +106,7 @@ impl Champion {
         let champion: Self = toml::from_str(&text)
             .map_err(|error| wrong(format!("this is no file of `freshet evolve`: {error}")))?;
         champion.expression().map_err(wrong)?;
-        let Settings { budget, warm_up, .. } = champion.settings;
+        let EvolveSettings { budget, warm_up, .. } = champion.settings;
         if !(budget > 0.0 && budget <= 1.0) || warm_up > MOST_WARM_UP {
             return Err(wrong(format!(
                 "`settings` has a budget of `{budget}` and a warm-up of `{warm_up}`; they are a share above 0 up to 1, and at \

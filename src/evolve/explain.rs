@@ -2,10 +2,10 @@
 
 use super::runner::Runner;
 use super::warmed_up::WarmedUp;
-use super::{Settings, terms};
+use super::{EvolveSettings, terms};
 use crate::dataset::{Dataset, Group};
 use crate::policy::expression::{Columns, Expression, Terminal};
-use crate::policy::traces::Wanted;
+use crate::policy::traces::WantedTraces;
 use crate::simulate::compare::{fold, groups, spread};
 use crate::simulate::truth::Truth;
 
@@ -49,9 +49,9 @@ pub struct Surface {
 }
 
 /// Replays the formula on the pages of a dataset, shuffling one terminal after the other. `None` if no page competes.
-pub fn explain(dataset: &Dataset, formula: &Expression, settings: &Settings) -> Option<Explained> {
+pub fn explain(dataset: &Dataset, formula: &Expression, settings: &EvolveSettings) -> Option<Explained> {
     let own = formula.terminals();
-    let moves = Wanted::of(&own).divergence();
+    let moves = WantedTraces::of(&own).divergence();
     let mut all = Vec::new();
     let mut pages = 0;
     for group in groups(dataset, settings.least_pages) {
@@ -174,7 +174,7 @@ mod tests {
     fn what_a_formula_goes_by_matters_and_the_rest_does_not() {
         let dataset = "pages=400,cycles=30".parse::<Spec>().expect("a spec").dataset();
         let formula = "t * X + n * 0.000001".parse().expect("a formula");
-        let explained = explain(&dataset, &formula, &Settings::default()).expect("pages");
+        let explained = explain(&dataset, &formula, &EvolveSettings::default()).expect("pages");
         let of =
             |terminal| explained.terminals.iter().find(|one| one.terminal == terminal).expect("there").loss;
         assert!(of(Terminal::Changes) > 0.1, "{explained:?}");
@@ -192,9 +192,12 @@ mod tests {
     fn a_formula_without_terminals_is_flat() {
         let dataset = "pages=50,cycles=10".parse::<Spec>().expect("a spec").dataset();
         let flat = "1".parse().expect("a formula");
-        let explained = explain(&dataset, &flat, &Settings::default()).expect("pages");
+        let explained = explain(&dataset, &flat, &EvolveSettings::default()).expect("pages");
         assert!(explained.terminals.is_empty());
         assert!(explained.surface.cells.iter().all(|cell| (cell.2 - 0.5).abs() < 1e-9));
-        assert_eq!(explain(&dataset, &flat, &Settings { warm_up: 9, ..Settings::default() }), None);
+        assert_eq!(
+            explain(&dataset, &flat, &EvolveSettings { warm_up: 9, ..EvolveSettings::default() }),
+            None
+        );
     }
 }

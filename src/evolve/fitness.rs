@@ -43,7 +43,7 @@ pub(super) struct HeldCopy {
 
 /// The counts of a replay that a fitness is made of.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct FitnessTally {
     pub visits: u64,
     pub changed: u64,
     pub pages: u64,
@@ -55,7 +55,7 @@ pub(super) struct Tally {
     stale: Vec<i64>,
 }
 
-impl Tally {
+impl FitnessTally {
     pub fn new(cycles: u32) -> Self {
         Self { stale: vec![0; cycles as usize + 2], ..Self::default() }
     }

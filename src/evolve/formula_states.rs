@@ -10,7 +10,7 @@ use crate::identity_hash::ByHash;
 use crate::policy::Lesson;
 use crate::policy::expression::terminal::Facts;
 use crate::policy::expression::{Terminal, settled};
-use crate::policy::traces::{Traces, Wanted};
+use crate::policy::traces::{Traces, WantedTraces};
 use crate::simulate::distinct::Distinct;
 use crate::time::{Age, Timestamp};
 use crate::varint::{push, push_float};
@@ -22,7 +22,7 @@ const MOST_STEPS: usize = 8 * MOST_STATES;
 
 /// A visit of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Visit {
+pub struct StateVisit {
     /// Cycles since the visit before.
     pub gap: u32,
     pub changed: bool,
@@ -34,10 +34,10 @@ pub struct Visit {
 #[derive(Debug)]
 pub struct FormulaStates {
     terminals: Vec<Terminal>,
-    wanted: Wanted,
+    wanted: WantedTraces,
     cycle_days: f64,
     tells_apart: TellsApart,
-    rows: Distinct<Row>,
+    rows: Distinct<StateRow>,
     /// For each terminal: its value in each state right after the last visit.
     values: Vec<Vec<f64>>,
     /// The next state, by a hash of the state before and of the visit. With 128 bits no two hashes are the same.
@@ -56,7 +56,7 @@ struct TellsApart {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Row {
+struct StateRow {
     visits: u32,
     changes: u32,
     /// Cycles from the first copy to the last visit. 0 unless the age matters.
@@ -67,7 +67,7 @@ struct Row {
 
 impl FormulaStates {
     pub fn new(terminals: &[Terminal], cycle_days: f64) -> Self {
-        let wanted = Wanted::of(terminals);
+        let wanted = WantedTraces::of(terminals);
         let has = |terminal| terminals.contains(&terminal);
         let age = has(Terminal::Age);
         let gaps = age || has(Terminal::Gamma) || has(Terminal::Quiet) || wanted.divergence();
@@ -107,11 +107,11 @@ impl FormulaStates {
     /// The state of a page of that weight after its first copy.
     pub fn first(&mut self, weight: f64) -> u32 {
         let weight = if self.tells_apart.weight { weight } else { 1.0 };
-        self.place(Row { weight, ..Row::default() })
+        self.place(StateRow { weight, ..StateRow::default() })
     }
 
     /// The state after one more visit.
-    pub fn after(&mut self, state: u32, visit: Visit) -> u32 {
+    pub fn after(&mut self, state: u32, visit: StateVisit) -> u32 {
         let gap = if self.tells_apart.gaps { visit.gap } else { 0 };
         let moved = if self.tells_apart.moved { visit.moved } else { f64::from(u8::from(visit.changed)) };
         // Divergences are never negative, so the sign bit can say whether there was a change.
@@ -142,7 +142,7 @@ impl FormulaStates {
         next
     }
 
-    fn place(&mut self, row: Row) -> u32 {
+    fn place(&mut self, row: StateRow) -> u32 {
         let bytes = &mut self.bytes;
         bytes.clear();
         [row.visits, row.changes, row.span].iter().for_each(|count| push(bytes, u64::from(*count)));
@@ -181,7 +181,7 @@ impl FormulaStates {
     }
 }
 
-impl Row {
+impl StateRow {
     /// The facts right after the last visit.
     fn facts(&self, cycle_days: f64) -> Facts<'_> {
         Facts {

@@ -5,34 +5,34 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::Settings;
+use super::EvolveSettings;
 use crate::dataset::{Dataset, Group, History};
 use crate::policy::expression::Expression;
 
 /// The results of all runs so far: enough to go on from, and to pick a champion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Journal {
-    pub settings: Settings,
+    pub settings: EvolveSettings,
     /// A hash that tells whether the data are the same.
     pub data: u64,
-    pub finished: Vec<Run>,
+    pub finished: Vec<JournalRun>,
     pub current: Option<Current>,
     #[serde(default)]
-    pub effort: Effort,
+    pub effort: EvolveEffort,
 }
 
 /// A run that is finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+pub struct JournalRun {
     pub fold: u32,
     pub run: u32,
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<JournalCandidate>,
     pub history: Vec<Generation>,
 }
 
 /// A formula that was kept, and its fitness.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Candidate {
+pub struct JournalCandidate {
     pub formula: String,
     pub training: f64,
     pub validation: f64,
@@ -60,7 +60,7 @@ pub struct Generation {
 
 /// The work that was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Effort {
+pub struct EvolveEffort {
     pub formulas: u64,
     /// How many of them had to be replayed; the others are equal to one that was.
     pub replays: u64,
@@ -70,13 +70,13 @@ pub struct Effort {
 }
 
 impl Journal {
-    pub fn new(dataset: &Dataset, settings: Settings) -> Self {
+    pub fn new(dataset: &Dataset, settings: EvolveSettings) -> Self {
         let data = fingerprint(dataset);
-        Self { settings, data, finished: Vec::new(), current: None, effort: Effort::default() }
+        Self { settings, data, finished: Vec::new(), current: None, effort: EvolveEffort::default() }
     }
 
     /// Checks that it is of this dataset and these settings. If not, says what differs.
-    pub fn fits(&self, dataset: &Dataset, settings: &Settings) -> Result<(), String> {
+    pub fn fits(&self, dataset: &Dataset, settings: &EvolveSettings) -> Result<(), String> {
         if self.data != fingerprint(dataset) {
             return Err("it is of other pages".to_owned());
         }
@@ -88,7 +88,7 @@ impl Journal {
 
     /// Checks a journal that was read from a file.
     fn is_whole(&self) -> Result<(), String> {
-        let Settings { folds, runs, population, generations, .. } = self.settings;
+        let EvolveSettings { folds, runs, population, generations, .. } = self.settings;
         let mut seen = HashSet::new();
         let mut is_one = |fold: u32, run: u32, history: &[Generation]| {
             if fold >= folds || run >= runs || !seen.insert((fold, run)) {
@@ -100,7 +100,7 @@ impl Journal {
             Ok(())
         };
         let mut formulas: Vec<&str> = Vec::new();
-        for Run { fold, run, candidates, history } in &self.finished {
+        for JournalRun { fold, run, candidates, history } in &self.finished {
             is_one(*fold, *run, history)?;
             if candidates.is_empty() {
                 return Err("a run came to nothing".to_owned());

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::population::Selection;
-use super::{Breeding, Effort, Journal, Parts, Runners, Settings, restored};
+use super::{Breeding, EvolveEffort, EvolveSettings, Journal, Parts, Runners, restored};
 use crate::dataset::Dataset;
 use crate::policy::expression::{Expression, Symbol};
 use crate::simulate::compare::spread;
@@ -23,7 +23,7 @@ pub struct Pick {
 
 /// The champion, and the picks of every selection in every fold.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
+pub struct ChampionVerdict {
     /// The pick with the best fitness on all pages.
     pub champion: Pick,
     pub formula: Expression,
@@ -34,7 +34,7 @@ pub struct Verdict {
     pub picks: Vec<Pick>,
 }
 
-impl Verdict {
+impl ChampionVerdict {
     /// The mean fitness of a selection's picks on pages they have not seen, and the half-width of its 95 % confidence interval.
     pub fn test(&self, selection: Selection) -> Option<(f64, f64)> {
         let own = self.picks.iter().filter(|pick| pick.selection == selection);
@@ -44,9 +44,9 @@ impl Verdict {
 }
 
 /// Picks the champion; `None` before the first generation is over.
-pub fn judge(dataset: &Dataset, journal: &Journal) -> Option<Verdict> {
+pub fn judge(dataset: &Dataset, journal: &Journal) -> Option<ChampionVerdict> {
     let settings = &journal.settings;
-    let mut effort = Effort::default();
+    let mut effort = EvolveEffort::default();
     let mut picks = Vec::new();
     for fold in 0..settings.folds {
         let mut candidates: Vec<_> = journal
@@ -65,7 +65,7 @@ pub fn judge(dataset: &Dataset, journal: &Journal) -> Option<Verdict> {
             candidates.extend(breeding.candidates(kept.best(), &|| false, &mut effort)?);
         }
         for selection in Selection::ALL {
-            let worth = |one: &super::Candidate| selection.worth(one.training, one.validation);
+            let worth = |one: &super::JournalCandidate| selection.worth(one.training, one.validation);
             // Of equal ones the first, so that later runs don't change it.
             let best = candidates.iter().rev().max_by(|a, b| worth(a).total_cmp(&worth(b)))?;
             let formula: Expression = best.formula.parse().ok()?;
@@ -83,9 +83,9 @@ pub fn judge(dataset: &Dataset, journal: &Journal) -> Option<Verdict> {
     champion(dataset, settings, picks)
 }
 
-fn champion(dataset: &Dataset, settings: &Settings, picks: Vec<Pick>) -> Option<Verdict> {
+fn champion(dataset: &Dataset, settings: &EvolveSettings, picks: Vec<Pick>) -> Option<ChampionVerdict> {
     // All pages: with one fold the two halves are everything.
-    let whole = Breeding::new(dataset, &Settings { folds: 1, ..settings.clone() }, 0);
+    let whole = Breeding::new(dataset, &EvolveSettings { folds: 1, ..settings.clone() }, 0);
     let on_all = |formula: &Expression| {
         f64::midpoint(
             whole.worth(&whole.parts.training, formula),
@@ -110,7 +110,7 @@ fn champion(dataset: &Dataset, settings: &Settings, picks: Vec<Pick>) -> Option<
         ..pick.clone()
     };
     let on_all = on_all(&formula);
-    Some(Verdict { champion, formula, equivalent, on_all, picks })
+    Some(ChampionVerdict { champion, formula, equivalent, on_all, picks })
 }
 
 impl Breeding {
@@ -127,7 +127,9 @@ impl Breeding {
 
     fn worth_of_all(&self, parts: &[super::WarmedUp], formulas: &[&Expression]) -> Vec<f64> {
         let runners: &Runners = &self.runners;
-        runners.all(parts, formulas, self.fitness, &|| false, &mut Effort::default()).unwrap_or_default()
+        runners
+            .all(parts, formulas, self.fitness, &|| false, &mut EvolveEffort::default())
+            .unwrap_or_default()
     }
 
     /// The shortest form that orders pages the same way. Rounding may break rules of algebra, so it is tried on the pages too.

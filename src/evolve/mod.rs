@@ -1,6 +1,6 @@
 //! Genetic programming over formulas: a score function is learnt from the history of a collection (GP4C, Santos et al. 2013).
 //!
-//! A dataset and [`Settings`] come in. A [`Journal`] with the results of every run goes out, from which [`judge`] picks the
+//! A dataset and [`EvolveSettings`] come in. A [`Journal`] with the results of every run goes out, from which [`judge`] picks the
 //! champion. The protocol is the paper's (§4, §5.1). Pages are split into folds. For each fold, formulas are bred on one half
 //! of all other pages (training); the other half decides between the best of all generations (validation); the pages of the
 //! fold itself test the formula that was picked.
@@ -37,8 +37,8 @@ use crate::dataset::{Dataset, Group};
 use crate::policy::expression::{Expression, Terminal};
 use crate::simulate::compare::groups;
 use fitness::Fitness;
-pub use journal::{Candidate, Current, Effort, Generation, Journal, Run};
-pub use judge::{Pick, Verdict, judge};
+pub use journal::{Current, EvolveEffort, Generation, Journal, JournalCandidate, JournalRun};
+pub use judge::{ChampionVerdict, Pick, judge};
 use parts::Parts;
 pub use parts::{check, terms};
 use population::{Individual, Kept, Selection, next_generation};
@@ -48,7 +48,7 @@ use warmed_up::WarmedUp;
 
 /// How formulas are bred.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
+pub struct EvolveSettings {
     /// Formulas of a generation.
     pub population: usize,
     /// Generations of a run.
@@ -75,7 +75,7 @@ pub struct Settings {
     pub seed: u64,
 }
 
-impl Default for Settings {
+impl Default for EvolveSettings {
     /// The settings of the paper.
     fn default() -> Self {
         Self {
@@ -97,7 +97,7 @@ impl Default for Settings {
 
 /// How far a run has got.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress<'a> {
+pub struct EvolveProgress<'a> {
     /// The fold of the run.
     pub fold: u32,
     /// The number of the run in its fold.
@@ -123,7 +123,7 @@ pub fn evolve(
     dataset: &Dataset,
     journal: &mut Journal,
     stop: Stop<'_>,
-    told: &mut dyn FnMut(&Journal, &Progress<'_>),
+    told: &mut dyn FnMut(&Journal, &EvolveProgress<'_>),
 ) -> Result<(), Stopped> {
     let settings = journal.settings.clone();
     let all = (0..settings.folds).flat_map(|fold| (0..settings.runs).map(move |run| (fold, run)));
@@ -148,7 +148,7 @@ fn breed(
     journal: &mut Journal,
     run: u32,
     stop: Stop<'_>,
-    told: &mut dyn FnMut(&Journal, &Progress<'_>),
+    told: &mut dyn FnMut(&Journal, &EvolveProgress<'_>),
 ) -> Result<(), Stopped> {
     let settings = journal.settings.clone();
     let alphabet = Alphabet::new(&settings.terminals);
@@ -183,14 +183,14 @@ fn breed(
         history.push(figures);
         journal.current = Some(noted(fold, run, &population, &kept, &history));
         if let Some(best) = kept.best().first() {
-            told(journal, &Progress { fold, run, generation, figures, best: &best.formula });
+            told(journal, &EvolveProgress { fold, run, generation, figures, best: &best.formula });
         }
     }
     let Some(candidates) = breeding.candidates(kept.best(), stop, &mut journal.effort) else {
         journal.current = Some(noted(fold, run, &population, &kept, &history));
         return Err(Stopped);
     };
-    journal.finished.push(Run { fold, run, candidates, history });
+    journal.finished.push(JournalRun { fold, run, candidates, history });
     journal.current = None;
     Ok(())
 }
@@ -222,7 +222,7 @@ fn noted(fold: u32, run: u32, population: &[Individual], kept: &Kept, history: &
 }
 
 /// The seed of a generation.
-fn seed(settings: &Settings, fold: u32, run: u32, generation: u32) -> u64 {
+fn seed(settings: &EvolveSettings, fold: u32, run: u32, generation: u32) -> u64 {
     xxh3_64(format!("{} {fold} {run} {generation}", settings.seed).as_bytes())
 }
 
@@ -237,14 +237,19 @@ struct Breeding {
 }
 
 impl Breeding {
-    fn new(dataset: &Dataset, settings: &Settings, fold: u32) -> Self {
+    fn new(dataset: &Dataset, settings: &EvolveSettings, fold: u32) -> Self {
         let runners = Runners::new(dataset, settings);
         let parts = Parts::new(dataset, settings, fold);
         Self { fold, fitness: settings.fitness, parts, runners, known: HashMap::new() }
     }
 
     /// The fitness of formulas on the training pages. `None` if it was stopped.
-    fn training(&mut self, formulas: &[Expression], stop: Stop<'_>, effort: &mut Effort) -> Option<Vec<f64>> {
+    fn training(
+        &mut self,
+        formulas: &[Expression],
+        stop: Stop<'_>,
+        effort: &mut EvolveEffort,
+    ) -> Option<Vec<f64>> {
         let canonical: Vec<Expression> = formulas.par_iter().map(Expression::canonical).collect();
         let keys: Vec<u128> = canonical.iter().map(key).collect();
         let mut seen = HashSet::new();
@@ -257,10 +262,15 @@ impl Breeding {
         Some(keys.iter().map(|key| self.known.get(key).copied().unwrap_or(0.0)).collect())
     }
 
-    fn candidates(&self, best: &[Individual], stop: Stop<'_>, effort: &mut Effort) -> Option<Vec<Candidate>> {
+    fn candidates(
+        &self,
+        best: &[Individual],
+        stop: Stop<'_>,
+        effort: &mut EvolveEffort,
+    ) -> Option<Vec<JournalCandidate>> {
         let formulas: Vec<&Expression> = best.iter().map(|individual| &individual.formula).collect();
         let validated = self.runners.all(&self.parts.validation, &formulas, self.fitness, stop, effort)?;
-        let candidate = |(individual, validation): (&Individual, f64)| Candidate {
+        let candidate = |(individual, validation): (&Individual, f64)| JournalCandidate {
             formula: individual.formula.to_string(),
             training: individual.fitness,
             validation,
@@ -283,7 +293,7 @@ struct Runners {
 }
 
 impl Runners {
-    fn new(dataset: &Dataset, settings: &Settings) -> Self {
+    fn new(dataset: &Dataset, settings: &EvolveSettings) -> Self {
         let days = |group: &&Group| group.step.as_secs_f64() / 86_400.0;
         let cycle_days = groups(dataset, settings.least_pages).iter().map(days).collect();
         Self { terminals: settings.terminals.clone(), cycle_days, idle: Mutex::default() }
@@ -296,7 +306,7 @@ impl Runners {
         formulas: &[&Expression],
         fitness: Fitness,
         stop: Stop<'_>,
-        effort: &mut Effort,
+        effort: &mut EvolveEffort,
     ) -> Option<Vec<f64>> {
         let nodes = AtomicU64::new(0);
         let count = parts.iter().filter(|pages| !pages.is_empty()).count().max(1) as f64;

@@ -1,15 +1,15 @@
 //! Which pages formulas are bred on (training), validated on and tested on.
 
-use super::Settings;
+use super::EvolveSettings;
 use super::warmed_up::{WarmedUp, competes};
 use crate::dataset::{Dataset, Group};
-use crate::policy::traces::Wanted;
+use crate::policy::traces::WantedTraces;
 use crate::simulate::compare::{fold, groups};
 use crate::simulate::truth::Truth;
-use crate::simulate::{Measuring, Terms, Ties};
+use crate::simulate::{Measuring, ReplayTerms, Ties};
 
 /// Checks that every fold has training pages and validation pages. If not, says which are missing.
-pub fn check(dataset: &Dataset, settings: &Settings) -> Result<(), String> {
+pub fn check(dataset: &Dataset, settings: &EvolveSettings) -> Result<(), String> {
     let groups = groups(dataset, settings.least_pages);
     for number in 0..settings.folds {
         let (mut training, mut validation) = (false, false);
@@ -18,7 +18,7 @@ pub fn check(dataset: &Dataset, settings: &Settings) -> Result<(), String> {
                 let page = group.pages.get(*at as usize);
                 page.is_some_and(|page| competes(page.born, settings.warm_up, group.cycles))
             };
-            let split = Split::new(group, settings, number);
+            let split = PageSplit::new(group, settings, number);
             training |= split.training.iter().any(competes);
             validation |= split.validation.iter().any(competes);
         }
@@ -37,14 +37,14 @@ pub fn check(dataset: &Dataset, settings: &Settings) -> Result<(), String> {
 }
 
 /// The numbers of the pages of a group, by what they are used for.
-struct Split {
+struct PageSplit {
     training: Vec<u32>,
     validation: Vec<u32>,
     test: Vec<u32>,
 }
 
-impl Split {
-    fn new(group: &Group, settings: &Settings, number: u32) -> Self {
+impl PageSplit {
+    fn new(group: &Group, settings: &EvolveSettings, number: u32) -> Self {
         let (test, others) = if settings.folds > 1 {
             fold(group.pages.len(), settings.folds, number)
         } else {
@@ -67,11 +67,11 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    pub fn new(dataset: &Dataset, settings: &Settings, number: u32) -> Self {
+    pub fn new(dataset: &Dataset, settings: &EvolveSettings, number: u32) -> Self {
         let mut parts = Self { training: Vec::new(), validation: Vec::new(), test: Vec::new() };
-        let moves = Wanted::of(&settings.terminals).divergence();
+        let moves = WantedTraces::of(&settings.terminals).divergence();
         for group in groups(dataset, settings.least_pages) {
-            let Split { training, validation, test } = Split::new(group, settings, number);
+            let PageSplit { training, validation, test } = PageSplit::new(group, settings, number);
             let terms = terms(settings, group);
             let warmed_up = |pages: &[u32]| WarmedUp::new(Truth::of(group, pages), terms, moves);
             parts.training.push(warmed_up(&training));
@@ -83,8 +83,8 @@ impl Parts {
 }
 
 /// The terms of a replay of formulas.
-pub fn terms(settings: &Settings, group: &Group) -> Terms {
-    Terms {
+pub fn terms(settings: &EvolveSettings, group: &Group) -> ReplayTerms {
+    ReplayTerms {
         budget: settings.budget,
         warm_up: settings.warm_up,
         step: group.step,

@@ -9,8 +9,8 @@ use rand::SeedableRng as _;
 use rand::seq::SliceRandom as _;
 use rand_pcg::Pcg64;
 
-use super::fitness::{Fitness, HeldCopy, Tally};
-use super::formula_states::{FormulaStates, Visit};
+use super::fitness::{Fitness, FitnessTally, HeldCopy};
+use super::formula_states::{FormulaStates, StateVisit};
 use super::warmed_up::{Entry, WarmedUp};
 use crate::policy::Score;
 use crate::policy::expression::{Columns, Expression, Scratch, Terminal};
@@ -131,7 +131,7 @@ impl Runner {
         self.known.forget();
         let terminals = formula.terminals();
         let cycles = pages.truth.cycles;
-        let mut tally = Tally::new(cycles);
+        let mut tally = FitnessTally::new(cycles);
         let mut entries = pages.entries.iter().peekable();
         let mut competing = 0;
         for now in 0..cycles {
@@ -226,7 +226,7 @@ impl Runner {
         class: u32,
         count: usize,
         fitness: Fitness,
-        tally: &mut Tally,
+        tally: &mut FitnessTally,
     ) {
         let states = &mut self.states;
         let Some((state, last, is_entry)) =
@@ -245,7 +245,7 @@ impl Runner {
                 Some(words) => {
                     let (gap, mask) = (now - last, cycles_between(last, now));
                     let [same, changed] = [false, true].map(|changed| {
-                        states.after(state, Visit { gap, changed, moved: f64::from(u8::from(changed)) })
+                        states.after(state, StateVisit { gap, changed, moved: f64::from(u8::from(changed)) })
                     });
                     let joining = [same, changed].map(|state| classes.joining(state, now, || ()));
                     let has_changed =
@@ -266,7 +266,7 @@ impl Runner {
     }
 
     /// Counts the copies that are held at the end.
-    fn end(&mut self, pages: &WarmedUp, class: &Class<()>, fitness: Fitness, tally: &mut Tally) {
+    fn end(&mut self, pages: &WarmedUp, class: &Class<()>, fitness: Fitness, tally: &mut FitnessTally) {
         let cycles = pages.truth.cycles;
         if let Some(seen) = &mut self.seen {
             for terminal in Terminal::ALL {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::policy::formula::Formula;
-use crate::policy::traces::Wanted;
+use crate::policy::traces::WantedTraces;
 use crate::simulate::metric::Figures;
 use crate::simulate::synthetic::Spec;
 use crate::simulate::truth::Truth;
@@ -15,7 +15,7 @@ fn made_up(spec: &str) -> Dataset {
 }
 
 /// By the replay that all policies go through.
-fn replayed(dataset: &Dataset, formula: &Expression, settings: &Settings) -> Figures {
+fn replayed(dataset: &Dataset, formula: &Expression, settings: &EvolveSettings) -> Figures {
     let group = &dataset.groups[0];
     let pages: Vec<u32> = (0..group.pages.len() as u32).collect();
     let truth = Truth::of(group, &pages);
@@ -27,13 +27,13 @@ fn replayed(dataset: &Dataset, formula: &Expression, settings: &Settings) -> Fig
 fn quick(
     dataset: &Dataset,
     formula: &Expression,
-    settings: &Settings,
+    settings: &EvolveSettings,
     runner: &mut Runner,
     of: Fitness,
 ) -> f64 {
     let group = &dataset.groups[0];
     let pages: Vec<u32> = (0..group.pages.len() as u32).collect();
-    let moves = Wanted::of(&settings.terminals).divergence();
+    let moves = WantedTraces::of(&settings.terminals).divergence();
     let pages = WarmedUp::new(Truth::of(group, &pages), terms(settings, group), moves);
     runner.run(&pages, formula, of)
 }
@@ -60,8 +60,8 @@ proptest! {
         formula in crate::policy::expression::tests::formula(), seed in 0u64..1000, budget in 0.01..0.6f64
     ) {
         for dataset in histories(seed) {
-            let settings = Settings { budget, terminals: Terminal::ALL.to_vec(), ..Settings::default() };
-            let own = Settings { terminals: formula.terminals(), ..settings.clone() };
+            let settings = EvolveSettings { budget, terminals: Terminal::ALL.to_vec(), ..EvolveSettings::default() };
+            let own = EvolveSettings { terminals: formula.terminals(), ..settings.clone() };
             let figures = replayed(&dataset, &formula, &settings);
             // With no more than the formula's own terminals, and with states that all terminals tell apart.
             for settings in [&own, &settings] {
@@ -79,14 +79,21 @@ proptest! {
     }
 }
 
-fn small() -> Settings {
-    Settings { population: 40, generations: 6, runs: 2, folds: 2, kept: 10, ..Settings::default() }
+fn small() -> EvolveSettings {
+    EvolveSettings {
+        population: 40,
+        generations: 6,
+        runs: 2,
+        folds: 2,
+        kept: 10,
+        ..EvolveSettings::default()
+    }
 }
 
-fn finished(dataset: &Dataset, settings: &Settings) -> Journal {
+fn finished(dataset: &Dataset, settings: &EvolveSettings) -> Journal {
     let mut journal = Journal::new(dataset, settings.clone());
     evolve(dataset, &mut journal, &|| false, &mut |_, _| {}).expect("not stopped");
-    journal.effort = Effort::default();
+    journal.effort = EvolveEffort::default();
     journal
 }
 
@@ -102,7 +109,7 @@ fn the_same_seed_gives_the_same_formulas_on_any_number_of_threads() {
     assert_eq!(runs[0], runs[1]);
     assert_eq!(runs[0], runs[2]);
     assert_eq!(runs[0].finished.len(), 4);
-    let other = finished(&dataset, &Settings { seed: 2, ..small() });
+    let other = finished(&dataset, &EvolveSettings { seed: 2, ..small() });
     assert_ne!(other.finished[0].candidates, runs[0].finished[0].candidates);
     assert_ne!(runs[0].finished[0].candidates, runs[0].finished[1].candidates, "runs differ");
 }
@@ -125,7 +132,7 @@ fn what_was_stopped_goes_on_as_if_it_had_not_been() {
         let mut journal: Journal = serde_json::from_str(&text).expect("the same");
         assert_eq!(journal.fits(&dataset, &small()), Ok(()));
         evolve(&dataset, &mut journal, &|| false, &mut |_, _| {}).expect("not stopped");
-        journal.effort = Effort::default();
+        journal.effort = EvolveEffort::default();
         assert_eq!(journal, whole, "stopped after {generations}");
     }
 }
@@ -133,7 +140,7 @@ fn what_was_stopped_goes_on_as_if_it_had_not_been() {
 #[test]
 fn generations_get_no_worse_and_the_champion_beats_chance() {
     let dataset = made_up("pages=600,cycles=30");
-    let settings = Settings { population: 60, generations: 12, ..small() };
+    let settings = EvolveSettings { population: 60, generations: 12, ..small() };
     let journal = finished(&dataset, &settings);
     for run in &journal.finished {
         assert_eq!(run.history.len(), 12);
@@ -158,7 +165,7 @@ fn a_journal_of_other_pages_or_settings_is_told_apart() {
     for other in [other, turned] {
         assert!(journal.fits(&other, &small()).is_err_and(|said| said.contains("other pages")));
     }
-    let more = Settings { population: 41, ..small() };
+    let more = EvolveSettings { population: 41, ..small() };
     assert!(journal.fits(&one, &more).is_err_and(|said| said.contains("settings")));
 }
 
@@ -168,7 +175,7 @@ fn a_run_that_is_stopped_again_while_it_is_validated_is_not_bred_again() {
     let whole = finished(&dataset, &small());
     let mut journal = Journal::new(&dataset, small());
     let stop = AtomicBool::new(false);
-    let is_last = |progress: &Progress<'_>| progress.generation + 1 == small().generations;
+    let is_last = |progress: &EvolveProgress<'_>| progress.generation + 1 == small().generations;
     let result = evolve(&dataset, &mut journal, &|| stop.load(Ordering::Relaxed), &mut |_, progress| {
         stop.store(is_last(progress), Ordering::Relaxed);
     });
@@ -177,7 +184,7 @@ fn a_run_that_is_stopped_again_while_it_is_validated_is_not_bred_again() {
     let history = journal.current.as_ref().map(|current| current.history.len());
     assert_eq!(history, Some(small().generations as usize));
     evolve(&dataset, &mut journal, &|| false, &mut |_, _| {}).expect("not stopped");
-    journal.effort = Effort::default();
+    journal.effort = EvolveEffort::default();
     assert_eq!(journal, whole);
 }
 
@@ -213,19 +220,20 @@ fn a_damaged_journal_is_not_gone_on_with() {
 #[test]
 fn folds_without_pages_count_for_nothing() {
     let few = made_up("pages=6,cycles=20,static=0,median=1");
-    let settings = Settings { folds: 9, runs: 1, generations: 2, ..small() };
+    let settings = EvolveSettings { folds: 9, runs: 1, generations: 2, ..small() };
     assert_eq!(check(&few, &settings), Ok(()));
     let verdict = judge(&few, &finished(&few, &settings)).expect("a verdict");
     let tested = verdict.picks.iter().filter(|pick| pick.test.is_some()).count();
     assert_eq!(tested, 6 * Selection::ALL.len(), "six of nine folds have a page");
-    let said = |dataset: &Dataset, settings: &Settings| check(dataset, settings).expect_err("too few");
+    let said = |dataset: &Dataset, settings: &EvolveSettings| check(dataset, settings).expect_err("too few");
     assert!(said(&made_up("pages=1"), &settings).contains("none is left to breed on"));
     assert!(
-        said(&made_up("pages=2"), &Settings { folds: 2, ..small() }).contains("none is left to validate by")
+        said(&made_up("pages=2"), &EvolveSettings { folds: 2, ..small() })
+            .contains("none is left to validate by")
     );
-    assert!(said(&few, &Settings { warm_up: 19, ..small() }).contains("a page needs 21 cycles"));
+    assert!(said(&few, &EvolveSettings { warm_up: 19, ..small() }).contains("a page needs 21 cycles"));
     // Groups that are left out are not asked for.
     let mut mixed = made_up("pages=40,cycles=20");
     mixed.groups.push(made_up("pages=2,cycles=4").groups.remove(0));
-    assert_eq!(check(&mixed, &Settings { warm_up: 5, ..small() }), Ok(()));
+    assert_eq!(check(&mixed, &EvolveSettings { warm_up: 5, ..small() }), Ok(()));
 }

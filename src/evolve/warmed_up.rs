@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::formula_states::Visit;
-use crate::simulate::Terms;
+use super::formula_states::StateVisit;
+use crate::simulate::ReplayTerms;
 use crate::simulate::truth::Truth;
 
 /// Pages of a group, after their warm-up.
 #[derive(Debug)]
 pub struct WarmedUp {
     pub(super) truth: Truth,
-    pub(super) terms: Terms,
+    pub(super) terms: ReplayTerms,
     /// Does it matter how far pages move?
     pub(super) moves: bool,
     /// In order of their cycles.
@@ -23,14 +23,14 @@ pub(super) struct Entry {
     pub(super) cycle: u32,
     pub(super) last: u32,
     pub(super) weight: f64,
-    pub(super) visits: Vec<Visit>,
+    pub(super) visits: Vec<StateVisit>,
     /// In rising order.
     pub(super) members: Vec<u32>,
 }
 
 impl WarmedUp {
     /// Replays the warm-up. `moves`: does it matter how far pages move?
-    pub fn new(truth: Truth, terms: Terms, moves: bool) -> Self {
+    pub fn new(truth: Truth, terms: ReplayTerms, moves: bool) -> Self {
         let mut pages = Self { truth, terms, moves, entries: Vec::new() };
         pages.entries = pages.warm_up();
         pages
@@ -52,7 +52,7 @@ impl WarmedUp {
             }
             let weight = truth.weights.get(page as usize).copied().unwrap_or(1.0);
             let last = born + warm_up;
-            let visits: Vec<Visit> =
+            let visits: Vec<StateVisit> =
                 (born + 1..=last).map(|cycle| self.visit(page, cycle - 1, cycle)).collect();
             let seen = visits.iter().map(|visit| (visit.changed, visit.moved.to_bits())).collect();
             let entry = entries.entry((born, weight.to_bits(), seen)).or_insert_with(|| Entry {
@@ -71,13 +71,13 @@ impl WarmedUp {
     }
 
     /// What a visit finds.
-    pub(super) fn visit(&self, page: u32, last: u32, now: u32) -> Visit {
+    pub(super) fn visit(&self, page: u32, last: u32, now: u32) -> StateVisit {
         let changed = self.truth.has_changed(page, last, now);
         let moved = match changed && self.moves {
             true => self.truth.divergence(page, self.truth.text(page, last), self.truth.text(page, now)),
             false => f64::from(u8::from(changed)),
         };
-        Visit { gap: now - last, changed, moved }
+        StateVisit { gap: now - last, changed, moved }
     }
 }
 

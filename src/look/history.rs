@@ -116,7 +116,7 @@ pub struct PageVisit {
     pub redirect: Option<String>,
     /// What the visit found.
     #[serde(skip)]
-    pub found: Found,
+    pub found: VisitFound,
     /// The place of the URL among the other spellings, if it is one.
     #[serde(skip)]
     pub spelling: Option<usize>,
@@ -124,7 +124,7 @@ pub struct PageVisit {
 
 /// What a visit found, compared with the visits before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum VisitFound {
     /// Nothing to compare.
     Nothing,
     /// The first content.
@@ -322,18 +322,18 @@ fn left(spelling: &Spelling, visits: &[(String, VisitRow)]) -> Option<Timestamp>
 }
 
 /// What a visit found. `before` are the earlier visits, the latest first.
-fn found<'a>(visit: &VisitRow, before: impl Iterator<Item = &'a VisitRow>) -> Found {
+fn found<'a>(visit: &VisitRow, before: impl Iterator<Item = &'a VisitRow>) -> VisitFound {
     match (visit.changed, visit.version) {
-        (Some(true), _) if visit.returned_to.is_some() => Found::Returned,
-        (Some(true), _) => Found::Changed,
-        (Some(false), _) => Found::Same,
-        (None, None) => Found::Nothing,
+        (Some(true), _) if visit.returned_to.is_some() => VisitFound::Returned,
+        (Some(true), _) => VisitFound::Changed,
+        (Some(false), _) => VisitFound::Same,
+        (None, None) => VisitFound::Nothing,
         (None, Some(_)) => {
             let mut stored = before.filter(|earlier| earlier.page == visit.page && earlier.version.is_some());
             match stored.next() {
-                None => Found::First,
-                Some(earlier) if earlier.text_rules != visit.text_rules => Found::OtherRules,
-                Some(_) => Found::Nothing,
+                None => VisitFound::First,
+                Some(earlier) if earlier.text_rules != visit.text_rules => VisitFound::OtherRules,
+                Some(_) => VisitFound::Nothing,
             }
         }
     }
@@ -391,12 +391,12 @@ mod tests {
     #[test]
     fn contents_that_can_t_be_compared_are_the_first_or_by_other_rules() {
         let rules = |text_rules| VisitRow { text_rules, ..visit(1, Some(1)) };
-        assert_eq!(found(&rules(0), [].iter()), Found::First);
-        assert_eq!(found(&rules(0), [visit(0, None)].iter()), Found::First);
-        assert_eq!(found(&rules(1), [visit(1, None), rules(0), rules(1)].iter()), Found::OtherRules);
-        assert_eq!(found(&rules(1), [rules(1)].iter()), Found::Nothing);
-        assert_eq!(found(&rules(1), [VisitRow { page: PageId(2), ..rules(2) }].iter()), Found::First);
+        assert_eq!(found(&rules(0), [].iter()), VisitFound::First);
+        assert_eq!(found(&rules(0), [visit(0, None)].iter()), VisitFound::First);
+        assert_eq!(found(&rules(1), [visit(1, None), rules(0), rules(1)].iter()), VisitFound::OtherRules);
+        assert_eq!(found(&rules(1), [rules(1)].iter()), VisitFound::Nothing);
+        assert_eq!(found(&rules(1), [VisitRow { page: PageId(2), ..rules(2) }].iter()), VisitFound::First);
         let back = VisitRow { changed: Some(true), returned_to: Some(VersionId(1)), ..rules(0) };
-        assert_eq!(found(&back, [].iter()), Found::Returned);
+        assert_eq!(found(&back, [].iter()), VisitFound::Returned);
     }
 }

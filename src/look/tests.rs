@@ -9,7 +9,7 @@ use super::changes::{Changes, ChangesWanted, WantedHost};
 use super::check::ask::Asker;
 use super::check::check;
 use super::diff::diff;
-use super::history::{Found, history};
+use super::history::{VisitFound, history};
 use super::page::page_url;
 use super::pages::{in_state, pages};
 use super::plan::plan;
@@ -80,12 +80,12 @@ fn scope() -> Scope {
 }
 
 /// A store in a folder of its own, after two cycles: the news changed between them.
-struct World {
+struct SmallStore {
     folder: TempDir,
     crawler: Crawler<ScriptedWeb>,
 }
 
-impl World {
+impl SmallStore {
     async fn crawled() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let mut store = store::open(&folder.path().join("store.db")).expect("a store");
@@ -137,7 +137,7 @@ fn listed(store: &mut dyn Store, filter: &PageFilter) -> Vec<String> {
 
 #[tokio::test]
 async fn a_status_counts_pages_and_their_fates() {
-    let world = World::crawled().await;
+    let world = SmallStore::crawled().await;
     let status = status(&mut *world.store(), 5, false, Timestamp::now()).expect("a status");
     assert_eq!((status.pages.known, status.seeds, status.cycles.len()), (4, 1, 2));
     assert_eq!(status.hosts.iter().map(|host| host.host.as_str()).collect::<Vec<_>>(), ["https://a.example"]);
@@ -149,7 +149,7 @@ async fn a_status_counts_pages_and_their_fates() {
 
 #[tokio::test]
 async fn pages_are_listed_by_state_until_the_reader_has_enough() {
-    let world = World::crawled().await;
+    let world = SmallStore::crawled().await;
     let mut store = world.store();
     assert_eq!(listed(&mut *store, &PageFilter::default()).len(), 4);
     let alive = in_state(PageFilter::default(), "alive").expect("a state");
@@ -165,7 +165,7 @@ async fn pages_are_listed_by_state_until_the_reader_has_enough() {
 
 #[tokio::test]
 async fn a_change_is_given_with_its_words() {
-    let world = World::crawled().await;
+    let world = SmallStore::crawled().await;
     let mut store = world.store();
     let mut wanted = ChangesWanted {
         since: Timestamp::from_seconds(0),
@@ -190,17 +190,17 @@ async fn a_change_is_given_with_its_words() {
 
 #[tokio::test]
 async fn a_history_has_its_visits_and_a_diff_their_difference() {
-    let world = World::crawled().await;
+    let world = SmallStore::crawled().await;
     let (mut store, normaliser) = (world.store(), Normaliser::default());
     let told = history(&mut *store, &normaliser, NEWS, 4, usize::MAX).expect("a history");
     assert_eq!(
         told.visits.iter().map(|visit| visit.found).collect::<Vec<_>>(),
-        [Found::First, Found::Changed]
+        [VisitFound::First, VisitFound::Changed]
     );
     assert_eq!((told.visit_count, told.change_count, told.snapshots, told.updates), (2, 1, 2, 1));
     let last = history(&mut *store, &normaliser, NEWS, 4, 1).expect("a history");
     assert_eq!((last.visits.len(), last.visit_count), (1, 2));
-    assert_eq!(last.visits[0].found, Found::Changed, "it is compared with visits that are not shown");
+    assert_eq!(last.visits[0].found, VisitFound::Changed, "it is compared with visits that are not shown");
 
     let found = diff(&mut *store, &normaliser, NEWS, (None, None), deadline()).expect("a diff");
     assert_eq!((found.hunks.len(), found.words_added, found.bytes_differ), (1, 1, true));
@@ -211,7 +211,7 @@ async fn a_history_has_its_visits_and_a_diff_their_difference() {
 
 #[tokio::test]
 async fn questions_without_an_answer_say_why() {
-    let world = World::crawled().await;
+    let world = SmallStore::crawled().await;
     let (mut store, normaliser) = (world.store(), Normaliser::default());
     let mut ask =
         |url: &str| diff(&mut *store, &normaliser, url, (None, None), deadline()).expect_err("no answer");
@@ -224,7 +224,7 @@ async fn questions_without_an_answer_say_why() {
 
 #[tokio::test]
 async fn a_plan_and_its_reasons_agree() {
-    let mut world = World::crawled().await;
+    let mut world = SmallStore::crawled().await;
     let now = Timestamp::now();
     let next = plan(&mut world.crawler, now).expect("a plan");
     assert_eq!(next.visits.iter().map(|visit| visit.rank).collect::<Vec<_>>(), [1, 2]);

@@ -75,7 +75,8 @@ pub fn why<W: Web>(crawler: &mut Crawler<W>, url: &str, now: Timestamp) -> Resul
     let host = crawler.store()?.hosts()?.into_iter().find(|host| host.id == about.page.host);
     let verdict = Verdict::of(&about, host.as_ref(), preview.budget, crawler.fetch_settings(), now);
     let policy = crawler.policy_name().to_owned();
-    let told = Told { asked: &asked.url, about: &about, preview: &preview, policy: &policy, verdict, now };
+    let told =
+        WhySentences { asked: &asked.url, about: &about, preview: &preview, policy: &policy, verdict, now };
     let mut sentences = told.sentences();
     sentences.extend(host.map(|host| told.of_host(&host)));
     let state = about.page.state;
@@ -162,7 +163,7 @@ fn is_forbidden(url: &str, host: &KnownHost, fetch: &FetchSettings) -> bool {
 }
 
 /// What the sentences are about.
-struct Told<'a> {
+struct WhySentences<'a> {
     asked: &'a str,
     about: &'a PreviewedPage,
     preview: &'a Preview,
@@ -171,7 +172,7 @@ struct Told<'a> {
     now: Timestamp,
 }
 
-impl Told<'_> {
+impl WhySentences<'_> {
     /// The verdict, the past of the page, its score, its place among others.
     fn sentences(&self) -> Vec<String> {
         let page = &self.about.page.url;

@@ -2,7 +2,7 @@
 
 use super::expression::Expression;
 use super::expression::terminal::{Facts, Terminal};
-use super::traces::{Traces, Wanted};
+use super::traces::{Traces, WantedTraces};
 use super::{Fact, Learnt, Lesson, LooksAt, PageState, Policy, Reason, Score, Survey};
 use crate::estimate::Seen;
 use crate::page::{Depth, HostId};
@@ -15,7 +15,7 @@ use crate::time::{Age, Timestamp};
 pub struct Formula {
     name: String,
     expression: Expression,
-    wanted: Wanted,
+    wanted: WantedTraces,
     looks_at: LooksAt,
     cycle: Age,
 }
@@ -24,7 +24,7 @@ impl Formula {
     /// A formula, under the name that it was asked for by.
     pub fn new(name: String, expression: Expression) -> Self {
         let terminals = expression.terminals();
-        let wanted = Wanted::of(&terminals);
+        let wanted = WantedTraces::of(&terminals);
         let age = terminals.contains(&Terminal::Age);
         let looks_at = LooksAt { divergence: wanted.divergence(), age, ..LooksAt::default() };
         Self { name, expression, wanted, looks_at, cycle: Age::from_days(1.0) }

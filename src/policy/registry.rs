@@ -14,131 +14,136 @@ use crate::estimate::registry::{self as estimators, EstimatorSettings};
 use crate::time::Age;
 
 /// Every policy, the default first; the short names of the papers' policies come last.
-pub const ALL: &[Row] = &[
-    Row {
+pub const ALL: &[PolicyRow] = &[
+    PolicyRow {
         name: "longevity",
         estimator: Takes::None,
         about: "the visit that brings most of what will last: by how far pages move",
         make: longevity::make,
     },
-    Row {
+    PolicyRow {
         name: "utility",
         estimator: Takes::Any,
         about: "the visit that gains most: the time for which a fresh copy lasts",
         make: utility::make,
     },
-    Row {
+    PolicyRow {
         name: "longevity-curve",
         estimator: Takes::None,
         about: "the same from a curve fitted to each page (Olston & Pandey 2008)",
         make: longevity_curve::make,
     },
-    Row {
+    PolicyRow {
         name: "longevity-bound",
         estimator: Takes::None,
         about: "the same from bounds, with no curve assumed",
         make: longevity_bound::make,
     },
-    Row {
+    PolicyRow {
         name: "every",
         estimator: Takes::None,
         about: "all pages each cycle, the one left alone longest first",
         make: age::make,
     },
-    Row {
+    PolicyRow {
         name: "age",
         estimator: Takes::None,
         about: "round robin: the page left alone longest",
         make: age::make,
     },
-    Row {
+    PolicyRow {
         name: "random",
         estimator: Takes::None,
         about: "any page, drawn again each cycle",
         make: random::make,
     },
-    Row {
+    PolicyRow {
         name: "change-rate",
         estimator: Takes::Any,
         about: "the page that changes most often",
         make: change_rate::make,
     },
-    Row {
+    PolicyRow {
         name: "change-probability",
         estimator: Takes::Any,
         about: "the page most likely to have changed",
         make: change_probability::make,
     },
-    Row {
+    PolicyRow {
         name: "optimal",
         estimator: Takes::Any,
         about: "rates that are best for freshness, at random moments (Azar et al.)",
         make: allocation::make_optimal,
     },
-    Row {
+    PolicyRow {
         name: "optimal-periodic",
         estimator: Takes::Any,
         about: "the same at even distances (Cho & Garcia-Molina)",
         make: allocation::make_optimal_periodic,
     },
-    Row {
+    PolicyRow {
         name: "harmonic",
         estimator: Takes::Any,
         about: "rates that give up no page (LambdaCrawl)",
         make: allocation::make_harmonic,
     },
-    Row {
+    PolicyRow {
         name: "proportional",
         estimator: Takes::Any,
         about: "as often as a page changes",
         make: allocation::make_proportional,
     },
-    Row {
+    PolicyRow {
         name: "uniform",
         estimator: Takes::None,
         about: "all pages equally often, at random moments",
         make: allocation::make_uniform,
     },
-    Row { name: "nutch", estimator: Takes::None, about: "the rule of Apache Nutch", make: nutch::make },
-    Row {
+    PolicyRow { name: "nutch", estimator: Takes::None, about: "the rule of Apache Nutch", make: nutch::make },
+    PolicyRow {
         name: "stormcrawler",
         estimator: Takes::None,
         about: "the rule of Apache StormCrawler",
         make: stormcrawler::make,
     },
-    Row { name: "heritrix", estimator: Takes::None, about: "the rule of Heritrix 1", make: heritrix::make },
-    Row {
+    PolicyRow {
+        name: "heritrix",
+        estimator: Takes::None,
+        about: "the rule of Heritrix 1",
+        make: heritrix::make,
+    },
+    PolicyRow {
         name: "fixed",
         estimator: Takes::None,
         about: "the same interval for every page, see --interval",
         make: fixed::make,
     },
-    Row {
+    PolicyRow {
         name: "nad",
         estimator: Takes::Only("nad"),
         about: "change-probability:nad (Santos et al. 2013)",
         make: change_probability::make,
     },
-    Row {
+    PolicyRow {
         name: "sad",
         estimator: Takes::Only("sad"),
         about: "change-probability:sad",
         make: change_probability::make,
     },
-    Row {
+    PolicyRow {
         name: "aad",
         estimator: Takes::Only("aad"),
         about: "change-probability:aad",
         make: change_probability::make,
     },
-    Row {
+    PolicyRow {
         name: "gad",
         estimator: Takes::Only("gad"),
         about: "change-probability:gad",
         make: change_probability::make,
     },
-    Row { name: "cg", estimator: Takes::Only("cg"), about: "change-rate:cg", make: change_rate::make },
-    Row {
+    PolicyRow { name: "cg", estimator: Takes::Only("cg"), about: "change-rate:cg", make: change_rate::make },
+    PolicyRow {
         name: "t*x",
         estimator: Takes::None,
         about: "age times changes seen; also `tx`",
@@ -147,7 +152,7 @@ pub const ALL: &[Row] = &[
 ];
 
 /// A row of the registry: one policy.
-pub struct Row {
+pub struct PolicyRow {
     /// The name on the command line and in the store.
     pub name: &'static str,
     /// The estimator that the policy learns change rates by.
@@ -172,7 +177,7 @@ pub enum Takes {
     Only(&'static str),
 }
 
-impl Row {
+impl PolicyRow {
     /// May an estimator stand behind the name?
     pub fn takes_estimator(&self) -> bool {
         self.estimator == Takes::Any

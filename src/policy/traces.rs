@@ -2,7 +2,7 @@
 
 use crate::estimate::Seen;
 use crate::estimate::gamma::{Gamma, GammaPosterior};
-use crate::estimate::weighted::Weights;
+use crate::estimate::weighted::VisitWeights;
 use crate::longevity::curve::Curve;
 use crate::varint::{push_float, take_byte, take_float};
 
@@ -13,7 +13,7 @@ use super::longevity_curve::Fitted;
 
 /// The parts of the memory that a formula needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Wanted(u8);
+pub struct WantedTraces(u8);
 
 const SHARES: u8 = 1;
 const RATE: u8 = 2;
@@ -22,7 +22,7 @@ const REPLACED: u8 = 8;
 const CURVE: u8 = 16;
 const QUIET: u8 = 32;
 
-impl Wanted {
+impl WantedTraces {
     /// The parts that these terminals need.
     pub fn of(terminals: &[Terminal]) -> Self {
         let bit = |terminal: &Terminal| match terminal {
@@ -71,7 +71,7 @@ pub struct Traces {
     curve: Option<Box<Fitted>>,
 }
 
-const WEIGHTS: [Weights; 3] = [Weights::Last, Weights::Linear, Weights::Doubling];
+const WEIGHTS: [VisitWeights; 3] = [VisitWeights::Last, VisitWeights::Linear, VisitWeights::Doubling];
 /// Prior of a fragment's lifetime: a twentieth of the page was replaced in half a day.
 const HARDLY_WATCHED: (f64, f64) = (0.05, 0.5);
 
@@ -80,7 +80,7 @@ impl Traces {
     ///
     /// Divergence is measured from the visit before. Older versions don't matter, so the memory follows from gaps and divergences
     /// alone.
-    pub fn add(&mut self, wanted: Wanted, visits: u32, days: f64, lesson: &Lesson, seen: Seen) {
+    pub fn add(&mut self, wanted: WantedTraces, visits: u32, days: f64, lesson: &Lesson, seen: Seen) {
         if wanted.has(SHARES) {
             for (share, weights) in self.shares.iter_mut().zip(WEIGHTS) {
                 *share = weights.with(*share, visits, seen.changed());
@@ -105,7 +105,7 @@ impl Traces {
     }
 
     /// The share for these weights. (NAD needs no memory; this has the other three.)
-    pub fn share(&self, weights: Weights) -> f64 {
+    pub fn share(&self, weights: VisitWeights) -> f64 {
         let place = WEIGHTS.iter().position(|other| *other == weights);
         place.and_then(|place| self.shares.get(place)).copied().unwrap_or(0.0)
     }

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use crate::change::comparison::Comparison;
+use crate::change::comparison::TextComparison;
 
 use super::diff::harmless;
 use super::number;
 
 /// Two texts compared, by fragments of `words` words and sketches of `most`, with the first `shown` stretches of each.
 pub fn comparison(
-    found: &Comparison,
+    found: &TextComparison,
     names: [&str; 2],
     words: usize,
     most: Option<usize>,

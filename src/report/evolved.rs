@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::evolve::champion::{Champion, Tested};
 use crate::evolve::explain::{Explained, Surface};
 use crate::evolve::fitness::Fitness;
-use crate::evolve::{Generation, Journal, Settings};
+use crate::evolve::{EvolveSettings, Generation, Journal};
 use crate::policy::expression::Terminal;
 
 use super::plot::{Axis, Plot, Series};
@@ -73,7 +73,7 @@ fn data_flags(champion: &Champion) -> String {
 
 /// The best and the mean, generation by generation, over all runs.
 pub fn history(journal: &Journal) -> String {
-    let Settings { fitness, .. } = journal.settings;
+    let EvolveSettings { fitness, .. } = journal.settings;
     let runs: Vec<&[Generation]> = journal
         .finished
         .iter()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::look::history::{Found, PageHistory, PageVisit};
+use crate::look::history::{PageHistory, PageVisit, VisitFound};
 
 use super::diff::harmless;
 use super::spark::spark;
@@ -86,14 +86,14 @@ fn visits(history: &PageHistory) -> String {
     text
 }
 
-fn found(found: Found) -> &'static str {
+fn found(found: VisitFound) -> &'static str {
     match found {
-        Found::Nothing => "-",
-        Found::First => "first",
-        Found::Same => "no",
-        Found::Changed => "yes",
-        Found::Returned => "back",
-        Found::OtherRules => "rules changed",
+        VisitFound::Nothing => "-",
+        VisitFound::First => "first",
+        VisitFound::Same => "no",
+        VisitFound::Changed => "yes",
+        VisitFound::Returned => "back",
+        VisitFound::OtherRules => "rules changed",
     }
 }
 

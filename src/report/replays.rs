@@ -1,13 +1,13 @@
 //! How policies did in a replay, drawn as a table, a picture or CSV.
 
 use crate::dataset::Dataset;
-use crate::simulate::compare::{BOUND, Interval, Row};
+use crate::simulate::compare::{BOUND, CompareRow, MeanInterval};
 
 use super::plot::{Axis, Plot, Series};
 use super::{Align, Table, number};
 
 /// A line for each policy, budget and group.
-pub fn csv(rows: &[Row]) -> String {
+pub fn csv(rows: &[CompareRow]) -> String {
     let mut text =
         "policy,budget,group,change_rate,freshness,staleness,age,weighted_freshness,ndcg,requests,samples\n"
             .to_owned();
@@ -35,7 +35,7 @@ pub fn csv(rows: &[Row]) -> String {
 }
 
 /// A row for each policy and budget; `groups` adds one for each group.
-pub fn table(rows: &[Row], groups: bool) -> String {
+pub fn table(rows: &[CompareRow], groups: bool) -> String {
     let mut table = Table::new(&[
         ("policy", Align::Left),
         ("budget", Align::Right),
@@ -48,7 +48,7 @@ pub fn table(rows: &[Row], groups: bool) -> String {
         ("weighted fresh", Align::Right),
         ("NDCG", Align::Right),
     ]);
-    let mut row = |policy: &str, budget: f64, group: &str, of: &Interval| {
+    let mut row = |policy: &str, budget: f64, group: &str, of: &MeanInterval| {
         let with = |value: f64, off: f64| match of.samples {
             0 | 1 => format!("{value:.4}"),
             _ => format!("{value:.4} ±{off:.4}"),
@@ -80,7 +80,7 @@ pub fn table(rows: &[Row], groups: bool) -> String {
 }
 
 /// A picture: freshness cycle by cycle, of the first group; with several budgets, staleness by cost.
-pub fn plot(rows: &[Row], dataset: &Dataset) -> String {
+pub fn plot(rows: &[CompareRow], dataset: &Dataset) -> String {
     let first = rows.first().map_or(0.0, |row| row.budget);
     if rows.iter().any(|row| row.budget != first) {
         return plot_of_costs(rows, dataset);
@@ -99,7 +99,7 @@ pub fn plot(rows: &[Row], dataset: &Dataset) -> String {
 }
 
 /// Staleness by cost, a curve for each policy.
-fn plot_of_costs(rows: &[Row], dataset: &Dataset) -> String {
+fn plot_of_costs(rows: &[CompareRow], dataset: &Dataset) -> String {
     let across = Axis::log("of the pages visited in a cycle, %");
     let mut plot =
         Plot::new(format!("{}: staleness by refresh cost", dataset.name), across, Axis::linear("staleness"));

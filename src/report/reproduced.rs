@@ -1,6 +1,6 @@
 //! Experiments that were run again, drawn as tables and pictures.
 
-use crate::reproduce::{Curve, Figure, Kind, Numbers, Reproduced, Scale};
+use crate::reproduce::{CurveKind, Figure, FigureCurve, Numbers, Reproduced, Scale};
 
 use super::plot::{Axis, Plot, Series};
 use super::{Align, Table, rate};
@@ -40,7 +40,7 @@ pub fn picture(figure: &Figure) -> Plot {
     let plot = Plot::new(figure.title.clone(), axis(&figure.across), axis(&figure.up));
     let mut references = 0;
     figure.curves.iter().fold(plot, |plot, curve| {
-        references += usize::from(curve.kind == Kind::Reference);
+        references += usize::from(curve.kind == CurveKind::Reference);
         let series = series(curve);
         plot.with(if references == 2 { series.dotted() } else { series })
     })
@@ -53,13 +53,13 @@ fn axis(scale: &Scale) -> Axis {
     scale.to.map_or(axis.clone(), |to| axis.to(to))
 }
 
-fn series(curve: &Curve) -> Series {
+fn series(curve: &FigureCurve) -> Series {
     let (name, points) = (curve.name.clone(), curve.points.iter().map(|point| (point.x, point.y)));
     let band = curve.points.iter().filter_map(|point| point.bounds.map(|(low, high)| (point.x, low, high)));
     match curve.kind {
-        Kind::Measured => Series::line(name, points).band(band),
-        Kind::Reference => Series::line(name, points).dashed().grey(),
-        Kind::Histogram => Series::bars(name, points).grey(),
-        Kind::Scatter => Series::points(name, points),
+        CurveKind::Measured => Series::line(name, points).band(band),
+        CurveKind::Reference => Series::line(name, points).dashed().grey(),
+        CurveKind::Histogram => Series::bars(name, points).grey(),
+        CurveKind::Scatter => Series::points(name, points),
     }
 }

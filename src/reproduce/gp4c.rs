@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Curve, Effort, Experiment, Figure, Kind, Numbers, Point, Reproduced, Scale};
+use super::{CurveKind, Effort, Experiment, Figure, FigureCurve, Numbers, Point, Reproduced, Scale};
 use crate::dataset::{Dataset, Group};
 use crate::evolve::fitness::Fitness;
 use crate::evolve::population::Selection;
-use crate::evolve::{self, Journal, Settings};
+use crate::evolve::{self, EvolveSettings, Journal};
 use crate::policy::expression::Terminal;
 use crate::policy::registry::FORMULA;
 use crate::simulate::compare::{fold, groups, replayed, spread};
@@ -89,22 +89,22 @@ fn resting(effort: Effort) -> Spec {
     Spec { pages: (spec.pages / 5).clamp(LEAST_PAGES, MOST_PAGES), cycles, rest: REST, ..spec }
 }
 
-fn settings(effort: Effort) -> Settings {
-    let full = Settings { seed: effort.seed, ..Settings::default() };
+fn settings(effort: Effort) -> EvolveSettings {
+    let full = EvolveSettings { seed: effort.seed, ..EvolveSettings::default() };
     if effort.runs >= FEW_RUNS {
         return full;
     }
-    Settings { population: 40, generations: 6, runs: 1, folds: 3, kept: 10, ..full }
+    EvolveSettings { population: 40, generations: 6, runs: 1, folds: 3, kept: 10, ..full }
 }
 
 /// What a replay of any terminals can take.
-struct Sample {
+struct CorpusSample {
     pages: Dataset,
     is_whole: bool,
 }
 
 /// Of each large group, some pages.
-fn sample(dataset: &Dataset, least_pages: usize) -> Sample {
+fn sample(dataset: &Dataset, least_pages: usize) -> CorpusSample {
     let large = groups(dataset, least_pages);
     let is_whole = large.iter().all(|group| group.pages.len() <= MOST_PAGES);
     let some = |group: &&Group| {
@@ -114,7 +114,7 @@ fn sample(dataset: &Dataset, least_pages: usize) -> Sample {
         Group { pages, ..(*group).clone() }
     };
     let groups = large.iter().map(some).collect();
-    Sample { pages: Dataset { name: dataset.name.clone(), groups }, is_whole }
+    CorpusSample { pages: Dataset { name: dataset.name.clone(), groups }, is_whole }
 }
 
 /// What each policy did on each fold: by name, and for each fold by group.
@@ -125,7 +125,7 @@ type Contender = (String, String);
 
 fn replay_all(
     dataset: &Dataset,
-    settings: &Settings,
+    settings: &EvolveSettings,
     contenders: &dyn Fn(u32) -> Vec<Contender>,
     told: &mut dyn FnMut(&str),
 ) -> Replays {
@@ -160,7 +160,7 @@ struct Bred {
     evaluated: u64,
 }
 
-fn bred(dataset: &Dataset, settings: &Settings, what: &str, told: &mut dyn FnMut(&str)) -> Bred {
+fn bred(dataset: &Dataset, settings: &EvolveSettings, what: &str, told: &mut dyn FnMut(&str)) -> Bred {
     let mut journal = Journal::new(dataset, settings.clone());
     let (folds, runs) = (settings.folds, settings.runs);
     let stopped = evolve::evolve(dataset, &mut journal, &|| false, &mut |_, progress| {
@@ -197,7 +197,12 @@ fn gp(selection: Selection) -> String {
 }
 
 /// Table 2 and Fig. 1.
-fn table_2(dataset: &Dataset, settings: &Settings, bred: &Bred, told: &mut dyn FnMut(&str)) -> Experiment {
+fn table_2(
+    dataset: &Dataset,
+    settings: &EvolveSettings,
+    bred: &Bred,
+    told: &mut dyn FnMut(&str),
+) -> Experiment {
     let contenders = |fold: u32| {
         let named = |(name, policy): &(&str, &str)| ((*name).to_owned(), (*policy).to_owned());
         let mut all: Vec<Contender> = BASELINES.iter().map(named).collect();
@@ -246,7 +251,7 @@ fn table_2(dataset: &Dataset, settings: &Settings, bred: &Bred, told: &mut dyn F
 /// In how many cycles GP4C is above the best baseline, and the curves. Of the largest group: others have other cycles.
 fn cycle_by_cycle(
     dataset: &Dataset,
-    settings: &Settings,
+    settings: &EvolveSettings,
     replays: &Replays,
     best: &str,
 ) -> (Numbers, Figure) {
@@ -285,12 +290,12 @@ fn cycle_by_cycle(
             let bounds = Some((mean - off, mean + off)).filter(|_| name.starts_with("GP4C"));
             Point { x: f64::from(first) + cycle as f64, y: mean, bounds }
         });
-        Curve::measured(name, points.collect())
+        FigureCurve::measured(name, points.collect())
     };
-    let mut curves: Vec<Curve> = BASELINES.iter().map(|(name, _)| curve(name)).collect();
+    let mut curves: Vec<FigureCurve> = BASELINES.iter().map(|(name, _)| curve(name)).collect();
     // Chance is what the others are held against, and there are no more than seven colours.
     if let Some(chance) = curves.first_mut() {
-        chance.kind = Kind::Reference;
+        chance.kind = CurveKind::Reference;
     }
     curves.push(curve(&gp(Selection::default())));
     let title = match groups.get(largest) {
@@ -305,7 +310,7 @@ fn cycle_by_cycle(
 fn beyond(
     (name, title): (&'static str, &str),
     dataset: &Dataset,
-    settings: &Settings,
+    settings: &EvolveSettings,
     papers: Bred,
     told: &mut dyn FnMut(&str),
 ) -> Experiment {
@@ -318,7 +323,7 @@ fn beyond(
     ];
     let mut all = vec![(PAPERS, papers)];
     all.extend(variants.into_iter().map(|(name, terminals, fitness, runs)| {
-        (name, bred(dataset, &Settings { terminals, fitness, runs, ..settings.clone() }, name, told))
+        (name, bred(dataset, &EvolveSettings { terminals, fitness, runs, ..settings.clone() }, name, told))
     }));
     let selection = Selection::default();
     let contenders = |fold: u32| {

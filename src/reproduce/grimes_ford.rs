@@ -1,13 +1,13 @@
 //! Grimes & Ford 2008, "Estimation of Web Page Change Rates": the bias of estimators, the first interval, and the prior
 //! of two intervals.
 //!
-//! Their pages are not published. Ours are drawn: see [`Population`].
+//! Their pages are not published. Ours are drawn: see [`SimulatedPopulation`].
 
 use rand::Rng;
 
 use super::{
-    Curve, Effort, Experiment, Figure, Kind, Numbers, Point, Reproduced, Sample, Scale, exponential,
-    geometric,
+    CurveKind, Effort, ErrorSample, Experiment, Figure, FigureCurve, Numbers, Point, Reproduced, Scale,
+    exponential, geometric,
 };
 use crate::estimate::bias_reduced::BiasReduced;
 use crate::estimate::censored::{MostLikely, Naive};
@@ -66,11 +66,11 @@ fn bias(effort: Effort) -> Experiment {
             let points = ratios.iter().zip(&found);
             points.filter_map(|(ratio, rates)| Some(Point::new(*ratio, *rates.get(at)?))).collect()
         };
-        let mut curves: Vec<Curve> =
-            NAMES.into_iter().enumerate().map(|(at, name)| Curve::measured(name, of(at))).collect();
-        curves.push(Curve::level("the truth", 0.05, 10.0, 1.0));
+        let mut curves: Vec<FigureCurve> =
+            NAMES.into_iter().enumerate().map(|(at, name)| FigureCurve::measured(name, of(at))).collect();
+        curves.push(FigureCurve::level("the truth", 0.05, 10.0, 1.0));
         if share.is_some() {
-            curves.push(Curve::level("limit of naive, 0.50", 0.05, 10.0, naive_limit()));
+            curves.push(FigureCurve::level("limit of naive, 0.50", 0.05, 10.0, naive_limit()));
         }
         let across = if share.is_some() { "first interval / true period" } else { "interval / true period" };
         figures.push(Figure {
@@ -126,7 +126,7 @@ fn mean_rates(effort: Effort, ratio: f64, share: Option<f64>) -> [f64; 3] {
     estimators.map(|estimator| {
         // The same draws for all, so that they differ by what they make of them.
         let mut random = effort.draws(1);
-        let mut sample = Sample::default();
+        let mut sample = ErrorSample::default();
         for _ in 0..effort.runs {
             let mut state = EstimatorState::default();
             let mut interval = ratio * PERIOD_DAYS;
@@ -146,14 +146,14 @@ fn mean_rates(effort: Effort, ratio: f64, share: Option<f64>) -> [f64; 3] {
 
 /// How the true periods of pages are spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Population {
+pub enum SimulatedPopulation {
     /// Log-normal, half of them below 11 days, σ = 0.95: six of seven are below 30 days.
     Wide,
     /// As two intervals say, one of 66 hours with a change and one of 60 without: what the prior can express.
     AsThePrior,
 }
 
-impl Population {
+impl SimulatedPopulation {
     const ALL: [Self; 2] = [Self::Wide, Self::AsThePrior];
 
     fn name(self) -> &'static str {
@@ -201,12 +201,12 @@ fn epochs() -> impl Iterator<Item = String> {
     (1..=EPOCHS).map(|epoch| format!("epoch {epoch}"))
 }
 
-fn error_curve(name: impl Into<String>, errors: &[f64]) -> Curve {
+fn error_curve(name: impl Into<String>, errors: &[f64]) -> FigureCurve {
     let points = (1_u32..).zip(errors).map(|(epoch, error)| Point::new(f64::from(epoch), *error));
-    Curve::measured(name, points.collect())
+    FigureCurve::measured(name, points.collect())
 }
 
-fn error_figure(name: &'static str, title: &str, curves: Vec<Curve>) -> Figure {
+fn error_figure(name: &'static str, title: &str, curves: Vec<FigureCurve>) -> Figure {
     let across = Scale::linear("epoch (visits after the first download)").within(0.9, 5.1);
     let up = Scale::log("median of |estimated − true period|, days");
     Figure { name, title: title.to_owned(), across, up, curves }
@@ -218,7 +218,7 @@ const PAGES_A_RUN: u32 = 5;
 /// Fig. 4: the median error of the period after each visit, for several first intervals.
 fn first_interval(effort: Effort) -> Experiment {
     let pages = effort.runs.saturating_mul(PAGES_A_RUN);
-    let trials = Population::Wide.trials(pages, &mut effort.draws(2));
+    let trials = SimulatedPopulation::Wide.trials(pages, &mut effort.draws(2));
     let mut table =
         Numbers::new(["first interval".to_owned()].into_iter().chain(epochs()).chain(["mean".to_owned()]));
     let mut curves = Vec::new();
@@ -263,7 +263,7 @@ fn prior(effort: Effort) -> Experiment {
         ["population, method".to_owned()].into_iter().chain(epochs()).chain(["mean".to_owned()]),
     );
     let mut figures = Vec::new();
-    for (population, draws) in Population::ALL.into_iter().zip(3..) {
+    for (population, draws) in SimulatedPopulation::ALL.into_iter().zip(3..) {
         let mut random = effort.draws(draws);
         let trials = population.trials(pages, &mut random);
         let periods: Vec<f64> = trials.iter().map(|trial| trial.period_days).collect();
@@ -302,20 +302,29 @@ fn prior(effort: Effort) -> Experiment {
     }
 }
 
-fn spread(population: Population, seen: &Histogram, fitted: &[(TwoIntervals, Base, &str)]) -> Figure {
+fn spread(
+    population: SimulatedPopulation,
+    seen: &Histogram,
+    fitted: &[(TwoIntervals, Base, &str)],
+) -> Figure {
     let points = |shares: &[f64]| -> Vec<Point> {
         let middles = (0_u32..).map(|bin| (f64::from(bin) + 0.5) * BIN_DAYS);
         middles.zip(shares).map(|(period, share)| Point::new(period, *share)).collect()
     };
-    let mut curves =
-        vec![Curve { name: "pages".to_owned(), kind: Kind::Histogram, points: points(&seen.shares) }];
+    let mut curves = vec![FigureCurve {
+        name: "pages".to_owned(),
+        kind: CurveKind::Histogram,
+        points: points(&seen.shares),
+    }];
     for (two, base, name) in fitted {
         let shares = two.shares(*base, BIN_DAYS, BINS);
-        curves.push(Curve::measured(format!("prior, flat over {name}"), points(&shares)));
+        curves.push(FigureCurve::measured(format!("prior, flat over {name}"), points(&shares)));
     }
     let (name, title) = match population {
-        Population::Wide => ("6-wide", "Two intervals fitted to a wide population"),
-        Population::AsThePrior => ("6-as-the-prior", "Two intervals fitted to a population of their kind"),
+        SimulatedPopulation::Wide => ("6-wide", "Two intervals fitted to a wide population"),
+        SimulatedPopulation::AsThePrior => {
+            ("6-as-the-prior", "Two intervals fitted to a population of their kind")
+        }
     };
     let (across, up) =
         (Scale::linear("period, days").within(0.0, 30.0), Scale::linear("share of pages in 8 hours"));
@@ -323,13 +332,13 @@ fn spread(population: Population, seen: &Histogram, fitted: &[(TwoIntervals, Bas
 }
 
 fn with_and_without(
-    population: Population,
+    population: SimulatedPopulation,
     trials: &[Trial],
     fitted: &[(TwoIntervals, Base, &str)],
     table: &mut Numbers,
 ) -> Figure {
     let first = best(trials, &FIRST_DAYS.map(|(days, _)| days)).unwrap_or(PERIOD_DAYS);
-    let median = Sample(trials.iter().map(|trial| trial.period_days).collect()).median();
+    let median = ErrorSample(trials.iter().map(|trial| trial.period_days).collect()).median();
     let alike = TwoIntervals {
         changed_days: median * std::f64::consts::LN_2,
         unchanged_days: median * std::f64::consts::LN_2,
@@ -355,8 +364,8 @@ fn with_and_without(
         curves.push(error_curve(name, &errors));
     }
     let (name, title) = match population {
-        Population::Wide => ("7-wide", "Error with and without the prior, wide population"),
-        Population::AsThePrior => {
+        SimulatedPopulation::Wide => ("7-wide", "Error with and without the prior, wide population"),
+        SimulatedPopulation::AsThePrior => {
             ("7-as-the-prior", "Error with and without the prior, a population of its kind")
         }
     };
@@ -408,7 +417,7 @@ mod tests {
         assert!(wide("changed, days") > 100.0, "on the edge of the box: {}", wide("changed, days"));
         let of = |row: &str| errors.get(row, "mean").expect("a number");
         assert!(of("as the prior, prior over rates") < of("as the prior, no prior, rates' first"));
-        for population in Population::ALL.map(Population::name) {
+        for population in SimulatedPopulation::ALL.map(SimulatedPopulation::name) {
             let row = |method: &str| of(&format!("{population}, {method}"));
             assert!(row("two alike, median period") < row("no prior, best first"), "{population}");
         }

@@ -91,7 +91,7 @@ pub struct Figure {
     pub title: String,
     pub across: Scale,
     pub up: Scale,
-    pub curves: Vec<Curve>,
+    pub curves: Vec<FigureCurve>,
 }
 
 /// What an axis means.
@@ -122,16 +122,16 @@ impl Scale {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Curve {
+pub struct FigureCurve {
     pub name: String,
-    pub kind: Kind,
+    pub kind: CurveKind,
     pub points: Vec<Point>,
 }
 
 /// How a curve is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum CurveKind {
     Measured,
     /// What the others are held against: a truth, or a limit that theory tells.
     Reference,
@@ -155,23 +155,23 @@ impl Point {
     }
 }
 
-impl Curve {
+impl FigureCurve {
     fn measured(name: impl Into<String>, points: Vec<Point>) -> Self {
-        Self { name: name.into(), kind: Kind::Measured, points }
+        Self { name: name.into(), kind: CurveKind::Measured, points }
     }
 
     /// The same value everywhere between two places.
     fn level(name: impl Into<String>, from: f64, to: f64, value: f64) -> Self {
         let points = vec![Point::new(from, value), Point::new(to, value)];
-        Self { name: name.into(), kind: Kind::Reference, points }
+        Self { name: name.into(), kind: CurveKind::Reference, points }
     }
 }
 
 /// What the runs gave at one place.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Sample(Vec<f64>);
+struct ErrorSample(Vec<f64>);
 
-impl Sample {
+impl ErrorSample {
     fn add(&mut self, value: f64) {
         self.0.push(value);
     }
@@ -224,10 +224,10 @@ mod tests {
 
     #[test]
     fn samples_are_told_by_their_quantiles() {
-        let sample = Sample(vec![3.0, 1.0, 2.0, 4.0]);
+        let sample = ErrorSample(vec![3.0, 1.0, 2.0, 4.0]);
         assert_eq!((sample.mean(), sample.median()), (2.5, 2.5));
         assert_eq!(sample.quantiles([0.0, 1.0]), [1.0, 4.0]);
-        assert!(Sample::default().median().is_nan());
+        assert!(ErrorSample::default().median().is_nan());
     }
 
     #[test]

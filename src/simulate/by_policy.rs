@@ -9,7 +9,7 @@ use super::classes::{Class, Classes};
 use super::distinct::Distinct;
 use super::learning::Learning;
 use super::truth::Truth;
-use super::{Terms, best_pages};
+use super::{ReplayTerms, best_pages};
 use crate::fetch::visit::Outcome;
 use crate::observation::{Life, Standing};
 use crate::page::{HostId, Kin, PageId};
@@ -50,7 +50,7 @@ impl State {
 }
 
 impl<'a> ByPolicy<'a> {
-    pub fn new(policy: Box<dyn Policy>, truth: &'a Truth, terms: Terms) -> Self {
+    pub fn new(policy: Box<dyn Policy>, truth: &'a Truth, terms: ReplayTerms) -> Self {
         Self {
             learning: Learning::new(policy, truth, terms),
             states: Distinct::default(),

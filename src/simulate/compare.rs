@@ -13,14 +13,14 @@ use super::metric::{CycleFigures, Figures};
 use super::oracle::{ByOracle, Oracle, bound};
 use super::truth::Truth;
 use super::visit_credit::{ByCredit, CreditShares};
-use super::{ByPolicy, Chooser, Measuring, Terms, Ties, replay};
+use super::{ByPolicy, Chooser, Measuring, ReplayTerms, Ties, replay};
 use crate::dataset::{Dataset, Group};
 use crate::policy::registry::{self, LongevitySettings, PolicySettings, RuleScale};
 use crate::time::Age;
 
 /// Which replays are made.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct ComparePlan {
     /// Policies, oracles and shares by credit, by name.
     pub policies: Vec<String>,
     /// Shares of the pages that a cycle visits.
@@ -45,12 +45,12 @@ pub const BOUND: &str = "bound";
 
 /// How one policy did with one budget.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct CompareRow {
     pub policy: String,
     pub budget: f64,
     /// The plain mean over the groups.
-    pub mean: Interval,
-    pub groups: BTreeMap<String, Interval>,
+    pub mean: MeanInterval,
+    pub groups: BTreeMap<String, MeanInterval>,
     /// The cycles of the first order and fold, by group.
     #[serde(skip)]
     pub cycles: BTreeMap<String, Vec<CycleFigures>>,
@@ -58,14 +58,14 @@ pub struct Row {
 
 /// Means over folds and orders, and the half-widths of their 95 % confidence intervals.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Interval {
+pub struct MeanInterval {
     #[serde(flatten)]
     pub figures: Figures,
     pub off: Figures,
     pub samples: usize,
 }
 
-impl Interval {
+impl MeanInterval {
     fn of(samples: &[Figures]) -> Self {
         let spread = |of: fn(&Figures) -> f64| spread(&samples.iter().map(of).collect::<Vec<f64>>());
         let mean = |of: fn(&Figures) -> f64| spread(of).0;
@@ -126,9 +126,9 @@ pub fn check(name: &str) -> Result<(), String> {
 /// Replays every policy with every budget. `progress` is called with the number of replays that are done, and of all.
 pub fn compare(
     dataset: &Dataset,
-    plan: &Plan,
+    plan: &ComparePlan,
     progress: &(dyn Fn(usize, usize) + Sync),
-) -> Result<Vec<Row>, String> {
+) -> Result<Vec<CompareRow>, String> {
     for name in &plan.policies {
         check(name)?;
     }
@@ -189,7 +189,7 @@ fn take<'a, 'b>(next: &AtomicUsize, jobs: &'b [Job<'a>]) -> Option<(usize, &'b J
     jobs.get(at).map(|job| (at, job))
 }
 
-fn run(job: &Job<'_>, plan: &Plan) -> Vec<CycleFigures> {
+fn run(job: &Job<'_>, plan: &ComparePlan) -> Vec<CycleFigures> {
     let Job { group, order, fold, .. } = job;
     let mut pages = self::fold(group.pages.len(), plan.folds, *fold).0;
     if *order > 0 {
@@ -197,7 +197,7 @@ fn run(job: &Job<'_>, plan: &Plan) -> Vec<CycleFigures> {
     }
     let truth = Truth::of(group, &pages);
     let budget = plan.budgets.get(job.budget).copied().unwrap_or(0.05);
-    let terms = Terms {
+    let terms = ReplayTerms {
         budget,
         warm_up: plan.warm_up,
         step: group.step,
@@ -211,7 +211,7 @@ fn run(job: &Job<'_>, plan: &Plan) -> Vec<CycleFigures> {
 }
 
 /// Replays a policy, an oracle or a rule by credit, by its name, on pages of a group.
-pub fn replayed(name: &str, group: &Group, truth: &Truth, terms: &Terms) -> Vec<CycleFigures> {
+pub fn replayed(name: &str, group: &Group, truth: &Truth, terms: &ReplayTerms) -> Vec<CycleFigures> {
     if name == BOUND {
         return vec![CycleFigures::of_staleness(bound(truth, terms).staleness)];
     }
@@ -239,7 +239,12 @@ pub fn replayed(name: &str, group: &Group, truth: &Truth, terms: &Terms) -> Vec<
     }
 }
 
-fn rows(plan: &Plan, groups: &[&Group], jobs: &[Job<'_>], results: &[Option<Vec<CycleFigures>>]) -> Vec<Row> {
+fn rows(
+    plan: &ComparePlan,
+    groups: &[&Group],
+    jobs: &[Job<'_>],
+    results: &[Option<Vec<CycleFigures>>],
+) -> Vec<CompareRow> {
     let mut rows = Vec::new();
     for (budget, share) in plan.budgets.iter().enumerate() {
         for (policy, name) in plan.policies.iter().enumerate() {
@@ -257,16 +262,16 @@ fn rows(plan: &Plan, groups: &[&Group], jobs: &[Job<'_>], results: &[Option<Vec<
                     cycles.insert(job.group.name.clone(), result.clone());
                 }
             }
-            let macros: Vec<Figures> = by_sample.values().map(|of| Interval::of(of).figures).collect();
+            let macros: Vec<Figures> = by_sample.values().map(|of| MeanInterval::of(of).figures).collect();
             let groups = groups.iter().filter_map(|group| {
                 let samples = by_group.get(&group.name)?;
-                Some((group.name.clone(), Interval::of(samples)))
+                Some((group.name.clone(), MeanInterval::of(samples)))
             });
             let groups = groups.collect();
-            rows.push(Row {
+            rows.push(CompareRow {
                 policy: name.clone(),
                 budget: *share,
-                mean: Interval::of(&macros),
+                mean: MeanInterval::of(&macros),
                 groups,
                 cycles,
             });

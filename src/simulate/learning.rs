@@ -5,13 +5,13 @@
 
 use std::collections::HashMap;
 
-use super::Terms;
+use super::ReplayTerms;
 use super::distinct::Distinct;
 use super::measured_visit::MeasuredVisit;
 use super::truth::Truth;
 use crate::change::profile::Profiles;
 use crate::estimate::Seen;
-use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
+use crate::estimate::censored::{KEPT_LENGTHS, VisitHistory as Intervals};
 use crate::estimate::gamma::Gamma;
 use crate::estimate::priors::{GroupBy, Prior, PriorKind, Priors, is_time_to_fit};
 use crate::page::HostId;
@@ -34,7 +34,7 @@ const ROOT: u32 = 0;
 /// A policy and its memories of all pages.
 pub(super) struct Learning<'a> {
     pub(super) policy: Box<dyn Policy>,
-    pub(super) terms: Terms,
+    pub(super) terms: ReplayTerms,
     pub(super) truth: &'a Truth,
     pub(super) looks_at: LooksAt,
     nodes: Vec<Node>,
@@ -54,7 +54,7 @@ pub(super) struct Learning<'a> {
 }
 
 impl<'a> Learning<'a> {
-    pub(super) fn new(policy: Box<dyn Policy>, truth: &'a Truth, terms: Terms) -> Self {
+    pub(super) fn new(policy: Box<dyn Policy>, truth: &'a Truth, terms: ReplayTerms) -> Self {
         let pages = truth.pages();
         let mut looks_at = policy.looks_at();
         looks_at.divergence &= truth.has_fragments();

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use super::Terms;
+use super::ReplayTerms;
 use super::truth::Truth;
 use crate::change::VersionId;
 use crate::change::divergence::Divergence;
@@ -20,7 +20,7 @@ impl MeasuredVisit {
     /// Measures a page at `cycle`, whose copy was taken at `last`. For a first copy both are the same.
     pub fn of(
         truth: &Truth,
-        terms: &Terms,
+        terms: &ReplayTerms,
         profiles: &mut Profiles,
         page: u32,
         last: u32,

@@ -34,7 +34,7 @@ use visit_credit::ByCredit;
 
 /// How a replay is run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Terms {
+pub struct ReplayTerms {
     /// The share of the competing pages that a cycle visits.
     pub budget: f64,
     /// Cycles after a page's first copy in which it is visited without having to compete.
@@ -76,7 +76,7 @@ pub enum Ties {
     LowerFirst,
 }
 
-impl Terms {
+impl ReplayTerms {
     /// Visits of a cycle in which `pages` pages compete: at least one, if there is a page.
     pub fn visits(&self, pages: usize) -> usize {
         if pages == 0 { 0 } else { ((self.budget * pages as f64 + 0.5).floor() as usize).clamp(1, pages) }
@@ -140,7 +140,7 @@ impl Chooser<'_> {
 }
 
 /// Replays a recording. Gives the figures of each moment at which pages compete; between cycles copies only age.
-pub fn replay(truth: &Truth, chooser: &mut Chooser<'_>, terms: &Terms) -> Vec<CycleFigures> {
+pub fn replay(truth: &Truth, chooser: &mut Chooser<'_>, terms: &ReplayTerms) -> Vec<CycleFigures> {
     replay_telling(truth, chooser, terms, &mut |_, _| {})
 }
 
@@ -148,7 +148,7 @@ pub fn replay(truth: &Truth, chooser: &mut Chooser<'_>, terms: &Terms) -> Vec<Cy
 fn replay_telling(
     truth: &Truth,
     chooser: &mut Chooser<'_>,
-    terms: &Terms,
+    terms: &ReplayTerms,
     told: &mut dyn FnMut(u32, &[u32]),
 ) -> Vec<CycleFigures> {
     let events = truth.events();

@@ -5,7 +5,7 @@
 //! is the least staleness that any schedule with this budget can reach (Lagrangian duality).
 
 use super::truth::Truth;
-use super::{Terms, best_pages};
+use super::{ReplayTerms, best_pages};
 use crate::longevity::since_refresh::SinceRefresh;
 
 /// An oracle, by what it knows.
@@ -63,7 +63,7 @@ impl Oracle {
 pub struct ByOracle<'a> {
     oracle: Oracle,
     truth: &'a Truth,
-    terms: Terms,
+    terms: ReplayTerms,
     /// For each page: its last visit.
     last: Vec<u32>,
     competing: Vec<u32>,
@@ -77,7 +77,7 @@ const LAST: f64 = -1e9;
 
 impl<'a> ByOracle<'a> {
     /// Makes an oracle ready.
-    pub fn new(oracle: Oracle, truth: &'a Truth, terms: Terms) -> Self {
+    pub fn new(oracle: Oracle, truth: &'a Truth, terms: ReplayTerms) -> Self {
         let pages = 0..truth.pages() as u32;
         let curves = match oracle {
             Oracle::KnownCurve => pages.clone().map(|page| curve(truth, page, false)).collect(),
@@ -181,7 +181,7 @@ struct Future {
 }
 
 impl Future {
-    fn of(truth: &Truth, page: u32, terms: &Terms) -> Self {
+    fn of(truth: &Truth, page: u32, terms: &ReplayTerms) -> Self {
         let first = first_of(truth, page, terms);
         let texts = truth.steps(page).iter().map(|step| step.text + 1).max().unwrap_or(1);
         let live = (first..truth.cycles).map(|cycle| truth.text(page, cycle)).collect();
@@ -225,7 +225,7 @@ struct PagePlan {
 const SAME_LOSS: f64 = 1e-9;
 
 impl PagePlan {
-    fn of(truth: &Truth, page: u32, terms: &Terms, price: f64) -> Self {
+    fn of(truth: &Truth, page: u32, terms: &ReplayTerms, price: f64) -> Self {
         let future = Future::of(truth, page, terms);
         let mut left = Vec::with_capacity((future.live.len() + 1) * future.texts);
         future.backwards(price, |row| left.extend_from_slice(row));
@@ -244,7 +244,7 @@ impl PagePlan {
 }
 
 /// The first moment at which a page competes.
-fn first_of(truth: &Truth, page: u32, terms: &Terms) -> u32 {
+fn first_of(truth: &Truth, page: u32, terms: &ReplayTerms) -> u32 {
     truth.born.get(page as usize).copied().unwrap_or(0) + (terms.warm_up + 1) * terms.every
 }
 
@@ -263,7 +263,7 @@ pub struct Bound {
 }
 
 /// Finds the bound. At any price it is the cost of an optimal plan, less the price of the visits that the budget allows.
-pub fn bound(truth: &Truth, terms: &Terms) -> Bound {
+pub fn bound(truth: &Truth, terms: &ReplayTerms) -> Bound {
     let first = |page: u32| first_of(truth, page, terms);
     let pages = 0..truth.pages() as u32;
     let competing = |cycle: u32| pages.clone().filter(|page| first(*page) <= cycle).count();

@@ -204,11 +204,11 @@ impl Spec {
         let text = self.fragments - adverts;
         let changing = (text as f64 * share) as usize;
         let at_once = if scrolls { changing / ITEMS } else { changing };
-        let mut parts = vec![Part { from: 0, to: changing, at_once, changes }];
+        let mut parts = vec![SyntheticPart { from: 0, to: changing, at_once, changes }];
         if has_adverts {
             let rate = ADVERT_RATE * (ADVERT_SPREAD * normal(random)).exp();
             let changes = self.changes(rate, random);
-            parts.push(Part { from: text, to: self.fragments, at_once: adverts, changes });
+            parts.push(SyntheticPart { from: text, to: self.fragments, at_once: adverts, changes });
         }
         let sorted = |held: &[u64]| {
             let mut hashes = held.to_vec();
@@ -233,7 +233,7 @@ impl Spec {
 }
 
 /// A part of a page that changes by itself.
-struct Part {
+struct SyntheticPart {
     from: usize,
     to: usize,
     /// Fragments that a change replaces.

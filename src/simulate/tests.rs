@@ -44,16 +44,16 @@ pub(super) fn group_of(histories: &[String]) -> Group {
     }
 }
 
-pub(super) fn terms_of(group: &Group, budget: f64, warm_up: u32, ties: Ties) -> Terms {
+pub(super) fn terms_of(group: &Group, budget: f64, warm_up: u32, ties: Ties) -> ReplayTerms {
     let measuring = Measuring::default();
-    Terms { budget, warm_up, step: group.step, every: 1, start: group.start, ties, measuring }
+    ReplayTerms { budget, warm_up, step: group.step, every: 1, start: group.start, ties, measuring }
 }
 
 pub(super) fn in_order(group: &Group) -> Vec<u32> {
     (0..group.pages.len() as u32).collect()
 }
 
-fn by<'a>(policy: Box<dyn Policy>, truth: &'a Truth, terms: Terms) -> Chooser<'a> {
+fn by<'a>(policy: Box<dyn Policy>, truth: &'a Truth, terms: ReplayTerms) -> Chooser<'a> {
     Chooser::Policy(ByPolicy::new(policy, truth, terms))
 }
 
@@ -61,7 +61,7 @@ fn by<'a>(policy: Box<dyn Policy>, truth: &'a Truth, terms: Terms) -> Chooser<'a
 fn replay_with_picks(
     truth: &Truth,
     policy: Box<dyn Policy>,
-    terms: Terms,
+    terms: ReplayTerms,
 ) -> (Vec<CycleFigures>, Vec<Vec<u32>>) {
     let mut picks = Vec::new();
     let mut told = |_: u32, chosen: &[u32]| picks.push(chosen.to_vec());
@@ -150,7 +150,7 @@ fn texts_that_come_back_are_fresh_again_and_fragments_say_how_far() {
 /// Chooses by the live scheduler, page by page. All pages are born at cycle 0.
 struct Live<'a> {
     policy: Box<dyn Policy>,
-    terms: Terms,
+    terms: ReplayTerms,
     truth: &'a Truth,
     states: Vec<PageState>,
     profiles: Vec<Profiles>,
@@ -158,7 +158,7 @@ struct Live<'a> {
 
 impl<'a> Live<'a> {
     /// After the warm-up.
-    fn new(policy: Box<dyn Policy>, truth: &'a Truth, terms: Terms) -> Self {
+    fn new(policy: Box<dyn Policy>, truth: &'a Truth, terms: ReplayTerms) -> Self {
         let at = terms.start;
         let state = |page: usize| PageState {
             kin: truth.kin[page],
@@ -276,7 +276,7 @@ fn between_cycles_copies_only_age() {
     // Two moments a cycle: page 0 changes at the third moment and at the seventh, page 1 never.
     let group = group_of(&["00100010".to_owned(), "00000000".to_owned()]);
     let truth = Truth::of(&group, &in_order(&group));
-    let terms = Terms { every: 2, ..terms_of(&group, 0.5, 0, Ties::OlderFirst) };
+    let terms = ReplayTerms { every: 2, ..terms_of(&group, 0.5, 0, Ties::OlderFirst) };
     let policy = find("age", &PolicySettings::default()).expect("a policy");
     let all = replay(&truth, &mut by(policy, &truth, terms), &terms);
     let facts: Vec<_> =

@@ -15,7 +15,7 @@ use crate::page::Kin;
 #[derive(Debug)]
 pub struct Truth {
     /// The steps of all pages, page after page.
-    steps: Vec<Step>,
+    steps: Vec<TruthStep>,
     /// Where the steps of each page begin, and the end of the last.
     starts: Vec<u32>,
     /// For each page: bit c is set if another text begins at cycle c. Empty if there are more cycles than bits, or if a text
@@ -31,7 +31,7 @@ pub struct Truth {
 
 /// From this cycle on the page has this text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct TruthStep {
     pub cycle: u32,
     pub text: u32,
 }
@@ -52,7 +52,7 @@ impl Truth {
         for page in order.iter().filter_map(|at| group.pages.get(*at as usize)) {
             match &page.history {
                 History::Bits(bits) => {
-                    truth.steps.push(Step { cycle: page.born, text: 0 });
+                    truth.steps.push(TruthStep { cycle: page.born, text: 0 });
                     truth.push_bits(page.born, bits);
                     truth.distances.texts.push(Vec::new());
                 }
@@ -60,7 +60,7 @@ impl Truth {
                     let mut last = None;
                     for (cycle, text) in from {
                         if last != Some(*text) {
-                            truth.steps.push(Step { cycle: *cycle, text: *text });
+                            truth.steps.push(TruthStep { cycle: *cycle, text: *text });
                         }
                         last = Some(*text);
                     }
@@ -102,7 +102,7 @@ impl Truth {
                 left &= left - 1;
                 if cycle < self.cycles {
                     text += 1;
-                    self.steps.push(Step { cycle, text });
+                    self.steps.push(TruthStep { cycle, text });
                 }
             }
         }
@@ -113,7 +113,7 @@ impl Truth {
     }
 
     /// The steps of a page, in order of cycles.
-    pub fn steps(&self, page: u32) -> &[Step] {
+    pub fn steps(&self, page: u32) -> &[TruthStep] {
         let at = |page: usize| self.starts.get(page).copied().unwrap_or(0) as usize;
         self.steps.get(at(page as usize)..at(page as usize + 1)).unwrap_or(&[])
     }

@@ -7,7 +7,7 @@
 
 use super::learning::Learning;
 use super::truth::Truth;
-use super::{Terms, best_pages};
+use super::{ReplayTerms, best_pages};
 use crate::page::{HostId, PageId};
 use crate::policy::allocation::{Objective, VisitTerms, Watched, optimal_under};
 use crate::policy::{PageState, Policy};
@@ -73,7 +73,7 @@ fn proportional(rates: &[f64], visits: f64) -> Vec<f64> {
 /// The credit of all pages of a replay.
 pub struct ByCredit<'a> {
     shares: CreditShares,
-    terms: Terms,
+    terms: ReplayTerms,
     learning: Learning<'a>,
     /// For each page: its changes a cycle; its credit, once it competes.
     rates: Vec<f64>,
@@ -82,7 +82,7 @@ pub struct ByCredit<'a> {
 
 impl<'a> ByCredit<'a> {
     /// Change rates are those that the policy learns.
-    pub fn new(shares: CreditShares, policy: Box<dyn Policy>, truth: &'a Truth, terms: Terms) -> Self {
+    pub fn new(shares: CreditShares, policy: Box<dyn Policy>, truth: &'a Truth, terms: ReplayTerms) -> Self {
         let pages = truth.pages();
         Self {
             shares,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use freshet::observation::Life;
 use freshet::page::{HostId, Kin, PageId};
-use freshet::policy::registry::{ALL, DEFAULT, PolicySettings, Row, find};
+use freshet::policy::registry::{ALL, DEFAULT, PolicyRow, PolicySettings, find};
 use freshet::policy::{Apart, Learnt, Lesson, PageMemory, PageState, Policy, Survey, Yield, score};
 use freshet::time::{Age, Timestamp};
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn policy(name: &str) -> Box<dyn Policy> {
 
 /// Every row, and rows that take an estimator with some of them.
 fn names() -> Vec<String> {
-    let with = |row: &Row| {
+    let with = |row: &PolicyRow| {
         let estimators = ESTIMATORS.iter().filter(|_| row.takes_estimator());
         estimators.map(|estimator| format!("{}:{estimator}", row.name)).collect::<Vec<_>>()
     };

@@ -11,7 +11,7 @@ use freshet::store::{self, StoreError, VersionId};
 
 use super::super::diff::deadline;
 use super::place::Place;
-use super::{Contender, Ran};
+use super::{DemoContender, Ran};
 
 /// Changed pages that are shown: at most one of each behaviour.
 const MOST_CHANGES: usize = 3;
@@ -30,16 +30,16 @@ pub(super) struct Account {
     pub seconds: f64,
     /// Days of the web from the end of the first crawl to the end.
     pub days: f64,
-    pub first_crawl: Spent,
+    pub first_crawl: DemoSpent,
     /// The first crawl's copy, had nothing been visited again.
-    pub left_alone: Standing,
+    pub left_alone: DemoStanding,
     pub contenders: Vec<Judged>,
     /// Commands to try.
     pub next: Vec<Next>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(super) struct Spent {
+pub(super) struct DemoSpent {
     pub requests: u64,
     pub bytes: u64,
     pub fetched: u64,
@@ -49,7 +49,7 @@ pub(super) struct Spent {
 
 /// How a store stands at the end (`now`), and in the mean since the first crawl ended (`past`).
 #[derive(Debug, Serialize)]
-pub(super) struct Standing {
+pub(super) struct DemoStanding {
     pub all: ScoreGroup,
     pub behaviours: Vec<ScoreGroup>,
 }
@@ -59,11 +59,11 @@ pub(super) struct Judged {
     pub policy: String,
     pub store: String,
     #[serde(flatten)]
-    pub spent: Spent,
+    pub spent: DemoSpent,
     #[serde(flatten)]
-    pub standing: Standing,
+    pub standing: DemoStanding,
     pub by_cycle: Vec<JudgedCycle>,
-    pub changes: Vec<Change>,
+    pub changes: Vec<ShownChange>,
 }
 
 #[derive(Debug, Serialize)]
@@ -72,14 +72,14 @@ pub(super) struct JudgedCycle {
     /// Of the web, when the cycle had ended.
     pub day: f64,
     #[serde(flatten)]
-    pub spent: Spent,
+    pub spent: DemoSpent,
     #[serde(flatten)]
     pub figures: ScoreFigures,
 }
 
 /// What one visit found changed.
 #[derive(Debug, Serialize)]
-pub(super) struct Change {
+pub(super) struct ShownChange {
     pub url: String,
     pub behaviour: &'static str,
     pub words_removed: usize,
@@ -95,13 +95,13 @@ pub(super) struct Next {
     pub command: String,
 }
 
-impl Spent {
+impl DemoSpent {
     fn of(counts: &Counts) -> Self {
         let Counts { requests, bytes, fetched, changed, new, .. } = *counts;
         Self { requests, bytes, fetched, changed, new }
     }
 
-    fn add(&mut self, other: &Spent) {
+    fn add(&mut self, other: &DemoSpent) {
         self.requests += other.requests;
         self.bytes += other.bytes;
         self.fetched += other.fetched;
@@ -128,10 +128,10 @@ impl Account {
             if left_alone.is_none() {
                 let first = until(&pasts, since);
                 let scores = judge(&ran.web, &first, since, now, &mut ask)?;
-                left_alone = Some(Standing { all: scores.all, behaviours: scores.behaviours });
+                left_alone = Some(DemoStanding { all: scores.all, behaviours: scores.behaviours });
             }
             let scores = judge(&ran.web, &pasts, since, now, &mut ask)?;
-            let standing = Standing { all: scores.all, behaviours: scores.behaviours };
+            let standing = DemoStanding { all: scores.all, behaviours: scores.behaviours };
             let (spent, by_cycle) = by_cycle(ran, contender, &pasts, &mut ask)?;
             let changes = changes(&ran.web, &pasts, now, &mut ask)?;
             let store = place.store(&contender.policy).display().to_string();
@@ -150,8 +150,8 @@ impl Account {
             cycles: course.cycles,
             seconds: ran.took.as_secs_f64(),
             days: (now - since) / course.day.as_secs_f64(),
-            first_crawl: Spent::of(&ran.first),
-            left_alone: left_alone.unwrap_or_else(|| Standing { all: nobody(), behaviours: Vec::new() }),
+            first_crawl: DemoSpent::of(&ran.first),
+            left_alone: left_alone.unwrap_or_else(|| DemoStanding { all: nobody(), behaviours: Vec::new() }),
             next: next(ran, contenders.first()),
             contenders,
         })
@@ -175,17 +175,17 @@ fn until(pasts: &Pasts, end: f64) -> Pasts {
 
 fn by_cycle(
     ran: &Ran,
-    contender: &Contender,
+    contender: &DemoContender,
     pasts: &Pasts,
     ask: &mut JudgedTexts<'_, StoreError>,
-) -> Result<(Spent, Vec<JudgedCycle>), StoreError> {
+) -> Result<(DemoSpent, Vec<JudgedCycle>), StoreError> {
     let ends = contender.cycles.iter().map(|cycle| cycle.ended.seconds()).collect();
     let points = judge_at(&ran.web, pasts, ran.first_ended.seconds(), ends, ask)?;
     let day = ran.course.day.as_secs_f64();
-    let mut all = Spent::default();
+    let mut all = DemoSpent::default();
     let mut judged = Vec::new();
     for (place, (cycle, point)) in contender.cycles.iter().zip(points).enumerate() {
-        let spent = Spent::of(&cycle.counts);
+        let spent = DemoSpent::of(&cycle.counts);
         all.add(&spent);
         let day = (point.at - ran.first_ended.seconds()) / day;
         judged.push(JudgedCycle { cycle: place + 1, day, spent, figures: point.figures });
@@ -199,8 +199,8 @@ fn changes(
     pasts: &Pasts,
     now: f64,
     ask: &mut JudgedTexts<'_, StoreError>,
-) -> Result<Vec<Change>, StoreError> {
-    let mut largest: Vec<Change> = Vec::new();
+) -> Result<Vec<ShownChange>, StoreError> {
+    let mut largest: Vec<ShownChange> = Vec::new();
     let mut urls: Vec<_> = pasts.iter().collect();
     urls.sort_by_key(|(url, _)| *url);
     for (url, past) in urls {
@@ -220,7 +220,7 @@ fn changes(
             continue;
         }
         let hunks = diff.replaced();
-        let change = Change { url: url.clone(), behaviour, words_removed, words_added, hunks, diff };
+        let change = ShownChange { url: url.clone(), behaviour, words_removed, words_added, hunks, diff };
         match known {
             Some(known) => *known = change,
             None => largest.push(change),

@@ -8,7 +8,7 @@ use freshet::model_web::judge::score::{ScoreFigures, ScoreGroup};
 use freshet::report::diff::{coloured, plain};
 use freshet::report::{Align, Table, bytes, number, span};
 
-use super::account::{Account, Change, Judged, Next, Standing};
+use super::account::{Account, DemoStanding, Judged, Next, ShownChange};
 
 /// Columns of a diff.
 const WIDTH: usize = 98;
@@ -96,7 +96,7 @@ fn gain(account: &Account) -> String {
 }
 
 /// The store, next to what the first crawl's copy would be worth.
-fn by_behaviour(kept: &Standing, left: &Standing) -> String {
+fn by_behaviour(kept: &DemoStanding, left: &DemoStanding) -> String {
     let mut table = Table::new(&[
         ("pages", Align::Left),
         ("", Align::Right),
@@ -162,7 +162,7 @@ fn contest(account: &Account) -> String {
     format!("\nThe policies, on the same web with the same budget\n{}", table.render())
 }
 
-fn changes(changes: &[Change]) -> String {
+fn changes(changes: &[ShownChange]) -> String {
     if changes.is_empty() {
         return String::new();
     }

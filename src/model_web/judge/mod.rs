@@ -129,7 +129,7 @@ fn made<E>(
 ) -> Result<(), E> {
     let site = Site::new(spec, witness.host);
     for place in 0..spec.pages {
-        let mut look = Look { witness, site: &site, texts: HeldTexts::default() };
+        let mut look = JudgedMoment { witness, site: &site, texts: HeldTexts::default() };
         look.living(place, pasts, since, board, ask)?;
     }
     let prefix = format!("{}/", witness.origin);
@@ -201,13 +201,13 @@ fn behaviour(mix: &Mix) -> &'static str {
 }
 
 /// The page of one place, from moment to moment.
-struct Look<'a> {
+struct JudgedMoment<'a> {
     witness: &'a Witness,
     site: &'a Site<'a>,
     texts: HeldTexts,
 }
 
-impl Look<'_> {
+impl JudgedMoment<'_> {
     fn living<E>(
         &mut self,
         place: u32,

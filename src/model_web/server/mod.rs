@@ -59,7 +59,7 @@ pub enum ServerError {
 
 /// The source of the hosts' answers.
 #[derive(Clone, Debug)]
-enum ServedWeb {
+enum WebSource {
     Model(Arc<WebSpec>),
     Recording(Arc<Recording>),
 }
@@ -67,7 +67,7 @@ enum ServedWeb {
 /// A web that listens, and answers once it is served.
 #[derive(Debug)]
 pub struct Server {
-    source: ServedWeb,
+    source: WebSource,
     clock: Clock,
     hosts: Vec<(TcpListener, Arc<str>)>,
 }
@@ -76,16 +76,16 @@ impl Server {
     /// Listens on all hosts' addresses. Port 0 takes one that is free on all of them.
     pub async fn bind(spec: WebSpec, hosts: u32, port: u16, clock: Clock) -> Result<Self, ServerError> {
         spec.check()?;
-        Self::listening(ServedWeb::Model(Arc::new(spec)), hosts, port, clock).await
+        Self::listening(WebSource::Model(Arc::new(spec)), hosts, port, clock).await
     }
 
     /// Listens on an address for each group of a recording.
     pub async fn replay(recording: Recording, port: u16, clock: Clock) -> Result<Self, ServerError> {
         let hosts = u32::try_from(recording.groups.len()).unwrap_or(u32::MAX);
-        Self::listening(ServedWeb::Recording(Arc::new(recording)), hosts, port, clock).await
+        Self::listening(WebSource::Recording(Arc::new(recording)), hosts, port, clock).await
     }
 
-    async fn listening(source: ServedWeb, hosts: u32, port: u16, clock: Clock) -> Result<Self, ServerError> {
+    async fn listening(source: WebSource, hosts: u32, port: u16, clock: Clock) -> Result<Self, ServerError> {
         if !(1..=MOST_HOSTS).contains(&hosts) {
             return Err(ServerError::Hosts(hosts));
         }
@@ -139,7 +139,7 @@ pub(super) fn address(host: u32) -> Ipv4Addr {
 /// One host, and what it needs to answer.
 #[derive(Clone)]
 struct Door {
-    source: ServedWeb,
+    source: WebSource,
     clock: Clock,
     host: u32,
     origin: Arc<str>,
@@ -189,9 +189,9 @@ impl Door {
         let (head, _) = request.into_parts();
         let now = Timestamp::now();
         let is_long = match &self.source {
-            ServedWeb::Model(_) => model_answer::is_long(head.uri.path()),
+            WebSource::Model(_) => model_answer::is_long(head.uri.path()),
             // Contents come from a file and have to be unpacked.
-            ServedWeb::Recording(_) => true,
+            WebSource::Recording(_) => true,
         };
         let mut answer = if is_long {
             // Not where others wait for their answers.
@@ -208,11 +208,11 @@ impl Door {
     fn answer_at(&self, head: &Parts, now: Timestamp) -> HttpAnswer {
         let (clock, origin) = (self.clock, &*self.origin);
         match &self.source {
-            ServedWeb::Model(spec) => {
+            WebSource::Model(spec) => {
                 let desk = ModelDesk { site: Site::new(spec, self.host), clock, origin, now };
                 desk.answer(&head.method, &head.uri, &head.headers)
             }
-            ServedWeb::Recording(recording) => match recording.groups.get(self.host as usize) {
+            WebSource::Recording(recording) => match recording.groups.get(self.host as usize) {
                 Some(group) => {
                     let desk = RecordedDesk { recording, group, host: self.host, clock, origin, now };
                     desk.answer(&head.method, &head.uri, &head.headers)

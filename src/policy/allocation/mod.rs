@@ -20,27 +20,27 @@ use solve::crawl_rate;
 
 /// Best for freshness, with visits at random moments.
 pub(super) fn make_optimal(request: &PolicyRequest<'_>) -> Made {
-    CrawlRate::of(request, Allocation::Optimal(Objective::Poisson), Moments::Random)
+    CrawlRate::of(request, Allocation::Optimal(Objective::Poisson), RateMoments::Random)
 }
 
 /// Best for freshness, with visits at even distances.
 pub(super) fn make_optimal_periodic(request: &PolicyRequest<'_>) -> Made {
-    CrawlRate::of(request, Allocation::Optimal(Objective::Periodic), Moments::Even)
+    CrawlRate::of(request, Allocation::Optimal(Objective::Periodic), RateMoments::Even)
 }
 
 /// The least harmonic cost of unseen changes.
 pub(super) fn make_harmonic(request: &PolicyRequest<'_>) -> Made {
-    CrawlRate::of(request, Allocation::Optimal(Objective::Harmonic), Moments::Random)
+    CrawlRate::of(request, Allocation::Optimal(Objective::Harmonic), RateMoments::Random)
 }
 
 /// Visits in proportion to changes.
 pub(super) fn make_proportional(request: &PolicyRequest<'_>) -> Made {
-    CrawlRate::of(request, Allocation::Proportional, Moments::Random)
+    CrawlRate::of(request, Allocation::Proportional, RateMoments::Random)
 }
 
 /// The same rate for all pages.
 pub(super) fn make_uniform(request: &PolicyRequest<'_>) -> Made {
-    CrawlRate::of(request, Allocation::Uniform, Moments::Random)
+    CrawlRate::of(request, Allocation::Uniform, RateMoments::Random)
 }
 
 /// How the budget is divided among pages.
@@ -56,7 +56,7 @@ enum Allocation {
 
 /// The moments of the visits to a page that should be visited p times a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Moments {
+enum RateMoments {
     /// Whenever 1/p has passed.
     Even,
     /// After a time drawn from an exponential distribution with mean 1/p.
@@ -68,7 +68,7 @@ struct CrawlRate {
     name: String,
     learner: Learner,
     allocation: Allocation,
-    moments: Moments,
+    moments: RateMoments,
     /// The worth of one more visit a day; for `Proportional`, visits per change. `None`: there is no budget, and all pages are
     /// visited.
     multiplier: Option<f64>,
@@ -81,7 +81,7 @@ struct CrawlRate {
 const SHARE_FOR_ALL: f64 = 0.05;
 
 impl CrawlRate {
-    fn of(request: &PolicyRequest<'_>, allocation: Allocation, moments: Moments) -> Made {
+    fn of(request: &PolicyRequest<'_>, allocation: Allocation, moments: RateMoments) -> Made {
         let (name, learner) = (request.name.to_owned(), request.learner()?);
         Ok(Box::new(Self { name, learner, allocation, moments, multiplier: None, least: 0.0 }))
     }
@@ -121,7 +121,7 @@ impl Policy for CrawlRate {
             Fact::new("visits_a_day", "worth a visit {}", rate, Unit::PerDay)
                 .told_as("its share of the budget is a visit {}")
         });
-        let drawn = (self.moments == Moments::Random).then(Fact::drawn);
+        let drawn = (self.moments == RateMoments::Random).then(Fact::drawn);
         Reason::of([estimate].into_iter().chain(visits).chain(drawn))
     }
 
@@ -161,7 +161,7 @@ impl Policy for CrawlRate {
     }
 
     fn looks_at(&self) -> LooksAt {
-        let draw = (self.moments == Moments::Random).then_some(Draw::EachVisit);
+        let draw = (self.moments == RateMoments::Random).then_some(Draw::EachVisit);
         LooksAt { draw, ..LooksAt::default() }
     }
 }

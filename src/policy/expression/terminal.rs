@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::bias_reduced;
-use crate::estimate::weighted::Weights;
+use crate::estimate::weighted::VisitWeights;
 use crate::policy::traces::Traces;
 
 /// A fact about a page.
@@ -151,9 +151,9 @@ impl Terminal {
             Self::Waiting => facts.waiting,
             Self::Cg => bias_reduced::ratio(visits, changes),
             Self::Nad => of_visits(changes),
-            Self::Sad => facts.traces.share(Weights::Last),
-            Self::Aad => facts.traces.share(Weights::Linear),
-            Self::Gad => facts.traces.share(Weights::Doubling),
+            Self::Sad => facts.traces.share(VisitWeights::Last),
+            Self::Aad => facts.traces.share(VisitWeights::Linear),
+            Self::Gad => facts.traces.share(VisitWeights::Doubling),
             Self::Gamma => facts.traces.rate() * facts.cycle_days,
             Self::Quiet => facts.traces.quiet_days() / facts.cycle_days + facts.waiting,
             Self::Age => facts.age,

@@ -60,7 +60,7 @@ impl From<&Replaced> for Sums {
 
 /// Pages of one kind.
 #[derive(Debug, Default)]
-struct Kind {
+struct KinKind {
     sums: Sums,
     /// The number of pages that are kept one by one.
     rows: usize,
@@ -75,7 +75,7 @@ struct Event {
     expected: f32,
 }
 
-impl Kind {
+impl KinKind {
     /// The sums (found, expected) of the visits after a moment.
     fn after(&self, moment: Timestamp) -> (f64, f64) {
         let later = self.events.partition_point(|event| event.at > moment);
@@ -86,7 +86,7 @@ impl Kind {
 
 /// A page that is kept by itself.
 #[derive(Clone, Debug)]
-struct Row {
+struct KinRow {
     /// Indices into the kinds, and of the site into the evidence.
     section: u32,
     name: u32,
@@ -102,7 +102,7 @@ type Places = ByHash<u32, u32>;
 /// All kinds of a collection.
 #[derive(Debug)]
 pub(super) struct Kinship {
-    kinds: Vec<Kind>,
+    kinds: Vec<KinKind>,
     sections: Places,
     names: Places,
     sites: Places,
@@ -142,9 +142,9 @@ impl Default for Kinship {
 
 /// Gathers pages one by one.
 #[derive(Debug, Default)]
-pub(super) struct Gathering {
+pub(super) struct KinGathering {
     kinship: Kinship,
-    rows: Vec<Row>,
+    rows: Vec<KinRow>,
     all: Sums,
     visits: f64,
     /// Σ d and Σ d² of last visits.
@@ -154,7 +154,7 @@ pub(super) struct Gathering {
     every: usize,
 }
 
-impl Gathering {
+impl KinGathering {
     /// Adds `count` pages that are alike in all of this.
     pub(super) fn add(
         &mut self,
@@ -168,7 +168,7 @@ impl Gathering {
         let Kinship { kinds, sections, names, sites, evidence, .. } = &mut self.kinship;
         let mut place = |places: &mut Places, key: u32| {
             *places.entry(key).or_insert_with(|| {
-                kinds.push(Kind::default());
+                kinds.push(KinKind::default());
                 kinds.len() as u32 - 1
             })
         };
@@ -189,7 +189,7 @@ impl Gathering {
             self.jumps = (self.jumps.0 + found * count, self.jumps.1 + found * found * count);
         }
         if self.seen.is_multiple_of(self.every.max(1)) {
-            self.rows.push(Row { section, name, site, count, seen_at, replaced: *replaced });
+            self.rows.push(KinRow { section, name, site, count, seen_at, replaced: *replaced });
             if self.rows.len() >= MOST_ROWS {
                 self.every = 2 * self.every.max(1);
                 let mut at = 0_usize;
@@ -268,7 +268,7 @@ impl Kinship {
         (ratio(section) * ratio(name)).clamp(CLOCK_BOUNDS.0, CLOCK_BOUNDS.1)
     }
 
-    fn kind(&self, at: u32) -> Option<&Kind> {
+    fn kind(&self, at: u32) -> Option<&KinKind> {
         self.kinds.get(at as usize)
     }
 
@@ -277,7 +277,7 @@ impl Kinship {
     }
 
     /// Chooses the strength that predicts the last visits best, each visit from those before it.
-    fn choose_strength(&mut self, rows: &[Row], mean_days: f64) {
+    fn choose_strength(&mut self, rows: &[KinRow], mean_days: f64) {
         let every = (rows.len() * Replaced::RECENT).div_ceil(MOST_TRIED).max(1);
         let some = || rows.iter().step_by(every);
         let mut best = f64::NEG_INFINITY;
@@ -305,12 +305,12 @@ impl Kinship {
         }
     }
 
-    fn rate_of(&self, row: &Row) -> f64 {
+    fn rate_of(&self, row: &KinRow) -> f64 {
         let prior = self.prior(self.sums(row.section), self.sums(row.name), self.kind_days);
         Sums::from(&row.replaced).rate(prior, self.page_days)
     }
 
-    fn measured_height(&self, rows: &[Row]) -> f64 {
+    fn measured_height(&self, rows: &[KinRow]) -> f64 {
         let (mut found, mut expected) = (0.0, 0.0);
         for row in rows {
             let (divergence, days) = row.replaced.oldest;
@@ -321,7 +321,7 @@ impl Kinship {
     }
 
     /// Sets the clocks of all kinds from last visits.
-    fn set_clocks(&mut self, rows: &[Row]) {
+    fn set_clocks(&mut self, rows: &[KinRow]) {
         for row in rows {
             for at in [row.section, row.name] {
                 if let Some(kind) = self.kinds.get_mut(at as usize) {
@@ -360,7 +360,7 @@ impl Kinship {
     }
 
     /// Judges, host by host, whether clocks would have predicted the last visits better.
-    fn weigh_clocks(&mut self, rows: &[Row], cycle: Age) {
+    fn weigh_clocks(&mut self, rows: &[KinRow], cycle: Age) {
         let cycle_millis = (cycle.seconds() * 1000.0) as i64;
         let mut evidence = std::mem::take(&mut self.evidence);
         // Of very many pages only the last visit of each is used.
@@ -371,7 +371,7 @@ impl Kinship {
             for (at, visit) in visits(row).take(of_each) {
                 let from = at.millis().saturating_sub(days_in_millis(visit.days));
                 let until = at.millis().saturating_sub(cycle_millis / 2);
-                let within = |kind: Option<&Kind>| {
+                let within = |kind: Option<&KinKind>| {
                     let of = |moment: i64| {
                         kind.map_or((0.0, 0.0), |kind| kind.after(Timestamp::from_millis(moment)))
                     };
@@ -390,7 +390,7 @@ impl Kinship {
 }
 
 /// The last visits of a page with their times, newest first.
-fn visits(row: &Row) -> impl Iterator<Item = (Timestamp, &Recent)> {
+fn visits(row: &KinRow) -> impl Iterator<Item = (Timestamp, &Recent)> {
     let mut at = row.seen_at.millis();
     row.replaced.recent().iter().rev().map(move |visit| {
         let then = Timestamp::from_millis(at);

@@ -19,7 +19,7 @@ fn at(day: i64) -> Timestamp {
 }
 
 fn gathered(pages: &[(Kin, Replaced, i64)]) -> Kinship {
-    let mut gathering = Gathering::default();
+    let mut gathering = KinGathering::default();
     for (kin, replaced, day) in pages {
         gathering.add(*kin, replaced, replaced.recent().len() as u32, at(*day), 1);
     }
@@ -86,7 +86,7 @@ fn siblings_that_moved_make_time_pass_faster_where_that_was_right_before() {
 
 #[test]
 fn of_very_many_pages_some_are_looked_at() {
-    let mut gathering = Gathering::default();
+    let mut gathering = KinGathering::default();
     let replaced = page(&[(0.1, 1.0)]);
     for id in 0..3 * MOST_ROWS as u32 {
         gathering.add(kin(id % 100, id % 1000), &replaced, 1, at(10), 1);

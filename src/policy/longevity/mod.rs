@@ -24,7 +24,7 @@ use super::{Fact, Learnt, Lesson, LooksAt, PageState, Policy, Reason, Score, Sur
 use crate::estimate::Seen;
 use crate::page::{Depth, HostId};
 use crate::time::Timestamp;
-use kinship::{Gathering, Kinship};
+use kinship::{KinGathering, Kinship};
 
 /// The worth of a page that is not known yet, in pages: itself and the pages that only it leads to. On a web whose truth is known
 /// pages were staler overall with 1, which left more of them unfound, and equally stale with 2 and 4.
@@ -102,7 +102,7 @@ impl Policy for Longevity {
 
     fn survey(&mut self, survey: &mut Survey<'_>) {
         self.unseen.look_at_hosts(survey);
-        let mut gathering = Gathering::default();
+        let mut gathering = KinGathering::default();
         (survey.pages)(&mut |page, count| {
             if let (Some(replaced), Some(seen_at)) =
                 (page.learnt.memory.peek(Replaced::take_bytes), page.seen_at)

@@ -22,7 +22,7 @@ const MOST_GROUPS: usize = 1 << 13;
 
 /// A group of pages, ordered by kind so that groups of one kind are neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Group {
+enum CurveGroup {
     Name(u32),
     Folder(u32),
     Host(HostId),
@@ -31,26 +31,26 @@ enum Group {
 }
 
 /// The groups of a page, narrowest first.
-fn groups(page: &PageState) -> [Group; 5] {
+fn groups(page: &PageState) -> [CurveGroup; 5] {
     [
-        Group::Name(page.kin.name),
-        Group::Folder(page.kin.section),
-        Group::Host(page.host),
-        Group::Depth(page.depth),
-        Group::All,
+        CurveGroup::Name(page.kin.name),
+        CurveGroup::Folder(page.kin.section),
+        CurveGroup::Host(page.host),
+        CurveGroup::Depth(page.depth),
+        CurveGroup::All,
     ]
 }
 
 /// Samples by group, while pages are looked over.
 #[derive(Debug, Default)]
-pub(super) struct Gathering {
+pub(super) struct CurveGathering {
     /// Sorted, so that sums are rounded the same way in each run.
-    samples: BTreeMap<Group, Vec<Sample>>,
+    samples: BTreeMap<CurveGroup, Vec<Sample>>,
     /// The number of groups of each kind, in the order of [`groups`].
     many: [usize; 5],
 }
 
-impl Gathering {
+impl CurveGathering {
     /// Adds the samples of a page, or of `count` pages in the same state.
     pub(super) fn add(&mut self, page: &PageState, samples: &[Sample], count: usize) {
         if samples.is_empty() {
@@ -90,7 +90,7 @@ fn fitted(samples: Vec<Sample>) -> Option<Curve> {
 
 /// The curves of all groups that have one.
 #[derive(Debug, Default)]
-pub(super) struct GroupCurves(BTreeMap<Group, Curve>);
+pub(super) struct GroupCurves(BTreeMap<CurveGroup, Curve>);
 
 impl GroupCurves {
     /// The curve of the narrowest group of the page that has one.
@@ -126,7 +126,7 @@ mod tests {
 
     /// Two hosts, two depths: host 1 is replaced at 0.5 a day but for the pages named 7, host 2 at 0.1, one link deeper.
     fn gathered() -> GroupCurves {
-        let mut gathering = Gathering::default();
+        let mut gathering = CurveGathering::default();
         gathering.add(&page(1, 0, 5, 50), &churn(0.5), 1);
         gathering.add(&page(1, 0, 6, 60), &churn(0.5), 1);
         gathering.add(&page(1, 1, 7, 70), &churn(2.0)[..2], 2);
@@ -152,10 +152,10 @@ mod tests {
 
     #[test]
     fn too_few_points_and_pages_that_never_moved_leave_it_to_the_next_group() {
-        let mut gathering = Gathering::default();
+        let mut gathering = CurveGathering::default();
         gathering.add(&page(1, 0, 5, 50), &churn(0.5)[..2], 1);
         gathering.add(&page(2, 0, 6, 60), &[1.0, 2.0, 4.0].map(|days| Sample::new(days, 0.0)), 1);
-        assert!(Gathering::default().finish().of(&page(1, 0, 5, 50)).is_none());
+        assert!(CurveGathering::default().finish().of(&page(1, 0, 5, 50)).is_none());
         let curves = gathering.finish();
         // Five points at their depth: two of a page that moved, three of one that did not.
         let both = curves.of(&page(9, 0, 99, 99));
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn the_same_pages_give_the_same_curves_and_groups_are_bounded() {
         assert_eq!(gathered().0, gathered().0);
-        let mut gathering = Gathering::default();
+        let mut gathering = CurveGathering::default();
         for id in 0..MOST_GROUPS as u32 + 10 {
             gathering.add(&page(i64::from(id), 0, id, id), &churn(0.5), 1);
         }

@@ -19,7 +19,7 @@ use crate::longevity::curve::Curve;
 use crate::page::{Depth, HostId};
 use crate::time::Timestamp;
 use fitted::take_curve_and_points;
-use group_curves::{Gathering, GroupCurves};
+use group_curves::{CurveGathering, GroupCurves};
 
 /// The curve before anything is known: a tenth of a page a day.
 const UNKNOWN: Curve = Curve::Churn { height: 1.0, rate: 0.1 };
@@ -97,7 +97,7 @@ impl Policy for LongevityCurve {
 
     fn survey(&mut self, survey: &mut Survey<'_>) {
         self.unseen.look_at_hosts(survey);
-        let mut gathering = Gathering::default();
+        let mut gathering = CurveGathering::default();
         (survey.pages)(&mut |page, count| {
             if let Some(fitted) = page.learnt.memory.peek(Fitted::take_bytes) {
                 gathering.add(page, &fitted.samples, count);

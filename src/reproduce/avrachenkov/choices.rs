@@ -6,7 +6,9 @@ use super::one_page::{CHANGE_RATE, CRAWL_RATE};
 use super::{lln, sa, visit};
 use crate::estimate::online::Damping;
 use crate::estimate::{Estimator, EstimatorState};
-use crate::reproduce::{Curve, Effort, Experiment, Figure, Numbers, Point, Scale, exponential, geometric};
+use crate::reproduce::{
+    Effort, Experiment, Figure, FigureCurve, Numbers, Point, Scale, exponential, geometric,
+};
 use crate::time::Age;
 
 /// The pages of Expt. 3: changes and visits a day.
@@ -102,12 +104,12 @@ fn errors(
     sums
 }
 
-fn error_curve(name: String, visits: &[f64], errors: &[f64]) -> Curve {
+fn error_curve(name: String, visits: &[f64], errors: &[f64]) -> FigureCurve {
     let points = visits.iter().zip(errors).map(|(visits, error)| Point::new(visits.round(), *error));
-    Curve::measured(name, points.collect())
+    FigureCurve::measured(name, points.collect())
 }
 
-fn error_figure(name: &'static str, title: &str, curves: Vec<Curve>) -> Figure {
+fn error_figure(name: &'static str, title: &str, curves: Vec<FigureCurve>) -> Figure {
     let (across, up) = (Scale::log("visits"), Scale::log("mean of |estimate − Δ| / Δ"));
     Figure { name, title: title.to_owned(), across, up, curves }
 }

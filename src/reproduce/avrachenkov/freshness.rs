@@ -10,7 +10,7 @@ use crate::policy::allocation::{
     Objective, VisitTerms, Watched, freshness_of_random_visits, optimal, optimal_under,
 };
 use crate::reproduce::{
-    Curve, Effort, Experiment, Figure, Numbers, Point, Sample, Scale, exponential, geometric,
+    Effort, ErrorSample, Experiment, Figure, FigureCurve, Numbers, Point, Scale, exponential, geometric,
 };
 use crate::time::Age;
 
@@ -30,13 +30,13 @@ pub(super) const LEARNERS: [&str; 3] = ["LLN", "SA", "MLE"];
 
 /// What a page's freshness counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Weights {
+enum PageWeights {
     Alike,
     /// 1, 1/2, 1/3 and so on, whatever the change rate.
     Zipf,
 }
 
-impl Weights {
+impl PageWeights {
     fn of(self, page: usize) -> f64 {
         match self {
             Self::Alike => 1.0,
@@ -62,19 +62,19 @@ impl Use {
 
 /// Freshness over the runs: at each time, by each use, by each learner; and that of known and of uniform rates.
 struct Freshness {
-    learnt: Vec<[[Sample; 3]; 3]>,
-    best: Sample,
-    uniform: Sample,
+    learnt: Vec<[[ErrorSample; 3]; 3]>,
+    best: ErrorSample,
+    uniform: ErrorSample,
     /// In a loop, of the pages worth a visit, those that in the end get none, by each learner.
-    given_up: [Sample; 3],
+    given_up: [ErrorSample; 3],
 }
 
 /// Expt. 2: how fresh copies are if crawl rates are made from estimates.
 pub(super) fn freshness(effort: Effort) -> Experiment {
     let runs = effort.less(20);
     let times = geometric(FIRST_LEARNT_DAYS, LONGEST_LEARNT_DAYS, 16);
-    let alike = learnt_freshness(runs, Weights::Alike, &times, &mut effort.draws(3));
-    let zipf = learnt_freshness(runs, Weights::Zipf, &times, &mut effort.draws(6));
+    let alike = learnt_freshness(runs, PageWeights::Alike, &times, &mut effort.draws(3));
+    let zipf = learnt_freshness(runs, PageWeights::Zipf, &times, &mut effort.draws(6));
     let figure = |name, title: &str, across: &str, found: &Freshness, uses: &[(Use, &str)]| Figure {
         name,
         title: title.to_owned(),
@@ -130,11 +130,11 @@ pub(super) fn freshness(effort: Effort) -> Experiment {
     }
 }
 
-fn learnt_freshness(runs: u32, weights: Weights, times: &[f64], random: &mut impl Rng) -> Freshness {
+fn learnt_freshness(runs: u32, weights: PageWeights, times: &[f64], random: &mut impl Rng) -> Freshness {
     let mut found = Freshness {
-        learnt: vec![<[[Sample; 3]; 3]>::default(); times.len()],
-        best: Sample::default(),
-        uniform: Sample::default(),
+        learnt: vec![<[[ErrorSample; 3]; 3]>::default(); times.len()],
+        best: ErrorSample::default(),
+        uniform: ErrorSample::default(),
         given_up: Default::default(),
     };
     for _ in 0..runs {
@@ -150,7 +150,8 @@ fn learnt_freshness(runs: u32, weights: Weights, times: &[f64], random: &mut imp
         found.uniform.add(reached(&truth, &evenly));
         for (learner, _) in LEARNERS.iter().enumerate() {
             for (place, way) in Use::ALL.into_iter().enumerate() {
-                let mut pages: Vec<Learnt> = truth.iter().map(|page| Learnt::new(page.change_rate)).collect();
+                let mut pages: Vec<LearntRates> =
+                    truth.iter().map(|page| LearntRates::new(page.change_rate)).collect();
                 let mut rates = evenly.clone();
                 let mut now = 0.0;
                 for (time, sample) in times.iter().zip(&mut found.learnt) {
@@ -181,13 +182,13 @@ fn learnt_freshness(runs: u32, weights: Weights, times: &[f64], random: &mut imp
 }
 
 impl Freshness {
-    fn of(&self, time: usize, way: Use, learner: usize) -> Option<&Sample> {
+    fn of(&self, time: usize, way: Use, learner: usize) -> Option<&ErrorSample> {
         let place = Use::ALL.iter().position(|other| *other == way)?;
         self.learnt.get(time)?.get(place)?.get(learner)
     }
 }
 
-fn freshness_curves(found: &Freshness, times: &[f64], uses: &[(Use, &str)]) -> Vec<Curve> {
+fn freshness_curves(found: &Freshness, times: &[f64], uses: &[(Use, &str)]) -> Vec<FigureCurve> {
     let mut curves = Vec::new();
     for (way, suffix) in uses {
         for (learner, name) in LEARNERS.into_iter().enumerate() {
@@ -195,11 +196,11 @@ fn freshness_curves(found: &Freshness, times: &[f64], uses: &[(Use, &str)]) -> V
                 let sample = found.of(at, *way, learner)?;
                 Some(Point::new(*time, sample.mean()))
             });
-            curves.push(Curve::measured(format!("{name}{suffix}"), points.collect()));
+            curves.push(FigureCurve::measured(format!("{name}{suffix}"), points.collect()));
         }
     }
     for (name, sample) in [("known rates", &found.best), ("uniform", &found.uniform)] {
-        curves.push(Curve::level(name, FIRST_LEARNT_DAYS, LONGEST_LEARNT_DAYS, sample.mean()));
+        curves.push(FigureCurve::level(name, FIRST_LEARNT_DAYS, LONGEST_LEARNT_DAYS, sample.mean()));
     }
     curves
 }
@@ -215,20 +216,20 @@ fn freshness_table(found: &Freshness, times: &[f64]) -> Numbers {
     ]);
     let end = times.len().saturating_sub(1);
     let early = times.iter().position(|time| *time >= 13.9).unwrap_or(end);
-    let always = |sample: &Sample| [sample.mean(); 4].into_iter().chain([0.0]);
+    let always = |sample: &ErrorSample| [sample.mean(); 4].into_iter().chain([0.0]);
     table.row("the truth", always(&found.best));
     for (learner, name) in LEARNERS.into_iter().enumerate() {
-        let mean = |(at, way)| found.of(at, way, learner).map_or(f64::NAN, Sample::mean);
+        let mean = |(at, way)| found.of(at, way, learner).map_or(f64::NAN, ErrorSample::mean);
         let means =
             [(early, Use::Apart), (end, Use::Apart), (end, Use::Loop), (end, Use::LoopWithLeast)].map(mean);
-        table.row(name, means.into_iter().chain(found.given_up.get(learner).map(Sample::mean)));
+        table.row(name, means.into_iter().chain(found.given_up.get(learner).map(ErrorSample::mean)));
     }
     table.row("uniform", always(&found.uniform));
     table
 }
 
 /// A page and what was learnt of it.
-struct Learnt {
+struct LearntRates {
     change_rate: f64,
     state: EstimatorState,
     /// Since the last visit.
@@ -236,7 +237,7 @@ struct Learnt {
     crawl_rate: f64,
 }
 
-impl Learnt {
+impl LearntRates {
     fn new(change_rate: f64) -> Self {
         Self { change_rate, state: EstimatorState::default(), waited_days: 0.0, crawl_rate: VISITS_A_PAGE }
     }

@@ -3,12 +3,14 @@
 use rand::Rng;
 
 use super::{lln, sa, visit};
-use crate::estimate::censored::{History, Naive};
+use crate::estimate::censored::{Naive, VisitHistory};
 use crate::estimate::moments::Moments;
 use crate::estimate::online::{Damping, limit_if_evenly_spaced};
 use crate::estimate::{Estimator, EstimatorState};
 use crate::policy::allocation::freshness_of_random_visits;
-use crate::reproduce::{Curve, Effort, Experiment, Figure, Numbers, Sample, Scale, exponential, geometric};
+use crate::reproduce::{
+    Effort, ErrorSample, Experiment, Figure, FigureCurve, Numbers, Scale, exponential, geometric,
+};
 use crate::time::Age;
 
 /// Changes and visits a day of the page of Expt. 1.
@@ -45,30 +47,30 @@ pub(super) fn one_page(effort: Effort) -> Experiment {
         "even: tends to",
     ]);
     let mut figures = Vec::new();
-    let mut last: Vec<[Sample; 5]> = Vec::new();
+    let mut last: Vec<[ErrorSample; 5]> = Vec::new();
     let times = geometric(1.0, WATCHED_DAYS, 30);
     for (gaps, name, title, experiment) in [
         (Gaps::Exponential, "1-random-visits", "One page, Δ = 5, p = 3, visits at random moments", 1),
         (Gaps::Even, "1-even-visits", "The same page, visits at even distances", 2),
     ] {
         let samples = watched(effort, gaps, &times, experiment);
-        let mut curves: Vec<Curve> = (0..NAMES.len())
+        let mut curves: Vec<FigureCurve> = (0..NAMES.len())
             .zip(NAMES)
             .map(|(at, name)| {
                 let points = times.iter().zip(&samples);
-                Curve::measured(
+                FigureCurve::measured(
                     name,
                     points.filter_map(|(time, of)| Some(of.get(at)?.point(*time))).collect(),
                 )
             })
             .collect();
-        curves.push(Curve::level("the truth, 5", 1.0, WATCHED_DAYS, CHANGE_RATE));
+        curves.push(FigureCurve::level("the truth, 5", 1.0, WATCHED_DAYS, CHANGE_RATE));
         let limit = match gaps {
             Gaps::Exponential => naive_limit(CHANGE_RATE, CRAWL_RATE),
             Gaps::Even => limit_if_evenly_spaced(CHANGE_RATE, CRAWL_RATE),
         };
         let whose = if gaps == Gaps::Even { "LLN, SA" } else { "naive" };
-        curves.push(Curve::level(format!("limit of {whose}, {limit:.2}"), 1.0, WATCHED_DAYS, limit));
+        curves.push(FigureCurve::level(format!("limit of {whose}, {limit:.2}"), 1.0, WATCHED_DAYS, limit));
         let up = Scale::linear("estimated changes a day")
             .within(0.0, if gaps == Gaps::Even { 20.0 } else { 12.0 });
         figures.push(Figure {
@@ -124,16 +126,16 @@ pub(super) fn naive_limit(change_rate: f64, crawl_rate: f64) -> f64 {
 }
 
 /// The estimates of each run at each time, in the order of [`NAMES`].
-fn watched(effort: Effort, gaps: Gaps, times: &[f64], experiment: u64) -> Vec<[Sample; 5]> {
+fn watched(effort: Effort, gaps: Gaps, times: &[f64], experiment: u64) -> Vec<[ErrorSample; 5]> {
     let mut random = effort.draws(experiment);
-    let mut samples = vec![<[Sample; 5]>::default(); times.len()];
+    let mut samples = vec![<[ErrorSample; 5]>::default(); times.len()];
     let (moments, lln, sa) =
         (Moments { keep: usize::MAX }, lln(Damping::One, CRAWL_RATE), sa(0.75, CRAWL_RATE));
     let folded: [&dyn Estimator; 4] = [&Naive, &moments, &lln, &sa];
     for _ in 0..effort.runs {
         let mut states = <[EstimatorState; 4]>::default();
         // `MostLikely` would search at each visit; the history alone is searched only where it is asked.
-        let mut history = History::keeping(usize::MAX);
+        let mut history = VisitHistory::keeping(usize::MAX);
         let mut now = 0.0;
         let mut gap = gaps.next(CRAWL_RATE, &mut random);
         for (time, sample) in times.iter().zip(&mut samples) {

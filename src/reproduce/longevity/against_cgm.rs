@@ -3,7 +3,7 @@
 use super::Corpus;
 use super::by_threshold::{Method, ThresholdJob, ThresholdOutcome, mean};
 use super::results::{ONLINE, Results, STEADY, WHOLE, learners, named, plot, share_of_cgm};
-use crate::reproduce::{Curve, Experiment, Figure, Kind, Numbers, Point, Scale};
+use crate::reproduce::{CurveKind, Experiment, Figure, FigureCurve, Numbers, Point, Scale};
 
 /// Groups with fewer pages have no row of their own.
 const FEWEST_PAGES: usize = 20;
@@ -19,7 +19,8 @@ pub(super) fn against_cgm(
     other: &[(&str, Vec<Option<Vec<ThresholdOutcome>>>)],
 ) -> Experiment {
     let known = [Method::FragmentStatic, Method::HolisticStatic];
-    let mut compared: Vec<Curve> = ONLINE.map(|method| all.curve(method.name(), method, STEADY)).to_vec();
+    let mut compared: Vec<FigureCurve> =
+        ONLINE.map(|method| all.curve(method.name(), method, STEADY)).to_vec();
     let results = |outcomes| Results { jobs: learning, outcomes };
     let loose: Vec<(&str, Results<'_>)> =
         other.iter().map(|(name, pages)| (*name, results(mean(pages.iter().flatten())))).collect();
@@ -35,7 +36,7 @@ pub(super) fn against_cgm(
     }
     compared.extend(known.map(|method| {
         let name = format!("{}, knows", method.name());
-        Curve { kind: Kind::Reference, ..all.curve(name, method, STEADY) }
+        FigureCurve { kind: CurveKind::Reference, ..all.curve(name, method, STEADY) }
     }));
     if corpus.dataset.groups.len() > 1 {
         for (group, at) in corpus.dataset.groups.iter().zip(0_u32..) {
@@ -56,8 +57,8 @@ pub(super) fn against_cgm(
         }
     }
     let methods = [Method::Uniform, ONLINE[0], Method::CgmBiasReduced, ONLINE[1], ONLINE[2], known[0]];
-    let mut runs = vec![Run { jobs: all.jobs, pages, methods: named(methods) }];
-    runs.extend(other.iter().map(|(name, pages)| Run { jobs: learning, pages, methods: learners(name) }));
+    let mut runs = vec![CgmRun { jobs: all.jobs, pages, methods: named(methods) }];
+    runs.extend(other.iter().map(|(name, pages)| CgmRun { jobs: learning, pages, methods: learners(name) }));
     let spent = where_they_go(corpus, all, &runs);
     let (never, always) = (all.never(STEADY), all.always(STEADY));
     Experiment {
@@ -112,7 +113,7 @@ fn kinds(corpus: &Corpus<'_>) -> Vec<Option<usize>> {
 }
 
 /// Where refreshes go in the middle of the field, and what staleness is left where.
-fn where_they_go(corpus: &Corpus<'_>, all: &Results<'_>, runs: &[Run<'_>]) -> Numbers {
+fn where_they_go(corpus: &Corpus<'_>, all: &Results<'_>, runs: &[CgmRun<'_>]) -> Numbers {
     let kinds = kinds(corpus);
     let unit = corpus.unit();
     let names =
@@ -145,14 +146,14 @@ fn where_they_go(corpus: &Corpus<'_>, all: &Results<'_>, runs: &[Run<'_>]) -> Nu
 }
 
 /// What jobs came to on each page, and which methods are told of.
-struct Run<'a> {
+struct CgmRun<'a> {
     jobs: &'a [ThresholdJob],
     pages: &'a [Option<Vec<ThresholdOutcome>>],
     methods: Vec<(String, Method)>,
 }
 
 /// Refreshes by those of CGM in `all`, from a twenty-fifth of the staleness of copies never refreshed to nearly all of it.
-fn ratios(results: &Results<'_>, all: &Results<'_>, methods: &[Method], said: &str) -> Vec<Curve> {
+fn ratios(results: &Results<'_>, all: &Results<'_>, methods: &[Method], said: &str) -> Vec<FigureCurve> {
     let cgm = all.frontier(Method::Cgm, STEADY);
     let places: Vec<f64> = (4..=90).map(|at| 0.01 * f64::from(at) * all.never(STEADY)).collect();
     let of = |method: &Method| {
@@ -160,13 +161,13 @@ fn ratios(results: &Results<'_>, all: &Results<'_>, methods: &[Method], said: &s
         let share = |staleness: &f64| {
             Some(Point::new(*staleness, own.cost_of(*staleness)? / cgm.cost_of(*staleness)?))
         };
-        Curve::measured(format!("{}{said}", method.name()), places.iter().filter_map(share).collect())
+        FigureCurve::measured(format!("{}{said}", method.name()), places.iter().filter_map(share).collect())
     };
-    let mut curves: Vec<Curve> = methods.iter().map(of).collect();
+    let mut curves: Vec<FigureCurve> = methods.iter().map(of).collect();
     if said.is_empty()
         && let (Some(first), Some(last)) = (places.first(), places.last())
     {
-        curves.push(Curve::level("CGM", *first, *last, 1.0));
+        curves.push(FigureCurve::level("CGM", *first, *last, 1.0));
     }
     curves
 }

@@ -1,13 +1,13 @@
 //! What a method has to spend for a copy that is so stale: its outcomes at all thresholds, as a curve.
 
-use super::by_threshold::Spent;
+use super::by_threshold::SpentRequests;
 
 /// Cost and staleness at each threshold.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Frontier(Vec<(f64, f64)>);
+pub(super) struct CostFrontier(Vec<(f64, f64)>);
 
-impl Frontier {
-    pub fn of<'a>(spent: impl IntoIterator<Item = &'a Spent>) -> Self {
+impl CostFrontier {
+    pub fn of<'a>(spent: impl IntoIterator<Item = &'a SpentRequests>) -> Self {
         Self::through(spent.into_iter().map(|spent| (spent.cost(), spent.staleness())))
     }
 

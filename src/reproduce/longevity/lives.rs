@@ -4,7 +4,7 @@ use super::Corpus;
 use crate::change::lifetime::{FragmentLife, Lifetimes, WholeLife};
 use crate::longevity::since_refresh::SinceRefresh;
 use crate::numeric::gamma_function::lower;
-use crate::reproduce::{Curve, Experiment, Figure, Kind, Numbers, Point, Scale, geometric};
+use crate::reproduce::{CurveKind, Experiment, Figure, FigureCurve, Numbers, Point, Scale, geometric};
 use crate::time::Timestamp;
 
 /// Pages with fewer updates are not shown: nothing can be read off them.
@@ -187,7 +187,7 @@ fn stripes(corpus: &Corpus<'_>, name: &'static str, kind: &str, lived: &Lived) -
     let shown = rows.get(MOST_STRIPES).map_or_else(|| day.last(), |next| next.0);
     rows.truncate(MOST_STRIPES);
     let names = CLASSES.iter().chain(&["cut off", "always there"]);
-    let mut curves: Vec<Curve> = names.map(|name| Curve::measured(*name, Vec::new())).collect();
+    let mut curves: Vec<FigureCurve> = names.map(|name| FigureCurve::measured(*name, Vec::new())).collect();
     let mut foot = 0.0;
     for (from, to, fragments, kind) in rows {
         let bounds = Some((foot, foot + fragments));
@@ -210,7 +210,7 @@ fn stripes(corpus: &Corpus<'_>, name: &'static str, kind: &str, lived: &Lived) -
 }
 
 /// The mean divergence by age up to an eighth of the page's time, with the utility at the end of it as a shade above.
-fn divergence(corpus: &Corpus<'_>, kind: &str, lived: &Lived) -> (Option<Curve>, f64) {
+fn divergence(corpus: &Corpus<'_>, kind: &str, lived: &Lived) -> (Option<FigureCurve>, f64) {
     let Some(page) = corpus.watched(lived.at) else { return (None, f64::NAN) };
     let mut curve = page.mean_curve();
     curve.truncate((curve.len() / 8).max(FEWEST_AGES));
@@ -225,7 +225,7 @@ fn divergence(corpus: &Corpus<'_>, kind: &str, lived: &Lived) -> (Option<Curve>,
     let points = curve.iter().enumerate().step_by(stride);
     let points =
         points.map(|(moment, y)| Point { x: page.days(moment), y: *y, bounds: Some((*y, last.max(*y))) });
-    (Some(Curve::measured(kind, points.collect())), since.utility(last))
+    (Some(FigureCurve::measured(kind, points.collect())), since.utility(last))
 }
 
 /// Fig. 3: does a page that changes often have fragments that live shortly?
@@ -261,8 +261,8 @@ fn frequency(corpus: &Corpus<'_>, lived: &[Lived]) -> Experiment {
             across: Scale::log(&format!("updates a {unit}")),
             up: Scale::log(&format!("longevity, {unit}s")),
             curves: vec![
-                Curve { name: "a page".to_owned(), kind: Kind::Scatter, points },
-                Curve { name: "all churns at once".to_owned(), kind: Kind::Reference, points: churn },
+                FigureCurve { name: "a page".to_owned(), kind: CurveKind::Scatter, points },
+                FigureCurve { name: "all churns at once".to_owned(), kind: CurveKind::Reference, points: churn },
             ],
         }],
     }
@@ -316,14 +316,14 @@ fn lifetimes(corpus: &Corpus<'_>, lived: &[Lived]) -> Experiment {
     shares.row("by time on the page", share(by_time));
     shares.row("by lives, mean over pages", by_page.map(|sum| sum / pages));
     let mut gaps = Numbers::new(["largest gap of model and data", "of the distribution"]);
-    let curve = |class: usize, sums: &[f64], name: String, kind: Kind| {
+    let curve = |class: usize, sums: &[f64], name: String, kind: CurveKind| {
         let points = places.iter().zip(sums).map(|(x, sum)| Point::new(*x, sum / weights[class]));
-        Curve { name, kind, points: points.collect() }
+        FigureCurve { name, kind, points: points.collect() }
     };
     let mut drawn = Vec::new();
     for (class, name) in CLASSES.iter().enumerate().filter(|(class, _)| weights[*class] > 0.0) {
-        let data = curve(class, &seen[class], format!("{name}, seen"), Kind::Measured);
-        let told = curve(class, &model[class], format!("{name}, model"), Kind::Reference);
+        let data = curve(class, &seen[class], format!("{name}, seen"), CurveKind::Measured);
+        let told = curve(class, &model[class], format!("{name}, model"), CurveKind::Reference);
         let apart = data.points.iter().zip(&told.points).map(|(a, b)| (a.y - b.y).abs());
         gaps.row(*name, [apart.fold(0.0, f64::max)]);
         drawn.push((class, [data, told]));

@@ -2,17 +2,19 @@
 
 use super::Corpus;
 use super::by_threshold::{Method, ThresholdSettings};
-use super::results::{ONLINE, Part, Results, STEADY, WARM_UP, named, plot, refreshes};
-use crate::reproduce::{Curve, Experiment, Kind};
+use super::results::{ONLINE, ResultPart, Results, STEADY, WARM_UP, named, plot, refreshes};
+use crate::reproduce::{CurveKind, Experiment, FigureCurve};
 
 /// Fig. 8 and 9: methods that learn, while they do and after it.
 pub(super) fn online(corpus: &Corpus<'_>, all: &Results<'_>, settings: &ThresholdSettings) -> Experiment {
     let known = [Method::Uniform, Method::FragmentStatic];
-    let curves = |part: Part| {
-        let mut curves: Vec<Curve> = ONLINE.map(|method| all.curve(method.name(), method, part)).to_vec();
-        curves.extend(
-            known.map(|method| Curve { kind: Kind::Reference, ..all.curve(method.name(), method, part) }),
-        );
+    let curves = |part: ResultPart| {
+        let mut curves: Vec<FigureCurve> =
+            ONLINE.map(|method| all.curve(method.name(), method, part)).to_vec();
+        curves.extend(known.map(|method| FigureCurve {
+            kind: CurveKind::Reference,
+            ..all.curve(method.name(), method, part)
+        }));
         curves
     };
     let online = named(ONLINE);

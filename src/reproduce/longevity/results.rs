@@ -1,9 +1,9 @@
 //! The jobs that figures 6 to 12 are made of, and how their outcomes become curves and tables.
 
 use super::Corpus;
-use super::by_threshold::{Method, Spent, ThresholdJob, ThresholdOutcome};
-use super::frontier::Frontier;
-use crate::reproduce::{Curve, Figure, Numbers, Point, Scale, geometric};
+use super::by_threshold::{Method, SpentRequests, ThresholdJob, ThresholdOutcome};
+use super::frontier::CostFrontier;
+use crate::reproduce::{Figure, FigureCurve, Numbers, Point, Scale, geometric};
 use crate::simulate::Measuring;
 
 /// Thresholds of each method, evenly spread over orders of magnitude, in divergence × days; periods of Uniform, in days.
@@ -68,9 +68,9 @@ pub(super) struct Results<'a> {
 }
 
 /// Which part of the time is looked at.
-pub(super) type Part = fn(&ThresholdOutcome) -> &Spent;
-pub(super) const WARM_UP: Part = |outcome| &outcome.warm_up;
-pub(super) const STEADY: Part = |outcome| &outcome.steady;
+pub(super) type ResultPart = fn(&ThresholdOutcome) -> &SpentRequests;
+pub(super) const WARM_UP: ResultPart = |outcome| &outcome.warm_up;
+pub(super) const STEADY: ResultPart = |outcome| &outcome.steady;
 
 impl Results<'_> {
     fn of(&self, method: Method) -> impl Iterator<Item = (f64, &ThresholdOutcome)> {
@@ -78,35 +78,35 @@ impl Results<'_> {
         all.filter(move |(job, _)| job.method == method).map(|(job, outcome)| (job.threshold, outcome))
     }
 
-    pub(super) fn frontier(&self, method: Method, part: Part) -> Frontier {
-        Frontier::of(self.of(method).map(|(_, outcome)| part(outcome)))
+    pub(super) fn frontier(&self, method: Method, part: ResultPart) -> CostFrontier {
+        CostFrontier::of(self.of(method).map(|(_, outcome)| part(outcome)))
     }
 
     /// Staleness against cost, from the dearest threshold to the cheapest.
-    pub(super) fn curve(&self, name: impl Into<String>, method: Method, part: Part) -> Curve {
+    pub(super) fn curve(&self, name: impl Into<String>, method: Method, part: ResultPart) -> FigureCurve {
         let frontier = self.frontier(method, part);
         let points = frontier.points().iter().filter(|(cost, _)| *cost >= LEAST_COST);
-        Curve::measured(name, points.map(|(cost, staleness)| Point::new(*cost, *staleness)).collect())
+        FigureCurve::measured(name, points.map(|(cost, staleness)| Point::new(*cost, *staleness)).collect())
     }
 
     /// The staleness of copies that are never refreshed.
-    pub(super) fn never(&self, part: Part) -> f64 {
+    pub(super) fn never(&self, part: ResultPart) -> f64 {
         let never = self.of(Method::Uniform).find(|(threshold, _)| threshold.is_infinite());
         never.map_or(f64::NAN, |(_, outcome)| part(outcome).staleness())
     }
 
     /// The staleness of copies that are refreshed whenever they can be.
-    pub(super) fn always(&self, part: Part) -> f64 {
+    pub(super) fn always(&self, part: ResultPart) -> f64 {
         self.of(Method::Uniform).map(|(_, outcome)| part(outcome).staleness()).fold(f64::INFINITY, f64::min)
     }
 
     /// Half way between the two: what the paper calls moderate (§5.3).
-    pub(super) fn middle(&self, part: Part) -> f64 {
+    pub(super) fn middle(&self, part: ResultPart) -> f64 {
         0.5 * (self.always(part) + self.never(part))
     }
 
     /// The staleness that methods are compared at.
-    pub(super) fn targets(&self, part: Part) -> [f64; TARGETS.len()] {
+    pub(super) fn targets(&self, part: ResultPart) -> [f64; TARGETS.len()] {
         let never = self.never(part);
         TARGETS.map(|share| share * never)
     }
@@ -116,7 +116,8 @@ impl Results<'_> {
     pub(super) fn around(&self, method: Method, staleness: f64) -> Option<(usize, usize, f64)> {
         let own = self.jobs.iter().zip(&self.outcomes).enumerate();
         let own = own.filter(|(_, (job, _))| job.method == method);
-        let mut own: Vec<(usize, &Spent)> = own.map(|(at, (_, outcome))| (at, &outcome.steady)).collect();
+        let mut own: Vec<(usize, &SpentRequests)> =
+            own.map(|(at, (_, outcome))| (at, &outcome.steady)).collect();
         own.sort_by(|a, b| a.1.cost().total_cmp(&b.1.cost()));
         own.windows(2).find_map(|pair| match pair {
             [(cheap, high), (dear, low)] if high.staleness() >= staleness && low.staleness() <= staleness => {
@@ -129,8 +130,8 @@ impl Results<'_> {
     }
 
     /// The holistic staleness where the other is this much.
-    fn holistic(&self, method: Method, staleness: f64, part: Part) -> f64 {
-        let mut all: Vec<&Spent> = self.of(method).map(|(_, outcome)| part(outcome)).collect();
+    fn holistic(&self, method: Method, staleness: f64, part: ResultPart) -> f64 {
+        let mut all: Vec<&SpentRequests> = self.of(method).map(|(_, outcome)| part(outcome)).collect();
         all.sort_by(|a, b| a.staleness().total_cmp(&b.staleness()));
         let between = all.windows(2).find_map(|pair| match pair {
             [low, high] if low.staleness() <= staleness && high.staleness() >= staleness => {
@@ -144,7 +145,7 @@ impl Results<'_> {
     }
 
     /// What each method spends for the same staleness, and how stale pages are as a whole at a moderate one.
-    pub(super) fn needed(&self, methods: &[(String, Method)], what: &str, part: Part) -> Numbers {
+    pub(super) fn needed(&self, methods: &[(String, Method)], what: &str, part: ResultPart) -> Numbers {
         let targets = self.targets(part);
         let heads = targets.iter().map(|staleness| format!("for {staleness:.3}"));
         let middle = self.middle(part);
@@ -168,7 +169,7 @@ pub(super) fn refreshes(corpus: &Corpus<'_>) -> String {
     format!("refreshes a page and {}", corpus.unit())
 }
 
-pub(super) fn plot(corpus: &Corpus<'_>, name: &'static str, title: &str, curves: Vec<Curve>) -> Figure {
+pub(super) fn plot(corpus: &Corpus<'_>, name: &'static str, title: &str, curves: Vec<FigureCurve>) -> Figure {
     Figure {
         name,
         title: title.to_owned(),

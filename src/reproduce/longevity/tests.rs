@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::frontier::Frontier;
+use super::frontier::CostFrontier;
 use super::lives::correlation;
 use super::*;
 use crate::dataset::RecordedPage;
@@ -28,12 +28,12 @@ fn correlation_is_that_of_pearson() {
 
 #[test]
 fn the_cost_of_a_staleness_lies_between_thresholds() {
-    let frontier = Frontier::through([(1.0, 0.1), (0.5, 0.2), (0.1, 0.4), (0.0, 0.5)]);
+    let frontier = CostFrontier::through([(1.0, 0.1), (0.5, 0.2), (0.1, 0.4), (0.0, 0.5)]);
     assert_eq!(frontier.cost_of(0.2), Some(0.5));
     assert!((frontier.cost_of(0.3).expect("a cost") - 0.3).abs() < 1e-12);
     assert_eq!((frontier.cost_of(0.05), frontier.cost_of(0.6)), (None, None));
     // Where it is reached twice the cheaper one counts.
-    let bent = Frontier::through([(0.0, 0.5), (1.0, 0.2), (2.0, 0.3), (3.0, 0.1)]);
+    let bent = CostFrontier::through([(0.0, 0.5), (1.0, 0.2), (2.0, 0.3), (3.0, 0.1)]);
     assert_eq!(bent.cost_of(0.2), Some(1.0));
 }
 

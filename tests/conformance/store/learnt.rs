@@ -88,7 +88,7 @@ pub fn what_is_learnt_live_is_what_is_learnt_from_the_log(place: &dyn Place) {
         assert_eq!((anew, told.last()), (3, Some(&(3, 3))), "{name}");
         assert_eq!(begun.relearn(&mut |_, _| ()).expect("again"), 0, "{name} is learnt");
         let kind = learning::memory(&mut *begun.store).expect("a kind");
-        assert_eq!(kind, Some(Memory::By(policy(name).memory_version())));
+        assert_eq!(kind, Some(MemoryMaker::By(policy(name).memory_version())));
         let rebuilt = begun.rebuild(ChangeSettings::default(), false, &mut |_, _| ()).expect("a look");
         assert_eq!(rebuilt.pages_differ, 0, "{name}");
         if name != "utility" {

@@ -23,7 +23,7 @@ pub use versions::*;
 use freshet::change::changed_when::ChangedWhen;
 use freshet::change::{self, ChangeSettings};
 use freshet::crawl::batch::{Batch, Content, Recorded, VisitRecord};
-use freshet::crawl::learning::{self, Memory};
+use freshet::crawl::learning::{self, MemoryMaker};
 use freshet::crawl::rebuild::Rebuilt;
 use freshet::estimate::priors::{GroupBy, Prior, PriorKind, Priors};
 use freshet::fetch::visit::{Failure, HostReport, Outcome, Refused, RobotsRecord, Waiting};

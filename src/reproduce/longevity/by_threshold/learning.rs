@@ -6,7 +6,7 @@ use crate::change::VersionId;
 use crate::change::profile::Profiles;
 use crate::estimate::Seen;
 use crate::estimate::bias_reduced::ratio;
-use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
+use crate::estimate::censored::{KEPT_LENGTHS, VisitHistory as Intervals};
 use crate::longevity::bound::{BoundRule, MOST_POINTS};
 use crate::longevity::curve::Curve;
 use crate::policy::Lesson;

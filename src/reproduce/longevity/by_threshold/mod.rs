@@ -112,7 +112,7 @@ impl ThresholdSettings {
 
 /// What a stretch of time cost and how stale the copy was in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spent {
+pub struct SpentRequests {
     pub days: f64,
     pub refreshes: f64,
     /// ∫ divergence from the copy, and ∫ 1 while the copy is not what the page says.
@@ -120,7 +120,7 @@ pub struct Spent {
     holistic_area: f64,
 }
 
-impl Spent {
+impl SpentRequests {
     /// Refreshes a day.
     pub fn cost(&self) -> f64 {
         self.share(self.refreshes)
@@ -147,7 +147,7 @@ impl Spent {
     }
 
     /// Adds a page's means.
-    fn add_page(&mut self, page: &Spent) {
+    fn add_page(&mut self, page: &SpentRequests) {
         self.days += 1.0;
         self.refreshes += page.cost();
         self.fragment_area += page.staleness();
@@ -158,9 +158,9 @@ impl Spent {
 /// What a method at a threshold came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ThresholdOutcome {
-    pub warm_up: Spent,
+    pub warm_up: SpentRequests,
     /// What follows on the warm-up.
-    pub steady: Spent,
+    pub steady: SpentRequests,
 }
 
 /// How far a page is from its copy: 0 to 1.

@@ -7,7 +7,7 @@ use crate::change::divergence::Divergence;
 use crate::change::profile::BaseVersion;
 use crate::dataset::Group;
 use crate::estimate::Seen;
-use crate::estimate::censored::{History as Intervals, KEPT_LENGTHS};
+use crate::estimate::censored::{KEPT_LENGTHS, VisitHistory as Intervals};
 use crate::longevity::interpolation::{eagerness, interpolated};
 use crate::longevity::since_refresh::SinceRefresh;
 use crate::simulate::truth::Truth;
