@@ -8,6 +8,7 @@ mod set_up;
 mod settings;
 mod signals;
 mod terminal;
+mod threads;
 
 use std::process::ExitCode;
 

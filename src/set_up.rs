@@ -1,4 +1,4 @@
-//! Everything that a crawl needs before its first cycle: the seeds, the store, the crawler, the threads.
+//! Everything that a crawl needs before its first cycle: the seeds, the store, the crawler.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -20,9 +20,6 @@ use crate::terminal::Talk;
 /// Said where a host was refused for its address.
 pub const ADDRESS_HINT: &str =
     "hint: private and loopback addresses are not crawled; --allow-private allows them";
-
-/// Requests that one thread serves: at ten answers a second each, a core has time to spare.
-const REQUESTS_PER_THREAD: usize = 128;
 
 /// Opens the store, takes the seeds in, and gets everything ready for a cycle.
 pub fn set_up(
@@ -77,23 +74,6 @@ pub fn crawler(
 ) -> anyhow::Result<Crawler<Network>> {
     let (scope, observer) = (settings.scope.clone(), settings.observer());
     Ok(Crawler::new(network, store, policy, scope, observer, settings.crawl.clone())?)
-}
-
-/// The threads of a crawl. A polite crawl mostly waits: one thread serves it, and handing work from one to another would
-/// cost a fifth more. One that does not wait, or has very many hosts, gets all cores.
-pub fn runtime(settings: &Settings) -> anyhow::Result<tokio::runtime::Runtime> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let fetch = &settings.crawl.fetch;
-    let threads = if fetch.politeness.delay.is_zero() {
-        cores
-    } else {
-        fetch.concurrency.div_ceil(REQUESTS_PER_THREAD).min(cores)
-    };
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(threads)
-        .enable_all()
-        .build()
-        .context("the asynchronous runtime could not be started")
 }
 
 /// A connection is a file: a crawl of many hosts needs more than the thousand that a shell allows by default.

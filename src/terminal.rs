@@ -55,12 +55,12 @@ impl Talk {
             .with_target(false)
             .with_ansi(std::io::stderr().is_terminal())
             .with_writer(Lines(talk.clone()));
-        // Only one log can be installed; a second is none of our business.
+        // Only one log can be installed; where there is one already, it stays.
         let _ = log.try_init();
         talk
     }
 
-    /// A line for the person who waits.
+    /// A line for the person at the terminal.
     pub fn say(&self, line: &str) {
         if !self.quiet {
             self.bars.suspend(|| eprintln!("{line}"));
@@ -122,14 +122,14 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// What is being done.
+    /// Shows the step that runs.
     pub fn show(&self, what: &str) {
         if let Some(bar) = &self.bar {
             bar.set_message(what.to_owned());
         }
     }
 
-    /// Another step is done; what came of it, a line each.
+    /// A step is done; `said` has its results, a line each.
     pub fn step(&self, said: &[String]) {
         match &self.bar {
             Some(bar) => {
@@ -140,7 +140,7 @@ impl Steps {
         }
     }
 
-    /// One of very many steps is done, so many by now: a line every few seconds where there is no terminal.
+    /// `done` of very many steps are done: a line every few seconds where there is no terminal.
     pub fn count(&mut self, done: u64, said: &str) {
         match &self.bar {
             Some(bar) => {

@@ -17,6 +17,7 @@ use crate::cli::{CheckArgs, Global};
 use crate::set_up::{ADDRESS_HINT, network};
 use crate::settings::{Settings, Usage};
 use crate::terminal::{Talk, print};
+use crate::threads;
 
 /// A longer pause is announced.
 const LONG_PAUSE: Duration = Duration::from_secs(3);
@@ -30,7 +31,7 @@ pub fn run(global: &Global, arguments: &CheckArgs, talk: &Talk) -> anyhow::Resul
     let (scope, observer) = (settings.scope.clone(), settings.observer());
     let mut asker = asker(&settings)?;
     let (asked, now) = (url.clone(), Timestamp::now());
-    let found = super::block_on(check(&mut asker, &observer, scope, asked, now, &mut paused(talk)))?;
+    let found = threads::block_on(check(&mut asker, &observer, scope, asked, now, &mut paused(talk)))?;
     print(&if global.json {
         serde_json::to_string_pretty(&found)? + "\n"
     } else {

@@ -21,6 +21,7 @@ use crate::cli::{CompareArgs, Global};
 use crate::set_up::ADDRESS_HINT;
 use crate::settings::{Settings, Usage};
 use crate::terminal::{Talk, json, print};
+use crate::threads;
 
 /// Stretches shown of each side, unless all are wanted.
 const SHOWN: usize = 20;
@@ -55,7 +56,8 @@ pub fn run(global: &Global, arguments: &CompareArgs, talk: &Talk) -> anyhow::Res
         return Err(Usage("standard input can be read once only; name a file for one of them".into()).into());
     }
     let mut reader = TextReader { asker: asker(&settings)?, observer: settings.observer(), talk };
-    let [old, new] = super::block_on(async { anyhow::Ok([reader.text(a).await?, reader.text(b).await?]) })??;
+    let [old, new] =
+        threads::block_on(async { anyhow::Ok([reader.text(a).await?, reader.text(b).await?]) })??;
     let found = TextComparison::of(&old, &new, words, most);
     print(&if global.json {
         let ([fragments_a, fragments_b], [only_a, only_b]) = (found.fragments, &found.only);

@@ -15,15 +15,16 @@ use freshet::report::{self, number};
 
 use crate::cli::{CrawlArgs, Global};
 use crate::on_change::{Hook, Hooked};
-use crate::set_up::{ADDRESS_HINT, runtime, set_up};
+use crate::set_up::{ADDRESS_HINT, set_up};
 use crate::settings::Settings;
 use crate::signals::{STOPPING_CRAWL, listen};
 use crate::terminal::{Talk, json, print};
+use crate::threads;
 
 pub fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(global, &arguments.flags)?;
     let (crawler, hook) = set_up(arguments, &settings, talk)?;
-    let runtime = runtime(&settings)?;
+    let runtime = threads::for_crawl(&settings)?;
     let driven = runtime.block_on(drive(crawler, hook, talk));
     runtime.shutdown_background();
     let (report, ran, signal) = driven?;

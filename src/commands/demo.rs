@@ -1,4 +1,4 @@
-//! `freshet demo`: a web that changes, crawled and visited again on a budget, held against its truth. No network.
+//! `freshet demo`: a web that changes, crawled and revisited on a budget, compared with its true state. No network.
 //!
 //! All contenders start from one first crawl and visit the same web at the same time, each from a store of its own.
 
@@ -33,6 +33,7 @@ use crate::settings::when;
 use crate::settings::{Amount, ChangeGiven, CrawlGiven, Given, LongCount, Settings, Usage, with_formula};
 use crate::signals::listen;
 use crate::terminal::{Steps, Talk};
+use crate::threads;
 use account::Account;
 use place::Place;
 
@@ -77,10 +78,7 @@ pub fn run(global: &Global, arguments: &DemoArgs, talk: &Talk) -> anyhow::Result
     let course = course(arguments)?;
     let policies = policies(arguments)?;
     let place = Place::make(global.store.as_deref(), &policies)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("the asynchronous runtime could not be started")?;
+    let runtime = threads::all_cores()?;
     let signal = Arc::new(AtomicU8::new(0));
     let ran = runtime.block_on(perform(course, arguments.seed, &policies, &place, &signal, talk))?;
     runtime.shutdown_background();

@@ -78,7 +78,7 @@ fn fit_prior(global: &Global, arguments: &EstimateArgs, talk: &Talk) -> anyhow::
     let by = arguments.group.as_deref().unwrap_or(GroupBy::default().name());
     let by: GroupBy = by.parse().map_err(Usage)?;
     let settings = Settings::load(global, &Given::default())?;
-    // It must exist already: a new store has no pages to fit to.
+    // It must exist already: opening for writing would make a new one.
     drop(store::open_to_look(&settings.store)?);
     let mut store = store::open(&settings.store)?;
     let mut priors = learning::fit(&mut *store, by, &PriorKind::ALL)?;

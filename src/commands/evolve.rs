@@ -24,6 +24,7 @@ use crate::histories;
 use crate::settings::Usage;
 use crate::signals;
 use crate::terminal::{Talk, json_line};
+use crate::threads;
 
 /// A champion and its files, as JSON has them.
 #[derive(Serialize)]
@@ -164,7 +165,7 @@ fn taken_up(
     if arguments.anew || !path.exists() {
         return Ok(new());
     }
-    let hint = "`--anew` begins anew and replaces it, another --out leaves it alone";
+    let hint = "--anew starts over and replaces it; another --out keeps it";
     let text = std::fs::read(path).with_context(|| format!("`{}` can't be read", path.display()))?;
     let journal: Journal = serde_json::from_slice(&text).map_err(|error| {
         Usage(format!("`{}` is no journal of `freshet evolve` ({error}); {hint}", path.display()))
@@ -245,7 +246,7 @@ fn listen(talk: &Talk) -> Arc<AtomicU8> {
     let signal = Arc::new(AtomicU8::new(0));
     let (given, talk) = (Arc::clone(&signal), talk.clone());
     std::thread::spawn(move || {
-        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        let Ok(runtime) = threads::this_one() else { return };
         let (stop, _) = tokio::sync::watch::channel(false);
         runtime.block_on(signals::listen(
             stop,

@@ -1,4 +1,4 @@
-//! One file a command: build, call, print.
+//! One file a command: parse, call, print. `policies` is `--policy help`.
 
 pub mod changes;
 pub mod check;
@@ -25,16 +25,3 @@ pub mod status;
 pub mod store;
 pub mod web;
 pub mod why;
-
-use std::future::Future;
-
-use anyhow::Context as _;
-
-/// Waits for something that is done on this thread.
-fn block_on<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("the asynchronous runtime could not be started")?;
-    Ok(runtime.block_on(work))
-}

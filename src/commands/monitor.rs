@@ -17,10 +17,11 @@ use freshet::time::Timestamp;
 
 use crate::cli::{Global, MonitorArgs};
 use crate::on_change::{Hook, Hooked};
-use crate::set_up::{runtime, set_up};
+use crate::set_up::set_up;
 use crate::settings::{Settings, Usage};
 use crate::signals::{STOPPING_CRAWL, listen};
 use crate::terminal::{Meter, Talk, json_line, print};
+use crate::threads;
 
 /// Time from one cycle to the next, if none is set.
 const DEFAULT_EVERY: Duration = Duration::from_secs(86_400);
@@ -44,7 +45,7 @@ pub fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyhow::Res
         daily_budget: arguments.daily_budget,
     };
     let monitor = Monitor::new(&mut crawler, monitor, Timestamp::now())?;
-    let runtime = runtime(&settings)?;
+    let runtime = threads::for_crawl(&settings)?;
     let driven = runtime.block_on(watch(monitor, &mut crawler, hook, global.json, talk));
     runtime.shutdown_background();
     let last = driven?;

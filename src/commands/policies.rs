@@ -1,4 +1,4 @@
-//! `--policy help`: the policies there are.
+//! `--policy help`: a list of the policies.
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -17,14 +17,15 @@ pub fn run() -> ExitCode {
     let known = estimators::all(&EstimatorSettings::default());
     let names: Vec<&str> = known.iter().map(|estimator| estimator.name()).collect();
     let text = format!(
-        "{}\nThe default is `{}`. ESTIMATOR, `{}` unless said, is one of {}.\n\
-         `expr:t * X / n` visits first where the formula is highest, `evolved:FILE` by a formula that `freshet evolve` bred.\n",
+        "{}\nThe default is `{}`. ESTIMATOR (default `{}`) is one of {}.\n\
+         `expr:t * X / n` visits the page with the highest value of the formula first; `evolved:FILE` uses the formula in a\n\
+         file of `freshet evolve`.\n",
         table.render(),
         registry::DEFAULT,
         estimators::DEFAULT,
         names.join(", ")
     );
-    // A reader who has seen enough is no failure.
+    // A closed pipe is no failure: the reader has seen enough.
     let _ = std::io::stdout().write_all(text.as_bytes());
     ExitCode::SUCCESS
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use serde::Serialize;
 
 use freshet::model_web::judge::score::{MOMENTS, WebScores};
@@ -16,6 +16,7 @@ use freshet::time::Timestamp;
 use crate::cli::{Global, ScoreArgs};
 use crate::settings::{Settings, Usage};
 use crate::terminal::{json, print};
+use crate::threads;
 
 /// The scores of a store, as JSON has them.
 #[derive(Serialize)]
@@ -33,10 +34,7 @@ struct StoreScores<'a> {
 pub fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<ExitCode> {
     let path = Settings::store(global)?;
     let mut store = store::open_to_look(&path)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("the asynchronous runtime could not be started")?;
+    let runtime = threads::this_one()?;
     let asker = TruthClient::new()?;
     let web = runtime.block_on(asker.web(&arguments.truth)).map_err(|error| match error {
         TruthError::Url { .. } => Usage(error.to_string()).into(),

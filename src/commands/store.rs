@@ -24,7 +24,7 @@ fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Res
     let flags = Given { change, ..Given::default() };
     let settings = Settings::load(global, &flags)?;
     let started = Instant::now();
-    // It must be there already: a rebuild makes nothing out of nothing.
+    // It must exist already: opening for writing would make a new one.
     drop(store::open_to_look(&settings.store)?);
     let mut store = store::open(&settings.store)?;
     let last = store.cycles(1)?.into_iter().next().map(|cycle| cycle.policy);
@@ -32,7 +32,7 @@ fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Res
         Some(name) => settings.policy_named(&name),
         None => settings.policy(),
     };
-    // A policy that this release does not know any more has left nothing that could be made again.
+    // Where this release does not know the policy, there is no memory of it to make again.
     let mut policy = policy.or_else(|_| Settings::of(flags)?.policy())?;
     let priors = store.priors()?;
     learning::believe(&mut *policy, &priors);

@@ -16,6 +16,7 @@ use crate::cli::{Global, WebArgs};
 use crate::settings::Usage;
 use crate::settings::when::duration;
 use crate::terminal::{self, Talk, json};
+use crate::threads;
 
 /// The web that is up, as JSON has it.
 #[derive(Serialize)]
@@ -31,10 +32,7 @@ pub fn run(global: &Global, arguments: &WebArgs, talk: &Talk) -> anyhow::Result<
     // A descriptor a host, and one a connection; where no more can be had, binding says so.
     let _ = rlimit::increase_nofile_limit(u64::MAX);
     let clock = Clock { start: start(arguments.start)?, day: day(&arguments.day)? };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("the asynchronous runtime could not be started")?;
+    let runtime = threads::all_cores()?;
     runtime.block_on(async {
         // Before anyone is told that the web is up: from then on, a signal ends it cleanly.
         let stop = signals()?;

@@ -11,7 +11,7 @@ use super::spark::spark;
 use super::stripes::Stripes;
 use super::{Align, Table, bytes, counted, number, percent, span};
 
-/// Points of a profile that are drawn, the latest; a page seldom keeps more.
+/// Points of a profile that are drawn, the latest; a page rarely keeps more.
 const PROFILE_POINTS: usize = 30;
 const SECONDS_PER_DAY: f64 = 86_400.0;
 

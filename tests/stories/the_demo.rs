@@ -88,7 +88,8 @@ fn what_it_prints_is_for_people_and_its_store_is_where_it_was_wanted() {
     let freshet = Freshet::new();
     let ran = demo(&freshet, &["--short", "--policy", "utility", "--store", "mine.db"]);
     assert_eq!(ran.code, Some(0), "{}", ran.output());
-    for said in ["Cycle by cycle", "left alone", "What changed", "Try next", "freshet status --store mine.db"]
+    for said in
+        ["Cycle by cycle", "no revisits", "What changed", "Try next", "freshet status --store mine.db"]
     {
         assert!(ran.stdout.contains(said), "`{said}`: {}", ran.stdout);
     }

@@ -1,4 +1,4 @@
-//! What the demo did, held against the truth: all figures, as `--json` prints them.
+//! What the demo did, compared with the true state of its web: all figures, as `--json` prints them.
 
 use serde::Serialize;
 
@@ -47,7 +47,7 @@ pub(super) struct DemoSpent {
     pub new: u64,
 }
 
-/// How a store stands at the end (`now`), and in the mean since the first crawl ended (`past`).
+/// How a store stands at the end (`now`), and on average since the first crawl ended (`past`).
 #[derive(Debug, Serialize)]
 pub(super) struct DemoStanding {
     pub all: ScoreGroup,
@@ -151,14 +151,15 @@ impl Account {
             seconds: ran.took.as_secs_f64(),
             days: (now - since) / course.day.as_secs_f64(),
             first_crawl: DemoSpent::of(&ran.first),
-            left_alone: left_alone.unwrap_or_else(|| DemoStanding { all: nobody(), behaviours: Vec::new() }),
+            left_alone: left_alone
+                .unwrap_or_else(|| DemoStanding { all: no_pages(), behaviours: Vec::new() }),
             next: next(ran, contenders.first()),
             contenders,
         })
     }
 }
 
-fn nobody() -> ScoreGroup {
+fn no_pages() -> ScoreGroup {
     ScoreGroup { name: "all".to_owned(), now: ScoreFigures::default(), past: ScoreFigures::default() }
 }
 

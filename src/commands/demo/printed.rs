@@ -20,9 +20,7 @@ pub(super) fn text(account: &Account) -> String {
     let several = account.contenders.len() > 1;
     if let Some(judged) = account.contenders.first() {
         let with = if several { format!(" (policy `{}`)", judged.policy) } else { String::new() };
-        text += &format!(
-            "\nCycle by cycle: what it spent and found, and how good the copy was, by the truth{with}\n"
-        );
+        text += &format!("\nCycle by cycle: what it spent and found, and how good the copy was{with}\n");
         text += &cycles(judged);
     }
     text += "fresh: pages whose copy is what the page says now; staleness: how far copies and pages are apart,\n\
@@ -86,8 +84,8 @@ fn gain(account: &Account) -> String {
     let Some(judged) = account.contenders.first() else { return String::new() };
     let spent = &judged.spent;
     format!(
-        "\nWhat {} requests ({}) on revisits gained, in the mean over {:.1} days;\n\
-         left alone: what the first crawl's copy would have been worth had nothing been visited again\n{}",
+        "\nWhat {} requests ({}) on revisits gained, on average over {:.1} days;\n\
+         no revisits: the first crawl's copy, never refreshed\n{}",
         number(spent.requests),
         bytes(spent.bytes),
         account.days,
@@ -101,9 +99,9 @@ fn by_behaviour(kept: &DemoStanding, left: &DemoStanding) -> String {
         ("pages", Align::Left),
         ("", Align::Right),
         ("fresh", Align::Right),
-        ("left alone", Align::Right),
+        ("no revisits", Align::Right),
         ("staleness", Align::Right),
-        ("left alone", Align::Right),
+        ("no revisits", Align::Right),
     ]);
     let mut row = |name: &str, kept: &ScoreFigures, left: Option<&ScoreFigures>| {
         table.row([
@@ -158,7 +156,7 @@ fn contest(account: &Account) -> String {
     for judged in &account.contenders {
         row(&judged.policy, judged.spent.requests, judged.spent.changed, &judged.standing.all);
     }
-    row("(left alone)", 0, 0, &account.left_alone.all);
+    row("(no revisits)", 0, 0, &account.left_alone.all);
     format!("\nThe policies, on the same web with the same budget\n{}", table.render())
 }
 
