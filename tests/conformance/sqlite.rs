@@ -45,6 +45,10 @@ impl Place for Folder {
     fn open(&self) -> Box<dyn Store> {
         store::open(&self.store()).expect("the store opens")
     }
+
+    fn another(&self) -> Box<dyn Place> {
+        Box::new(Folder::new())
+    }
 }
 
 const NOW: Timestamp = Timestamp::from_seconds(1_800_000_000);
@@ -289,6 +293,65 @@ fn one_may_look_while_a_crawl_writes() {
         })
         .unwrap();
     assert_eq!(rows, 1, "and sees the store as it was when it began");
+}
+
+/// Moves what the journal holds into the database, which no reader may be in the way of.
+#[track_caller]
+fn assert_checkpoint(folder: &Folder) {
+    let raw = Connection::open(folder.store()).unwrap();
+    raw.busy_timeout(Duration::ZERO).unwrap();
+    let busy: i64 = raw.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
+    assert_eq!(busy, 0, "a reader holds the journal");
+}
+
+#[test]
+fn a_reader_that_pauses_stops_no_checkpoint() {
+    let folder = Folder::new();
+    let mut writer = folder.open();
+    let seeds: Vec<Seed> = (0..3000).map(|page| seed(&format!("https://example.org/{page}"))).collect();
+    writer.add_seeds(&seeds, NOW).unwrap();
+    let cycle = writer.open_cycle("age", None, NOW).unwrap().id;
+    for number in 1..=3 {
+        let mut visit = heavy_visit(&mut *writer, number, 100);
+        visit.links = Some(vec![1, 2]);
+        record(&mut *writer, cycle, Batch { visits: vec![visit], now: NOW, ..Batch::default() }).unwrap();
+    }
+    let mut committed = 3;
+    let mut pause = |writer: &mut dyn Store| {
+        committed += 1;
+        let visit = heavy_visit(writer, committed, 100);
+        record(writer, cycle, Batch { visits: vec![visit], now: NOW, ..Batch::default() }).unwrap();
+        assert_checkpoint(&folder);
+    };
+    let mut reader = store::open_to_look(&folder.store()).unwrap();
+    let (mut listed, mut known, mut told) = (0, 0, 0);
+    reader
+        .list_pages(&PageFilter::default(), &mut |_| {
+            listed += 1;
+            if listed == 1500 {
+                pause(&mut *writer);
+            }
+        })
+        .unwrap();
+    reader
+        .each_page(&mut |_| {
+            known += 1;
+            if known == 1500 {
+                pause(&mut *writer);
+            }
+        })
+        .unwrap();
+    reader
+        .each_change(NOW, &mut |_| {
+            told += 1;
+            if told == 1 {
+                pause(&mut *writer);
+            }
+            true
+        })
+        .unwrap();
+    reader.each_links(&mut |_, _| pause(&mut *writer)).unwrap();
+    assert_eq!((listed, known, told), (3000, 3000, 4), "what came while it was read is not listed");
 }
 
 #[test]

@@ -166,3 +166,117 @@ pub fn observations_are_only_added(place: &dyn Place) {
     assert_eq!((row.visits, row.outcome.as_deref()), (4, Some("fetched")), "a visit is one attempt");
     assert_eq!(row.last_visit_at, Some(later(3)));
 }
+
+/// What happens to some pages in one cycle: they are visited more than once, change and change back, fail, and lead to each
+/// other and to pages that are found on the way.
+fn busy_visits(ids: &dyn Fn(&str) -> PageId, seed: SeedId) -> Vec<VisitRecord> {
+    let [a, b, c, d] = ["/a", "/b", "/c", "/d"].map(ids);
+    let links = |on: PageId, paths: &[&str]| -> Vec<NewPage> {
+        paths.iter().map(|path| found(path, seed, Some(on))).collect()
+    };
+    let dated =
+        |visit: VisitRecord, date: &str| VisitRecord { last_modified: Some(date.to_owned()), ..visit };
+    let same_as =
+        |visit: VisitRecord, path: &str| VisitRecord { alias: Some(url(path).fingerprint()), ..visit };
+    let (one, two) = (words(0, 60), words(20, 60));
+    vec![
+        VisitRecord { found: links(a, &["/new", "/b"]), ..read(a, &one, later(1)) },
+        dated(read(b, &one, later(2)), "Sun, 06 Nov 1994 08:49:37 GMT"),
+        read(a, &two, later(3)),
+        visit(b, Outcome::NotModified, later(4)),
+        // Back to what it was two visits ago.
+        VisitRecord { found: links(a, &["/new", "https://second.example/"]), ..read(a, &one, later(5)) },
+        // To a page that is found by the redirect itself, and on to one that was found before.
+        VisitRecord { found: links(c, &["/found"]), ..redirected(c, "/found", true, later(6)) },
+        same_as(read(d, &one, later(7)), "/c"),
+        redirected(d, "/new", true, later(8)),
+        visit(a, Outcome::Missing, later(9)),
+        visit(a, Outcome::Missing, later(10)),
+        same_as(read(b, &two, later(11)), "/a"),
+        redirected(b, "/d", false, later(12)),
+        redirected(d, "/b", true, later(13)),
+        visit(c, Outcome::Failed(Failure::Dns), later(14)),
+        visit(c, Outcome::Failed(Failure::Dns), later(14)),
+        VisitRecord { entry_dates: Some(vec![1, 2]), ..read(a, &words(40, 60), later(15)) },
+        // The clock was set back.
+        read(a, &two, later(2)),
+        read(a, &one, later(16)),
+    ]
+}
+
+/// All that is seen of a store, its visits and contents included.
+fn all_of(store: &mut dyn Store) -> String {
+    let mut visits = Vec::new();
+    store.each_visit(&mut |visit| visits.push(visit)).expect("visits are read");
+    let mut changes = Vec::new();
+    store
+        .each_change(Timestamp::from_millis(0), &mut |change| {
+            changes.push(change);
+            true
+        })
+        .expect("changes are read");
+    format!("{}\n{visits:#?}\n{changes:#?}", derived(store))
+}
+
+pub fn visits_of_a_batch_are_judged_one_after_the_other(place: &dyn Place) {
+    let other = place.another();
+    let seeds = ["/a", "/b", "/c", "/d"];
+    let (mut together, mut apart) = (begun(place, &seeds), begun(&*other, &seeds));
+    // A first cycle, so that there is something to compare with.
+    for begun in [&mut together, &mut apart] {
+        let root = begun.id("/a");
+        begun.record(vec![read(root, &words(0, 60), NOW)]);
+        begun.next_cycle();
+    }
+    let known = pages(&mut *together.store);
+    let id = |path: &str| {
+        let wanted = url(path).fingerprint();
+        known.iter().find(|page| page.fingerprint == wanted).expect("a page").id
+    };
+    let whole = together.record(busy_visits(&id, together.seed));
+    let mut single = Recorded::default();
+    for visit in busy_visits(&id, apart.seed) {
+        let recorded = apart.record(vec![visit]);
+        single.new.extend(recorded.new);
+        single.visits.extend(recorded.visits);
+    }
+    assert_eq!(whole.visits, single.visits);
+    assert_eq!(format!("{:#?}", whole.new), format!("{:#?}", single.new));
+    assert_eq!(all_of(&mut *together.store), all_of(&mut *apart.store));
+    let rebuilt = together.rebuild(ChangeSettings::default(), false, &mut |_, _| ()).expect("a look");
+    assert_eq!((rebuilt.pages_differ, rebuilt.sketches_differ), (0, 0));
+}
+
+pub fn pages_of_one_batch_may_lead_to_each_other(place: &dyn Place) {
+    let mut begun = begun(place, &["/a", "/b"]);
+    let (a, b, seed) = (begun.id("/a"), begun.id("/b"), begun.seed);
+    let target = vec![found("/c", seed, Some(a))];
+    let recorded = begun.record(vec![
+        VisitRecord { found: target, ..redirected(a, "/c", true, later(1)) },
+        redirected(b, "/c", true, later(2)),
+    ]);
+    let c = recorded.new[0].id;
+    assert_eq!(recorded.new.len(), 1);
+    assert_eq!(page(&mut *begun.store, "/a").alias_of, Some(c));
+    assert_eq!(page(&mut *begun.store, "/b").alias_of, Some(c));
+    let recorded =
+        begun.record(vec![redirected(c, "/b", false, later(3)), redirected(b, "/c", false, later(4))]);
+    let outcomes: Vec<&str> = recorded.visits.iter().map(|visit| visit.outcome.code()).collect();
+    assert_eq!(outcomes, ["redirect-loop", "redirected"], "/b led to /c already");
+}
+
+pub fn a_list_may_be_longer_than_what_is_read_at_once(place: &dyn Place) {
+    let mut store = place.open();
+    let seeds: Vec<Seed> = (0..2500).map(|page| seed(&format!("/{page}"))).collect();
+    store.add_seeds(&seeds, NOW).expect("seeds are added");
+    assert_eq!(pages(&mut *store).len(), 2500);
+    let of = |limit| PageFilter { limit, ..PageFilter::default() };
+    for (limit, length) in [(None, 2500), (Some(0), 0), (Some(1), 1), (Some(1000), 1000), (Some(2001), 2001)]
+    {
+        let rows = listed(&mut *store, &of(limit));
+        assert_eq!(rows.len(), length);
+        assert!(rows.is_sorted_by_key(|row| row.id));
+    }
+    let some = PageFilter { url: Some("/24".to_owned()), limit: Some(50), ..PageFilter::default() };
+    assert_eq!(listed(&mut *store, &some).len(), 50);
+}

@@ -46,6 +46,9 @@ use xxhash_rust::xxh3::xxh3_128;
 /// Where a store lives. What was stored is there when it is opened again; the one opened before is dropped first.
 pub trait Place {
     fn open(&self) -> Box<dyn Store>;
+
+    /// Another place of the same kind, empty.
+    fn another(&self) -> Box<dyn Place>;
 }
 
 /// Makes a test of each promise, for one kind of store.
@@ -64,6 +67,9 @@ macro_rules! conformance_of_a_store {
             a_closed_cycle_frees_what_it_planned
             a_plan_that_makes_no_sense_changes_nothing
             a_batch_is_taken_whole_or_not_at_all
+            visits_of_a_batch_are_judged_one_after_the_other
+            pages_of_one_batch_may_lead_to_each_other
+            a_list_may_be_longer_than_what_is_read_at_once
             observations_are_only_added
             a_content_is_held_once_and_comes_back_to_the_byte
             pages_that_share_a_content_keep_their_own_types
