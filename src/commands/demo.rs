@@ -172,6 +172,39 @@ struct DemoCycle {
     ended: Timestamp,
 }
 
+/// The demo's web, which is up.
+struct DemoWeb {
+    spec: WebSpec,
+    clock: Clock,
+    origins: Vec<String>,
+    /// The server ends when this is dropped.
+    _serving: watch::Sender<bool>,
+}
+
+impl DemoWeb {
+    async fn put_up(course: Course, seed: u64) -> anyhow::Result<Self> {
+        let (pages, median_bytes) = (course.pages, course.median_bytes);
+        let spec = WebSpec { seed, pages, median_bytes, ..WebSpec::default() };
+        // On a whole second, so that the same web can be put up again with --start.
+        let start = Timestamp::from_seconds(Timestamp::now().millis().div_euclid(1000));
+        let clock = Clock { start, day: course.day };
+        let server = Server::bind(spec.clone(), course.hosts, 0, clock).await.map_err(no_web)?;
+        let origins: Vec<String> = server.origins().map(str::to_owned).collect();
+        is_reachable(&origins).await?;
+        let (serving, stop) = watch::channel(false);
+        tokio::spawn(server.serve(stop));
+        Ok(Self { spec, clock, origins, _serving: serving })
+    }
+
+    /// Who knows its true state.
+    fn witnesses(self) -> Vec<Witness> {
+        let Self { spec, clock, origins, .. } = self;
+        let witness =
+            |(host, origin)| Witness { origin, host, clock, source: TruthSource::Model(spec.clone()) };
+        (0..).zip(origins).map(witness).collect()
+    }
+}
+
 /// Puts the web up, crawls it and visits it again; `None` if it was stopped on the way.
 async fn perform(
     course: Course,
@@ -185,77 +218,74 @@ async fn perform(
     let (stop, stopped) = watch::channel(false);
     let stopping = "stopping; press Ctrl-C again to quit now";
     tokio::spawn(listen(stop, Arc::clone(signal), talk.clone(), stopping));
-    let (pages, median_bytes) = (course.pages, course.median_bytes);
-    let spec = WebSpec { seed, pages, median_bytes, ..WebSpec::default() };
-    // On a whole second, so that the same web can be put up again with --start.
-    let start = Timestamp::from_seconds(Timestamp::now().millis().div_euclid(1000));
-    let clock = Clock { start, day: course.day };
-    let server = Server::bind(spec.clone(), course.hosts, 0, clock).await.map_err(no_web)?;
-    let origins: Vec<String> = server.origins().map(str::to_owned).collect();
-    is_reachable(&origins).await?;
-    let (_serving, told) = watch::channel(false);
-    tokio::spawn(server.serve(told));
-
+    let web = DemoWeb::put_up(course, seed).await?;
     let steps = talk.steps(u64::from(course.cycles) + 1);
-    let pages = u64::from(course.hosts * course.pages);
-    let day = course.day.as_secs_f64();
     talk.say(&format!(
-        "a web of {} pages is up at {} …; a day of it lasts {day} s",
-        number(pages),
-        origins.first().map_or("", String::as_str)
+        "a web of {} pages is up at {} …; a day of it lasts {} s",
+        number(u64::from(course.hosts * course.pages)),
+        web.origins.first().map_or("", String::as_str),
+        course.day.as_secs_f64()
     ));
     let Some(first_policy) = policies.first() else { bail!("there is no policy to try") };
-    add_seeds(place.store(first_policy), &origins)?;
-    let visit =
-        |policy: &str, budget| visit(course, policy.to_owned(), place.store(policy).to_owned(), budget);
-    let first = watched(vec![visit(first_policy, None)?], &stopped, &steps, "first crawl").await?;
+    add_seeds(place.store(first_policy), &web.origins)?;
+    let crawl = visit(course, first_policy, place, None)?;
+    let first = watched(vec![crawl], &stopped, &steps, "first crawl").await?;
     let Some(first) = first.into_iter().next().filter(|_| !*stopped.borrow()) else { return Ok(None) };
     if first.counts.fetched == 0 {
-        bail!("nothing of the demo's own web at `{}` could be fetched", origins.join("`, `"));
+        bail!("nothing of the demo's own web at `{}` could be fetched", web.origins.join("`, `"));
     }
-    let said = |what: &str, counts: &Counts| {
-        format!(
-            "{what}: {} requests, {} pages fetched, {} changed, {} new",
-            number(counts.requests),
-            number(counts.fetched),
-            number(counts.changed),
-            number(counts.new)
-        )
-    };
-    steps.step(&[said("first crawl", &first.counts)]);
-    let mut contenders = Vec::new();
-    for policy in policies {
-        if policy != first_policy {
-            let (from, to) = (place.store(first_policy), place.store(policy));
-            std::fs::copy(from, to).with_context(|| format!("`{}` can't be written", to.display()))?;
-        }
-        contenders.push(DemoContender { policy: policy.clone(), cycles: Vec::new() });
+    steps.step(&[figures("first crawl", &first.counts)]);
+    for policy in policies.iter().filter(|policy| *policy != first_policy) {
+        let (from, to) = (place.store(first_policy), place.store(policy));
+        std::fs::copy(from, to).with_context(|| format!("`{}` can't be written", to.display()))?;
     }
-    let revisits = Instant::now();
+    let Some(contenders) = revisit(course, policies, place, &stopped, &steps).await? else { return Ok(None) };
+    steps.finish();
+    let (first_ended, ended, took) = (first.ended, Timestamp::now(), began.elapsed());
+    let (web, first) = (web.witnesses(), first.counts);
+    Ok(Some(Ran { course, seed, web, first, first_ended, contenders, ended, took }))
+}
+
+/// Runs a cycle of every policy each day; `None` if it was stopped on the way.
+async fn revisit(
+    course: Course,
+    policies: &[String],
+    place: &Place,
+    stopped: &watch::Receiver<bool>,
+    steps: &Steps,
+) -> anyhow::Result<Option<Vec<DemoContender>>> {
+    let contender = |policy: &String| DemoContender { policy: policy.clone(), cycles: Vec::new() };
+    let mut contenders: Vec<DemoContender> = policies.iter().map(contender).collect();
+    let began = Instant::now();
     for cycle in 1..=course.cycles {
         let what = format!("cycle {cycle} of {}", course.cycles);
-        let visits = policies.iter().map(|policy| visit(policy, Some(course.budget)));
-        let done = watched(visits.collect::<anyhow::Result<_>>()?, &stopped, &steps, &what).await?;
+        let visits = policies.iter().map(|policy| visit(course, policy, place, Some(course.budget)));
+        let done = watched(visits.collect::<anyhow::Result<_>>()?, stopped, steps, &what).await?;
         let mut lines = Vec::new();
         for (contender, cycle) in contenders.iter_mut().zip(done) {
             let name =
                 if policies.len() > 1 { format!("{what}, {}", contender.policy) } else { what.clone() };
-            lines.push(said(&name, &cycle.counts));
+            lines.push(figures(&name, &cycle.counts));
             contender.cycles.push(cycle);
         }
         steps.step(&lines);
         let mut stopped = stopped.clone();
         tokio::select! {
-            () = tokio::time::sleep_until((revisits + course.day * cycle).into()) => {}
+            () = tokio::time::sleep_until((began + course.day * cycle).into()) => {}
             _ = stopped.wait_for(|stopped| *stopped) => return Ok(None),
         }
     }
-    steps.finish();
-    let (first_ended, ended) = (first.ended, Timestamp::now());
-    let witness = |(host, origin)| Witness { origin, host, clock, source: TruthSource::Model(spec.clone()) };
-    let web = (0..).zip(origins).map(witness).collect();
-    let took = began.elapsed();
-    Ok(Some(Ran { course, seed, web, first: first.counts, first_ended, contenders, ended, took }))
+    Ok(Some(contenders))
+}
+
+fn figures(what: &str, counts: &Counts) -> String {
+    format!(
+        "{what}: {} requests, {} pages fetched, {} changed, {} new",
+        number(counts.requests),
+        number(counts.fetched),
+        number(counts.changed),
+        number(counts.new)
+    )
 }
 
 const LOOPBACK_DOWN: &str =
@@ -297,17 +327,13 @@ struct DemoVisit {
     progress: watch::Sender<Progress>,
 }
 
-fn visit(
-    course: Course,
-    policy: String,
-    store: std::path::PathBuf,
-    budget: Option<u64>,
-) -> anyhow::Result<DemoVisit> {
+fn visit(course: Course, policy: &str, place: &Place, budget: Option<u64>) -> anyhow::Result<DemoVisit> {
+    let store = store::open(place.store(policy))?;
     let crawl = CrawlGiven {
         delay: Some(Amount::new(course.delay.as_secs_f64()).map_err(Usage)?),
         allow_private: Some(vec!["127.0.0.0/16".parse().map_err(Usage)?]),
         budget: budget.map(LongCount::new).transpose().map_err(Usage)?,
-        policy: Some(policy),
+        policy: Some(policy.to_owned()),
         ..CrawlGiven::default()
     };
     // A clock, an advert and a session token on every page: a difference in them is not a change.
@@ -315,7 +341,7 @@ fn visit(
     let settings = Settings::of(Given { crawl, change, ..Given::default() })?;
     let network = Network::new(settings.network.clone())?;
     let policy = settings.policy_with(Age::from_days(course.day.as_secs_f64() / 86_400.0))?;
-    let crawler = crawler(&settings, network, store::open(&store)?, policy)?;
+    let crawler = crawler(&settings, network, store, policy)?;
     Ok(DemoVisit { crawler, progress: watch::channel(Progress::default()).0 })
 }
 

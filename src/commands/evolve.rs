@@ -1,5 +1,7 @@
 //! `freshet evolve`: a score function, bred from recorded histories.
 
+mod explain;
+
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +15,6 @@ use serde::Serialize;
 
 use freshet::dataset::Dataset;
 use freshet::evolve::champion::Champion;
-use freshet::evolve::explain::explain;
 use freshet::evolve::{self, EvolveProgress, EvolveSettings, Generation, Journal};
 use freshet::policy::expression::Terminal;
 use freshet::report::evolved::{self, STORE, SYNTHETIC};
@@ -23,7 +24,7 @@ use crate::cli::{EvolveArgs, Global};
 use crate::histories;
 use crate::settings::Usage;
 use crate::signals;
-use crate::terminal::{Talk, json_line};
+use crate::terminal::{Talk, json_line, print};
 use crate::threads;
 
 /// A champion and its files, as JSON has them.
@@ -34,40 +35,19 @@ struct ChampionFiles<'a> {
     plot: &'a Path,
 }
 
-/// What is known of a formula, as JSON has it.
-#[derive(Serialize)]
-struct ExplainedFormula<'a> {
-    formula: &'a str,
-    fitness: &'a str,
-    worth: f64,
-    pages: usize,
-    /// The one that matters most first.
-    terminals: Vec<TerminalLoss>,
-    plot: &'a Path,
-}
-
-/// The score lost when a terminal is shuffled between pages.
-#[derive(Serialize)]
-struct TerminalLoss {
-    terminal: &'static str,
-    loss: f64,
-    /// How far that may be off 19 times out of 20.
-    off: f64,
-}
-
 pub fn run(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     if arguments.terminals.iter().any(|name| name == "help") {
         return list_terminals();
     }
     if let Some(path) = &arguments.explain {
-        return explained(global, arguments, path, talk);
+        return explain::explained(global, arguments, path, talk);
     }
     let settings = settings(arguments)?;
     let (journal_path, plot) = beside(&arguments.out)?;
     let dataset = load(global, arguments, talk)?;
     evolve::check(&dataset, &settings).map_err(|said| Usage(format!("{}: {said}", dataset.name)))?;
     let signal = listen(talk);
-    let journal = taken_up(arguments, &journal_path, &dataset, &settings, talk)?;
+    let journal = continued(arguments, &journal_path, &dataset, &settings, talk)?;
     // Before the work, which takes a while.
     save(&journal_path, &journal)?;
     let threads = arguments.threads.map_or(0, |threads| threads as usize);
@@ -96,7 +76,7 @@ pub fn run(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyhow::Resu
     } else {
         evolved::champion(&champion, &arguments.out, &plot)
     };
-    std::io::stdout().write_all(text.as_bytes())?;
+    print(&text)?;
     Ok(ExitCode::from(if champion.finished { 0 } else { signal.load(Ordering::SeqCst) }))
 }
 
@@ -143,7 +123,7 @@ fn made_up(spec: &str) -> Result<Dataset, Usage> {
     Ok(spec.dataset())
 }
 
-/// What data a champion was bred on, so that it can be found again.
+/// The name of the data that a champion is bred on, so that it can be found again.
 fn data_name(global: &Global, arguments: &EvolveArgs) -> String {
     match (&arguments.dataset, &arguments.synthetic, &global.store) {
         (Some(path), _, _) => path.display().to_string(),
@@ -153,8 +133,8 @@ fn data_name(global: &Global, arguments: &EvolveArgs) -> String {
     }
 }
 
-/// A journal that can be gone on with, or a new one.
-fn taken_up(
+/// The journal of an earlier run that can be continued, or a new one.
+fn continued(
     arguments: &EvolveArgs,
     path: &Path,
     dataset: &Dataset,
@@ -171,12 +151,12 @@ fn taken_up(
         Usage(format!("`{}` is no journal of `freshet evolve` ({error}); {hint}", path.display()))
     })?;
     journal.fits(dataset, settings).map_err(|said| {
-        Usage(format!("`{}` is of a run that can't be gone on with: {said}; {hint}", path.display()))
+        Usage(format!("`{}` is of a run that can't be continued: {said}; {hint}", path.display()))
     })?;
     let generations = journal.finished.iter().map(|run| run.history.len()).sum::<usize>()
         + journal.current.as_ref().map_or(0, |current| current.history.len());
     if generations > 0 {
-        talk.say(&format!("going on after {} generations", number(generations as u64)));
+        talk.say(&format!("continuing after {} generations", number(generations as u64)));
     }
     Ok(journal)
 }
@@ -184,7 +164,7 @@ fn taken_up(
 /// How often the journal is written on the way.
 const SAVE_EVERY: Duration = Duration::from_secs(10);
 
-/// Breeds, and judges what came of it.
+/// Breeds formulas, and judges the best.
 fn bred(
     dataset: &Dataset,
     mut journal: Journal,
@@ -210,18 +190,18 @@ fn bred(
             if let Err(error) = save(path, &journal)
                 && !std::mem::replace(&mut is_told, true)
             {
-                talk.say(&format!("{error:#}; breeding goes on, but could not be gone on with after a stop"));
+                talk.say(&format!("{error:#}; breeding goes on, but can't be continued after a stop"));
             }
         }
     };
     let stop = || signal.load(Ordering::Relaxed) != 0;
-    // Told through the journal: what was stopped has fewer runs.
+    // The journal has the result: a run that was stopped has fewer generations.
     let _ = evolve::evolve(dataset, &mut journal, &stop, &mut told);
     steps.finish();
     journal.effort.seconds = before + started.elapsed().as_secs_f64();
     // The champion is written all the same.
     if let Err(error) = save(path, &journal) {
-        talk.say(&format!("{error:#}; what was bred since it was last written can't be gone on with"));
+        talk.say(&format!("{error:#}; formulas bred since it was last written are lost if you continue"));
     }
     talk.say(&format!("judging the best formulas by {}", fitness.name()));
     let champion = evolve::judge(dataset, &journal).map(|verdict| Champion::new(data, &journal, &verdict));
@@ -282,7 +262,7 @@ fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let failed = || format!("`{}` can't be written", path.display());
     let mut builder = tempfile::Builder::new();
-    // As any file that somebody makes: less what the umask takes away.
+    // The permissions of any new file: all that the umask leaves.
     let builder = builder.prefix(".freshet-").permissions(std::fs::Permissions::from_mode(0o666));
     let mut file = builder.tempfile_in(folder).with_context(failed)?;
     file.write_all(bytes).with_context(failed)?;
@@ -291,62 +271,10 @@ fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 }
 
 fn list_terminals() -> anyhow::Result<ExitCode> {
-    let mut table = Table::new(&[("terminal", Align::Left), ("what it is of a page", Align::Left)]);
+    let mut table = Table::new(&[("terminal", Align::Left), ("meaning", Align::Left)]);
     for terminal in Terminal::ALL {
         table.row([terminal.name(), terminal.about()]);
     }
     let text = table.render() + "\nSantos et al. 2013 have n, X and t.\n";
-    std::io::stdout().write_all(text.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn explained(global: &Global, arguments: &EvolveArgs, path: &Path, talk: &Talk) -> anyhow::Result<ExitCode> {
-    let champion = Champion::read(path).map_err(|error| Usage(format!("--explain: {error}")))?;
-    let formula = champion.expression().map_err(Usage)?;
-    let named = arguments.dataset.is_some() || arguments.synthetic.is_some() || global.store.is_some();
-    let dataset = if named { load(global, arguments, talk)? } else { own_data(&champion, talk)? };
-    let found = explain(&dataset, &formula, &champion.settings).ok_or_else(|| {
-        Usage(format!(
-            "{}: no page has a cycle left after its first copy and {} cycles of warm-up",
-            dataset.name, champion.settings.warm_up
-        ))
-    })?;
-    let plot = path.with_extension("surface.svg");
-    write(&plot, evolved::surface(&found.surface, &champion.formula).as_bytes())?;
-    let text = if global.json {
-        let terminals = found.terminals.iter().map(|one| TerminalLoss {
-            terminal: one.terminal.name(),
-            loss: one.loss,
-            off: one.off,
-        });
-        json_line(&ExplainedFormula {
-            formula: &champion.formula,
-            fitness: champion.settings.fitness.name(),
-            worth: found.worth,
-            pages: found.pages,
-            terminals: terminals.collect(),
-            plot: &plot,
-        })?
-    } else {
-        evolved::explanation(&found, &champion.formula, champion.settings.fitness, &plot)
-    };
-    std::io::stdout().write_all(text.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// What the champion was bred on.
-fn own_data(champion: &Champion, talk: &Talk) -> anyhow::Result<Dataset> {
-    let data = champion.data.as_str();
-    let hint = "name the data to explain it by: a dataset, --synthetic SPEC or --store PATH";
-    if let Some(spec) = data.strip_prefix(SYNTHETIC) {
-        return Ok(made_up(spec)?);
-    }
-    if let Some(path) = data.strip_prefix(STORE) {
-        return freshet::dataset::stored::backtest(Path::new(path)).with_context(|| hint);
-    }
-    if data.is_empty() {
-        return Err(Usage(format!("the file does not say what the formula was bred on; {hint}")).into());
-    }
-    talk.say(&format!("by {data}, which it was bred on"));
-    Dataset::load(Path::new(data)).with_context(|| hint)
+    print(&text)
 }

@@ -129,7 +129,7 @@ fn one_that_is_stopped_shows_its_best_and_goes_on() {
         let ran = running.wait(Duration::from_secs(60));
         assert_eq!(ran.code, Some(130), "{}", ran.output());
         assert!(ran.stdout.contains("champion: ") && ran.stderr.contains("goes on from"), "{}", ran.output());
-        assert_eq!(ran.stderr.contains("going on after"), time == 1, "{}", ran.output());
+        assert_eq!(ran.stderr.contains("continuing after"), time == 1, "{}", ran.output());
         assert_eq!(champion(&freshet, "champion.toml")["finished"].as_bool(), Some(false));
         assert!(freshet.path("champion.journal").exists());
     }
