@@ -145,7 +145,7 @@ pub(super) fn read(
     let (mut group, mut names) = (None, PageNames::default());
     while let Some((number, line)) = lines.next_line()? {
         let wrong = |column: usize, wrong: String| DatasetError::at(from.path, number, column, wrong);
-        let (named, bits, offset) = split(line).map_err(|said| wrong(1, said))?;
+        let BitsLine { page: named, bits, offset } = BitsLine::split(line).map_err(|said| wrong(1, said))?;
         if bits.is_empty() {
             return Err(wrong(offset + 1, "there are no bits on this line".to_owned()));
         }
@@ -228,22 +228,31 @@ fn group_of(
     }
 }
 
-/// Site and page, if the line has three columns; the bits; and where they start.
-type LineParts<'a> = (Option<(&'a str, &'a str)>, &'a str, usize);
+/// A line of the main file.
+struct BitsLine<'a> {
+    /// Site and page, if the line has three columns.
+    page: Option<(&'a str, &'a str)>,
+    bits: &'a str,
+    /// Characters before the bits.
+    offset: usize,
+}
 
-fn split(line: &str) -> Result<LineParts<'_>, String> {
-    let line = line.trim_end_matches([' ', '\t']);
-    if !line.contains([' ', '\t']) {
-        return Ok((None, line, 0));
-    }
-    let mut fields = line.split([' ', '\t']).filter(|field| !field.is_empty());
-    match (fields.next(), fields.next(), fields.next(), fields.next()) {
-        (Some(site), Some(page), Some(bits), None) => {
-            check_name("site", site)?;
-            check_name("page", page)?;
-            Ok((Some((site, page)), bits, line.chars().count() - bits.chars().count()))
+impl<'a> BitsLine<'a> {
+    fn split(line: &'a str) -> Result<Self, String> {
+        let line = line.trim_end_matches([' ', '\t']);
+        if !line.contains([' ', '\t']) {
+            return Ok(Self { page: None, bits: line, offset: 0 });
         }
-        _ => Err("there must be bits alone, or the three columns `site page bits`".to_owned()),
+        let mut fields = line.split([' ', '\t']).filter(|field| !field.is_empty());
+        match (fields.next(), fields.next(), fields.next(), fields.next()) {
+            (Some(site), Some(page), Some(bits), None) => {
+                check_name("site", site)?;
+                check_name("page", page)?;
+                let offset = line.chars().count() - bits.chars().count();
+                Ok(Self { page: Some((site, page)), bits, offset })
+            }
+            _ => Err("there must be bits alone, or the three columns `site page bits`".to_owned()),
+        }
     }
 }
 

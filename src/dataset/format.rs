@@ -60,14 +60,19 @@ pub(super) type WritePage<'a> = &'a mut dyn FnMut(&PageRecord, &GroupInfo) -> Re
 /// Calls the given function with every page that is to be written.
 pub(super) type EachRecord<'a> = &'a mut dyn FnMut(WritePage<'_>) -> Result<(), DatasetError>;
 
+/// Reads a file page by page; gives the groups too, if the file has them.
+pub(super) type ReadPages =
+    fn(&ImportedFile<'_>, TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError>;
+
 /// Told how many of how many pages are done.
 pub(super) type TellProgress<'a> = &'a mut dyn FnMut(u64, u64);
 
 /// How a format is read.
 pub(super) enum Read {
-    /// Page by page; the groups too, if the file has them.
+    /// Page by page.
     Pages {
-        read: fn(&ImportedFile<'_>, TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError>,
+        /// Reads the file.
+        read: ReadPages,
         /// Time of the first cycle if nothing says it; `None`: that of the first visit.
         start_ms: Option<i64>,
     },

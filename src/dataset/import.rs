@@ -10,10 +10,9 @@ use super::counts::DatasetCounts;
 use super::disk::{self, DatasetWriter, Manifest};
 use super::export::staging;
 use super::fields::check_name;
-use super::format::{Format, Read};
-use super::group::{GroupInfo, GroupsSeen};
+use super::format::{Format, Read, ReadPages};
+use super::group::GroupsSeen;
 use super::metadata::{META_SUFFIX, Metadata, beside};
-use super::rows_to_pages::TakePage;
 
 /// A file that is imported, and the facts known about it.
 pub struct ImportedFile<'a> {
@@ -106,7 +105,7 @@ fn set_mode(_: &Path) -> std::io::Result<()> {
 fn read_pages(
     folder: &Path,
     format: &str,
-    read: fn(&ImportedFile<'_>, TakePage<'_>) -> Result<Option<Vec<GroupInfo>>, DatasetError>,
+    read: ReadPages,
     from: &ImportedFile<'_>,
     mut seen: GroupsSeen,
     progress: &mut dyn FnMut(u64, u64),

@@ -424,7 +424,7 @@ pub fn address_rules(ranges: &[PrivateRange]) -> Result<AddressRules, String> {
         [PrivateRange::Everything] => Ok(AddressRules::everything()),
         ranges => {
             let ranges = ranges.iter().map(|range| match range {
-                PrivateRange::Range(range) => Ok(range.value.clone()),
+                PrivateRange::Range(range) => Ok(range.value),
                 _ => Err("write either `all` or a list of ranges such as `10.0.0.0/8`".to_owned()),
             });
             ranges.collect::<Result<_, _>>().map(AddressRules::and_ranges)
