@@ -1,11 +1,15 @@
 //! What only the SQLite store promises: about its file, its lock, and a disk that is full.
 
 use crate::store::{Place, RULES, record};
+use freshet::change::ChangeSettings;
 use freshet::change::changed_when::ChangedWhen;
 use freshet::crawl::batch::{Batch, Content, VisitRecord};
+use freshet::crawl::learning;
+use freshet::crawl::rebuild::rebuild;
 use freshet::fetch::visit::Outcome;
 use freshet::observation::Attempt;
-use freshet::page::Normaliser;
+use freshet::page::{Normaliser, PageId};
+use freshet::policy::registry::{self, PolicySettings};
 use freshet::store::{self, PageFilter, ReadContent, Store, StoreError, version};
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;
@@ -252,6 +256,63 @@ fn dump(path: &Path) -> Vec<(String, i64)> {
             (name, rows)
         })
         .collect()
+}
+
+/// A store that version 0.1 made (schema 4): four cycles over a page that moves, one that stays, one that is gone, one
+/// that redirects and one that is a copy.
+const EARLIER: &[u8] = include_bytes!("earlier_store.db.gz");
+
+#[test]
+fn a_store_of_an_earlier_version_goes_on() {
+    let folder = Folder::new();
+    let mut file = fs::File::create(folder.store()).unwrap();
+    std::io::copy(&mut flate2::read::GzDecoder::new(EARLIER), &mut file).unwrap();
+    drop(file);
+
+    let mut reader = store::open_to_look(&folder.store()).unwrap();
+    let mut listed = Vec::new();
+    let everything = PageFilter { aliases: true, ..PageFilter::default() };
+    reader
+        .list_pages(&everything, &mut |row| {
+            let path = row.url.replace("http://127.0.0.1:18799", "");
+            listed.push((path, row.state, row.visits, row.changes));
+        })
+        .unwrap();
+    let row = |path: &str, state: &str, visits, changes| (path.to_owned(), state.to_owned(), visits, changes);
+    let expected = [
+        row("/", "alive", 4, 0),
+        row("/moving", "alive", 4, 3),
+        row("/still", "alive", 4, 0),
+        row("/old", "alias", 1, 0),
+        row("/gone", "gone", 3, 0),
+        row("/copy", "alias", 1, 0),
+        row("/new", "alive", 4, 0),
+    ];
+    assert_eq!(listed, expected);
+    let moving = PageId(2);
+    let divergences: Vec<_> = reader.visits(moving).unwrap().iter().map(|visit| visit.divergence).collect();
+    assert_eq!(divergences[0], None);
+    assert!(divergences[1..].iter().all(|moved| moved.is_some_and(|moved| moved > 0.1 && moved < 0.6)));
+    assert_eq!(reader.lessons(moving).unwrap().len(), 3);
+    drop(reader);
+
+    let mut store = folder.open();
+    let policy = registry::find("longevity", &PolicySettings::default()).unwrap();
+    let rebuilt = |store: &mut dyn Store| {
+        rebuild(store, &*policy, ChangeSettings::default(), false, &mut |_, _| ()).unwrap()
+    };
+    let found = rebuilt(&mut *store);
+    assert_eq!((found.pages, found.pages_differ, found.sketches_differ), (7, 0, 0));
+    learning::relearn(&mut *store, &*policy, &mut |_, _| ()).unwrap();
+    let cycle = store.open_cycle("longevity", None, NOW).unwrap();
+    assert!(!cycle.resumed);
+    let mut visit = heavy_visit(&mut *store, 1, 10);
+    visit.page = moving;
+    let batch = Batch { visits: vec![visit], now: NOW, ..Batch::default() };
+    let recorded = freshet::crawl::record::record(&mut *store, &*policy, cycle.id, batch).unwrap();
+    assert_eq!(recorded.visits[0].changed, Some(true));
+    let found = rebuilt(&mut *store);
+    assert_eq!((found.pages_differ, found.sketches_differ), (0, 0));
 }
 
 // --- one crawl at a time ---------------------------------------------------------------------------------------
