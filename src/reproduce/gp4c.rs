@@ -18,7 +18,7 @@ use crate::simulate::metric::{CycleFigures, Figures};
 use crate::simulate::synthetic::Spec;
 use crate::simulate::truth::Truth;
 
-/// The paper's, in the order of its Table 2.
+/// The baselines of the paper, in the order of its Table 2.
 const BASELINES: [(&str, &str); 7] = [
     ("Rand", "random"),
     ("Age", "age"),
@@ -29,28 +29,29 @@ const BASELINES: [(&str, &str); 7] = [
     ("CG", "cg"),
 ];
 
-/// What we have to set against it: each is the best of ours for one aim.
+/// Our policies that are compared with it: each is the best of ours for one aim.
 const OURS: [&str; 4] = ["t*x", "change-probability", "utility", "longevity"];
 
-/// What is bred on the paper's terminals.
+/// The name of formulas bred on the paper's terminals.
 const PAPERS: &str = "GP4C n, X, t";
 
 /// Recorded pages have spells in which they change more often: after a change, the next day brings another 1.3 to 8 times as
 /// often as by chance. Twice is what this gives.
 const REST: f64 = 0.5;
 
-/// Fewer can't be parted and compared.
+/// Groups with fewer pages can't be split into folds and compared.
 const LEAST_PAGES: usize = 100;
 
 /// Pages drawn for each run.
 const PAGES_A_RUN: u32 = 10;
 const CYCLES: u32 = 57;
-/// With fewer runs nobody wants more than a glance.
+/// With fewer runs everything is made as small as possible.
 const FEW_RUNS: u32 = 100;
-/// With more terminals hardly two pages are in the same state, and a replay takes longer: on so many pages of a group.
+/// With more terminals hardly two pages are in the same state, and a replay takes longer. So it is made on at most this many
+/// pages of a group.
 const MOST_PAGES: usize = 5000;
 
-/// The table, the figure, and what other terminals and other aims change; `told` hears what is under way.
+/// Table 2, Fig. 1, and the effect of other terminals and aims. `told` is called with the step that begins.
 pub fn run(effort: Effort, dataset: Option<&Dataset>, told: &mut dyn FnMut(&str)) -> Reproduced {
     let drawn;
     let is_made_up = dataset.is_none();
@@ -82,7 +83,7 @@ fn made_up(effort: Effort) -> Spec {
     Spec { pages: (PAGES_A_RUN * effort.runs) as usize, cycles: CYCLES, seed: effort.seed, ..Spec::default() }
 }
 
-/// Fewer pages that are watched for longer, as long as openbsd-www-5y: in a few weeks few pages change their ways.
+/// Fewer pages that are watched as long as openbsd-www-5y: within a few weeks hardly any page begins to rest or to change.
 fn resting(effort: Effort) -> Spec {
     let spec = made_up(effort);
     let cycles = if effort.runs < FEW_RUNS { CYCLES } else { 260 };
@@ -97,13 +98,13 @@ fn settings(effort: Effort) -> EvolveSettings {
     EvolveSettings { population: 40, generations: 6, runs: 1, folds: 3, kept: 10, ..full }
 }
 
-/// What a replay of any terminals can take.
+/// The pages on which formulas with any terminals are replayed.
 struct CorpusSample {
     pages: Dataset,
     is_whole: bool,
 }
 
-/// Of each large group, some pages.
+/// Some pages of each large group.
 fn sample(dataset: &Dataset, least_pages: usize) -> CorpusSample {
     let large = groups(dataset, least_pages);
     let is_whole = large.iter().all(|group| group.pages.len() <= MOST_PAGES);
@@ -117,10 +118,10 @@ fn sample(dataset: &Dataset, least_pages: usize) -> CorpusSample {
     CorpusSample { pages: Dataset { name: dataset.name.clone(), groups }, is_whole }
 }
 
-/// What each policy did on each fold: by name, and for each fold by group.
+/// Replays each policy on each fold. The results are by policy, fold and group.
 type Replays = BTreeMap<String, Vec<Vec<Vec<CycleFigures>>>>;
 
-/// Who is replayed on a fold: a name, and the policy.
+/// What is replayed on a fold: a name, and the policy.
 type Contender = (String, String);
 
 fn replay_all(
@@ -145,7 +146,7 @@ fn replay_all(
     replays
 }
 
-/// A figure of a policy in each fold, in the mean of the groups.
+/// A figure of a policy in each fold: the mean over the groups.
 fn by_fold(replays: &[Vec<Vec<CycleFigures>>], of: fn(&Figures) -> f64) -> Vec<f64> {
     let mean = |groups: &Vec<Vec<CycleFigures>>| {
         groups.iter().map(|cycles| of(&Figures::of(cycles))).sum::<f64>() / groups.len().max(1) as f64
@@ -153,7 +154,7 @@ fn by_fold(replays: &[Vec<Vec<CycleFigures>>], of: fn(&Figures) -> f64) -> Vec<f
     replays.iter().map(mean).collect()
 }
 
-/// What was bred: for each selection, the formula of each fold.
+/// The formulas that were bred: for each selection one for each fold.
 struct Bred {
     formulas: BTreeMap<(Selection, u32), String>,
     champion: String,
@@ -174,7 +175,7 @@ fn bred(dataset: &Dataset, settings: &EvolveSettings, what: &str, told: &mut dyn
             ));
         }
     });
-    // Nobody asks it to stop.
+    // It is never asked to stop.
     debug_assert!(stopped.is_ok());
     let verdict = evolve::judge(dataset, &journal);
     let picks = verdict.iter().flat_map(|verdict| &verdict.picks);
@@ -186,7 +187,7 @@ fn bred(dataset: &Dataset, settings: &EvolveSettings, what: &str, told: &mut dyn
 }
 
 impl Bred {
-    /// As a policy, if there is a formula.
+    /// The name of the policy of a fold's formula, if there is one.
     fn policy(&self, selection: Selection, fold: u32) -> Option<String> {
         self.formulas.get(&(selection, fold)).map(|formula| format!("{FORMULA}{formula}"))
     }
@@ -248,7 +249,8 @@ fn table_2(
     }
 }
 
-/// In how many cycles GP4C is above the best baseline, and the curves. Of the largest group: others have other cycles.
+/// The number of cycles in which GP4C is above the best baseline, and the curves. Only of the largest group, as others have
+/// other cycles.
 fn cycle_by_cycle(
     dataset: &Dataset,
     settings: &EvolveSettings,
@@ -293,7 +295,7 @@ fn cycle_by_cycle(
         FigureCurve::measured(name, points.collect())
     };
     let mut curves: Vec<FigureCurve> = BASELINES.iter().map(|(name, _)| curve(name)).collect();
-    // Chance is what the others are held against, and there are no more than seven colours.
+    // Random is the reference for the others, and there are only seven colours.
     if let Some(chance) = curves.first_mut() {
         chance.kind = CurveKind::Reference;
     }
@@ -372,8 +374,8 @@ fn beyond(
     Experiment { name, title: title.to_owned(), notes, tables: vec![table, differences], figures: Vec::new() }
 }
 
-/// The rate that visits at uneven distances tell of, and when a change was last seen: n, X and t have neither. And how far pages
-/// move, where that is known.
+/// The change rate by irregular visits, and the time since a change was last seen, which n, X and t don't have. If it is known,
+/// also how far pages move.
 fn more_terminals(dataset: &Dataset) -> Vec<Terminal> {
     let mut all = [&Terminal::PAPERS[..], &[Terminal::Gamma, Terminal::Quiet]].concat();
     if dataset.has_texts() {

@@ -16,7 +16,7 @@ use crate::estimate::two_intervals::{Base, Histogram, Search, TwoIntervals};
 use crate::estimate::{Estimator, EstimatorState, Seen};
 use crate::time::Age;
 
-/// Figures 2, 4, 6 and 7; `told` hears what is under way.
+/// Figures 2, 4, 6 and 7. `told` is called with the step that begins.
 pub fn run(effort: Effort, told: &mut dyn FnMut(&str)) -> Reproduced {
     told("figure 2: the bias of three estimators");
     let bias = bias(effort);
@@ -30,9 +30,9 @@ pub fn run(effort: Effort, told: &mut dyn FnMut(&str)) -> Reproduced {
     }
 }
 
-/// The page of Fig. 2 changes once in so many days: half of the paper's pages do more often (§4.2).
+/// The mean days between changes of the page of Fig. 2. Half of the paper's pages change more often (§4.2).
 const PERIOD_DAYS: f64 = 11.0;
-/// Visits of each page of Fig. 2, which the text that we have does not tell.
+/// Visits of each page of Fig. 2. This number is ours: the text of the paper that we have does not give it.
 const VISITS: u32 = 20;
 const NAMES: [&str; 3] = ["naive", "ratio (eq. 1)", "MLE (eq. 2)"];
 
@@ -40,7 +40,7 @@ const NAMES: [&str; 3] = ["naive", "ratio (eq. 1)", "MLE (eq. 2)"];
 const SHORTEST_DAYS: f64 = 1.0 / 24.0;
 const LONGEST_DAYS: f64 = 365.0;
 
-/// Fig. 2: how far estimates are off, by how long intervals are.
+/// Fig. 2: the error of estimates, by the length of intervals.
 fn bias(effort: Effort) -> Experiment {
     let ratios = geometric(0.05, 10.0, 24);
     let mut table = Numbers::new([
@@ -117,14 +117,14 @@ fn naive_limit() -> f64 {
     -SHARE_OF_PERIOD / (-SHARE_OF_PERIOD).ln_1p()
 }
 
-/// The mean over runs of the estimated rate by the true one after [`VISITS`], the first interval being so many periods,
-/// the others as well, or that share of what the estimator says.
+/// The mean over runs of the estimated rate divided by the true one, after [`VISITS`] visits. The first interval is `ratio`
+/// periods; the others are the same, or `share` of the period that the estimator gives.
 fn mean_rates(effort: Effort, ratio: f64, share: Option<f64>) -> [f64; 3] {
     let likely = MostLikely { keep: usize::MAX, ..MostLikely::default() };
     let ratio_of = BiasReduced::default();
     let estimators: [&dyn Estimator; 3] = [&Naive, &ratio_of, &likely];
     estimators.map(|estimator| {
-        // The same draws for all, so that they differ by what they make of them.
+        // All estimators get the same draws, so that they differ by their estimates alone.
         let mut random = effort.draws(1);
         let mut sample = ErrorSample::default();
         for _ in 0..effort.runs {
@@ -144,12 +144,12 @@ fn mean_rates(effort: Effort, ratio: f64, share: Option<f64>) -> [f64; 3] {
     })
 }
 
-/// How the true periods of pages are spread.
+/// The distribution of the true periods of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SimulatedPopulation {
     /// Log-normal, half of them below 11 days, σ = 0.95: six of seven are below 30 days.
     Wide,
-    /// As two intervals say, one of 66 hours with a change and one of 60 without: what the prior can express.
+    /// As by two intervals, one of 66 hours with a change and one of 60 without: a distribution that the prior can express.
     AsThePrior,
 }
 
@@ -212,7 +212,7 @@ fn error_figure(name: &'static str, title: &str, curves: Vec<FigureCurve>) -> Fi
     Figure { name, title: title.to_owned(), across, up, curves }
 }
 
-/// Pages in thought for each run.
+/// Simulated pages for each run.
 const PAGES_A_RUN: u32 = 5;
 
 /// Fig. 4: the median error of the period after each visit, for several first intervals.
@@ -249,7 +249,7 @@ fn first_interval(effort: Effort) -> Experiment {
 const BIN_DAYS: f64 = 8.0 / 24.0;
 const BINS: usize = 90;
 
-/// Fig. 6 and 7: two intervals fitted to a population, and what they do to the error.
+/// Fig. 6 and 7: two intervals fitted to a population, and their effect on the error.
 fn prior(effort: Effort) -> Experiment {
     let pages = effort.runs.saturating_mul(PAGES_A_RUN);
     let mut fits = Numbers::new([

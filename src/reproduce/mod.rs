@@ -1,10 +1,10 @@
 //! The experiments of the papers that freshet stands on, run again with freshet's own estimators.
 //!
-//! Comes in: how many runs, and a seed; for some a dataset. Goes out: a [`Reproduced`], numbers as tables and curves, and notes on where a
-//! paper slips, or leaves something open that had to be assumed. What must stay true: no formula is written a second
-//! time here, only webs in thought and statistics over runs; and the same seed gives the same numbers.
+//! The number of runs and a seed come in, and for some papers a dataset. A [`Reproduced`] goes out: tables, curves, and notes
+//! on mistakes in a paper and on details that it leaves open and that had to be assumed. No formula is written a second time
+//! here, only simulated pages and statistics over runs. The same seed gives the same numbers.
 //!
-//! Nothing is drawn, printed or written here: that is the command's.
+//! Nothing is plotted, printed or written here: the command does that.
 
 pub mod avrachenkov;
 pub mod gp4c;
@@ -18,7 +18,7 @@ use serde::Serialize;
 /// How much to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// Times that a page's life is drawn; experiments with many pages take fewer, as their notes say.
+    /// How often a page's life is simulated. Experiments with many pages make fewer runs, as their notes say.
     pub runs: u32,
     pub seed: u64,
 }
@@ -30,12 +30,12 @@ impl Default for Effort {
 }
 
 impl Effort {
-    /// Draws of its own for each experiment, so that none moves another.
+    /// Random numbers of an experiment, which don't depend on those of other experiments.
     fn draws(self, experiment: u64) -> Pcg64Mcg {
         Pcg64Mcg::seed_from_u64(self.seed.wrapping_mul(1_000_003).wrapping_add(experiment))
     }
 
-    /// So many times fewer runs, but two at least.
+    /// The number of runs divided by `times`, but at least two.
     fn less(self, times: u32) -> u32 {
         (self.runs / times.max(1)).max(2)
     }
@@ -50,16 +50,16 @@ pub struct Reproduced {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Experiment {
-    /// Short, for names of files.
+    /// A short name, for file names.
     pub name: &'static str,
     pub title: String,
-    /// What was run, what was assumed, and where the paper slips.
+    /// What was run, what was assumed, and mistakes in the paper.
     pub notes: Vec<String>,
     pub tables: Vec<Numbers>,
     pub figures: Vec<Figure>,
 }
 
-/// A table: what each row is of, then a number a column; what is not finite is unknown.
+/// A table of named rows with a number for each column. A number that is not finite is unknown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Numbers {
     pub heads: Vec<String>,
@@ -83,10 +83,10 @@ impl Numbers {
     }
 }
 
-/// Curves over one another.
+/// Curves in one plot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
-    /// Short, for names of files; no two of a paper are alike.
+    /// A short name, for file names. No two figures of a paper have the same.
     pub name: &'static str,
     pub title: String,
     pub across: Scale,
@@ -94,7 +94,7 @@ pub struct Figure {
     pub curves: Vec<FigureCurve>,
 }
 
-/// What an axis means.
+/// The label and the scale of an axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scale {
     pub label: String,
@@ -128,14 +128,14 @@ pub struct FigureCurve {
     pub points: Vec<Point>,
 }
 
-/// How a curve is meant.
+/// What a curve stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CurveKind {
     Measured,
-    /// What the others are held against: a truth, or a limit that theory tells.
+    /// A reference for the others: a truth, or a limit given by theory.
     Reference,
-    /// A share of pages in each of a row of bins.
+    /// A histogram: the share of pages in each bin.
     Histogram,
     /// Points that are not joined.
     Scatter,
@@ -145,7 +145,7 @@ pub enum CurveKind {
 pub struct Point {
     pub x: f64,
     pub y: f64,
-    /// Where 95 of 100 runs are, if runs differ.
+    /// The range of 95 % of the runs, if runs differ.
     pub bounds: Option<(f64, f64)>,
 }
 
@@ -160,14 +160,14 @@ impl FigureCurve {
         Self { name: name.into(), kind: CurveKind::Measured, points }
     }
 
-    /// The same value everywhere between two places.
+    /// A level line between two places.
     fn level(name: impl Into<String>, from: f64, to: f64, value: f64) -> Self {
         let points = vec![Point::new(from, value), Point::new(to, value)];
         Self { name: name.into(), kind: CurveKind::Reference, points }
     }
 }
 
-/// What the runs gave at one place.
+/// The values of all runs at one place.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct ErrorSample(Vec<f64>);
 
@@ -180,7 +180,7 @@ impl ErrorSample {
         self.0.iter().sum::<f64>() / self.0.len() as f64
     }
 
-    /// The values in order, of which the one at that share is taken, or between the two next to it.
+    /// The quantile at that share, interpolated between the two values next to it.
     fn quantiles<const N: usize>(&self, shares: [f64; N]) -> [f64; N] {
         let mut values = self.0.clone();
         values.sort_by(f64::total_cmp);
@@ -200,19 +200,19 @@ impl ErrorSample {
         median
     }
 
-    /// The median, and where 95 of 100 are.
+    /// The median, and the range of 95 % of the values.
     fn point(&self, x: f64) -> Point {
         let [low, median, high] = self.quantiles([0.025, 0.5, 0.975]);
         Point { x, y: median, bounds: Some((low, high)) }
     }
 }
 
-/// The time to the next event, if they come at random at this rate.
+/// A draw of the time to the next event, if events come at random at this rate.
 fn exponential(rate: f64, random: &mut impl Rng) -> f64 {
     -(-random.random::<f64>()).ln_1p() / rate
 }
 
-/// From the first to the last, each so many times the one before.
+/// Numbers from the first to the last, each a fixed multiple of the one before.
 fn geometric(first: f64, last: f64, many: u32) -> Vec<f64> {
     let step = (last / first).ln() / f64::from(many.max(2) - 1);
     (0..many).map(|at| first * (step * f64::from(at)).exp()).collect()

@@ -1,4 +1,4 @@
-//! Expt. 3: what the step of SA and the damping of LLN do to the error.
+//! Expt. 3: the effect of the step of SA and of the damping of LLN on the error.
 
 use rand::Rng;
 
@@ -20,7 +20,7 @@ const PACES: [(f64, f64, &str, &str); 3] = [
 const GAMMAS: [f64; 4] = [0.5, 0.6, 0.75, 1.0];
 const LONGEST_VISITS: f64 = 3000.0;
 
-/// Expt. 3: what γ of SA and α of LLN do to the error.
+/// Expt. 3: the effect of γ of SA and of α of LLN on the error.
 pub(super) fn choices(effort: Effort) -> Experiment {
     let runs = effort.less(5);
     let visits = geometric(1.0, LONGEST_VISITS, 25);

@@ -20,15 +20,15 @@ const VISITS_A_PAGE: f64 = 0.5;
 /// Change rates are spread evenly in their logarithm between these.
 const SLOWEST: f64 = 0.05;
 const FASTEST: f64 = 5.0;
-/// Of an even share, what a page is given at least, so that its rate goes on being learnt.
+/// The least crawl rate of a page, as a part of an even share: without visits its change rate can't be learnt.
 const LEAST_SHARE: f64 = 0.1;
 const FIRST_LEARNT_DAYS: f64 = 3.0;
 const LONGEST_LEARNT_DAYS: f64 = 300.0;
 
-/// What crawl rates are made from.
+/// The estimators whose change rates become crawl rates.
 pub(super) const LEARNERS: [&str; 3] = ["LLN", "SA", "MLE"];
 
-/// What a page's freshness counts.
+/// The weight of a page's freshness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PageWeights {
     Alike,
@@ -45,14 +45,14 @@ impl PageWeights {
     }
 }
 
-/// How what is learnt is put to use.
+/// How the estimated rates are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
-    /// Learnt from visits at even rates, and only then put to use.
+    /// They are learnt from visits at even rates, and used afterwards.
     Apart,
-    /// Each time, and learnt from the visits that come of it.
+    /// They are used at once, and learnt from the visits that follow.
     Loop,
-    /// The same, with a least rate for all.
+    /// The same, with a least crawl rate for all pages.
     LoopWithLeast,
 }
 
@@ -60,12 +60,12 @@ impl Use {
     const ALL: [Self; 3] = [Self::Apart, Self::Loop, Self::LoopWithLeast];
 }
 
-/// Freshness over the runs: at each time, by each use, by each learner; and that of known and of uniform rates.
+/// Freshness over the runs: at each time, by each use and each estimator; and that of known and of uniform rates.
 struct Freshness {
     learnt: Vec<[[ErrorSample; 3]; 3]>,
     best: ErrorSample,
     uniform: ErrorSample,
-    /// In a loop, of the pages worth a visit, those that in the end get none, by each learner.
+    /// For each estimator, in a loop: the share of the pages worth a visit that get none in the end.
     given_up: [ErrorSample; 3],
 }
 
@@ -228,11 +228,11 @@ fn freshness_table(found: &Freshness, times: &[f64]) -> Numbers {
     table
 }
 
-/// A page and what was learnt of it.
+/// A page and the estimates of its change rate.
 struct LearntRates {
     change_rate: f64,
     state: EstimatorState,
-    /// Since the last visit.
+    /// Days since the last visit.
     waited_days: f64,
     crawl_rate: f64,
 }
@@ -246,7 +246,7 @@ impl LearntRates {
     fn live(&mut self, days: f64, crawl_rate: f64, learner: usize, random: &mut impl Rng) {
         self.crawl_rate = crawl_rate;
         let mut left = days;
-        // Without memory, the wait for the next visit begins anew each time.
+        // The exponential distribution has no memory, so the wait for the next visit can begin again here.
         loop {
             let gap = if crawl_rate > 0.0 { exponential(crawl_rate, random) } else { f64::INFINITY };
             if gap > left {
@@ -276,7 +276,7 @@ impl LearntRates {
     }
 }
 
-/// The crawl rates that are best if pages change as believed, none below that part of an even share.
+/// The best crawl rates for these change rates. None is below `least_share` of an even share.
 fn planned(pages: &[Watched], least_share: f64) -> Vec<f64> {
     let budget = VISITS_A_PAGE * pages.len() as f64;
     if least_share == 0.0 {
@@ -286,14 +286,14 @@ fn planned(pages: &[Watched], least_share: f64) -> Vec<f64> {
     optimal_under(Objective::Poisson, pages, &terms, budget).map_or_else(Vec::new, |found| found.rates)
 }
 
-/// Of the pages that should be visited, the share that is not.
+/// The share of the pages worth a visit that are not visited.
 fn given_up(best: &[f64], rates: &[f64]) -> f64 {
     let due = best.iter().zip(rates).filter(|(best, _)| **best > 0.0);
     let missed = due.clone().filter(|(_, rate)| **rate == 0.0).count();
     missed as f64 / due.count().max(1) as f64
 }
 
-/// The freshness of pages visited so, by their weights.
+/// The freshness at these crawl rates, by weight.
 fn reached(pages: &[Watched], crawl_rates: &[f64]) -> f64 {
     let fresh =
         |(page, rate): (&Watched, &f64)| page.weight * freshness_of_random_visits(page.change_rate, *rate);

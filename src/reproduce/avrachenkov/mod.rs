@@ -16,7 +16,7 @@ use choices::choices;
 use freshness::freshness;
 use one_page::one_page;
 
-/// All three; `told` hears what is under way.
+/// All three experiments. `told` is called with the step that begins.
 pub fn run(effort: Effort, told: &mut dyn FnMut(&str)) -> Reproduced {
     told("experiment 1: five estimators on one page");
     let one_page = one_page(effort);
@@ -30,7 +30,7 @@ pub fn run(effort: Effort, told: &mut dyn FnMut(&str)) -> Reproduced {
     }
 }
 
-/// Whether a page that changes at random is found changed.
+/// A visit to a page that changes at random: does it find a change?
 fn visit(change_rate: f64, gap: f64, random: &mut impl Rng) -> Seen {
     Seen::from(exponential(change_rate, random) < gap)
 }

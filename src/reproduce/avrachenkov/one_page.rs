@@ -16,7 +16,7 @@ use crate::time::Age;
 /// Changes and visits a day of the page of Expt. 1.
 pub(super) const CHANGE_RATE: f64 = 5.0;
 pub(super) const CRAWL_RATE: f64 = 3.0;
-/// Days that it is watched, which the paper shows no number of that we could take over.
+/// Days that the page is watched. This number is ours: the paper gives none.
 const WATCHED_DAYS: f64 = 300.0;
 
 /// How a page is visited.
@@ -35,7 +35,7 @@ impl Gaps {
     }
 }
 
-/// Expt. 1: what each estimator says of one page as time goes by.
+/// Expt. 1: the estimates of one page, as time goes by.
 pub(super) fn one_page(effort: Effort) -> Experiment {
     let mut table = Numbers::new([
         "estimator",
@@ -120,7 +120,7 @@ pub(super) fn one_page(effort: Effort) -> Experiment {
 
 const NAMES: [&str; 5] = ["naive", "MLE", "MM", "LLN", "SA"];
 
-/// What counting changes by time tends to if visits come at random: the visits that find one, p · Δ/(p + Δ).
+/// The limit of the naive estimate if visits come at random: the rate of visits that find a change, p · Δ/(p + Δ).
 pub(super) fn naive_limit(change_rate: f64, crawl_rate: f64) -> f64 {
     crawl_rate * (1.0 - freshness_of_random_visits(change_rate, crawl_rate))
 }
@@ -134,7 +134,7 @@ fn watched(effort: Effort, gaps: Gaps, times: &[f64], experiment: u64) -> Vec<[E
     let folded: [&dyn Estimator; 4] = [&Naive, &moments, &lln, &sa];
     for _ in 0..effort.runs {
         let mut states = <[EstimatorState; 4]>::default();
-        // `MostLikely` would search at each visit; the history alone is searched only where it is asked.
+        // `MostLikely` would search for its maximum at each visit; here it is searched for only when it is needed.
         let mut history = VisitHistory::keeping(usize::MAX);
         let mut now = 0.0;
         let mut gap = gaps.next(CRAWL_RATE, &mut random);

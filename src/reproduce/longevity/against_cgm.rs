@@ -9,8 +9,8 @@ use crate::reproduce::{CurveKind, Experiment, Figure, FigureCurve, Numbers, Poin
 const FEWEST_PAGES: usize = 20;
 const ALL: [Method; 9] = Method::all(WHOLE);
 
-/// Fig. 11 and 12: refreshes that CGM needs for the same staleness. `other`: what the jobs `learning` came to with other bounds
-/// on risk.
+/// Fig. 11 and 12: refreshes for the same staleness, compared with CGM. `other` has the outcomes of the jobs `learning` with
+/// other bounds on risk.
 pub(super) fn against_cgm(
     corpus: &Corpus<'_>,
     all: &Results<'_>,
@@ -112,7 +112,7 @@ fn kinds(corpus: &Corpus<'_>) -> Vec<Option<usize>> {
     (0..corpus.pages.len()).map(kind).collect()
 }
 
-/// Where refreshes go in the middle of the field, and what staleness is left where.
+/// How refreshes and staleness are spread over kinds of pages, in the middle of the field.
 fn where_they_go(corpus: &Corpus<'_>, all: &Results<'_>, runs: &[CgmRun<'_>]) -> Numbers {
     let kinds = kinds(corpus);
     let unit = corpus.unit();
@@ -145,14 +145,14 @@ fn where_they_go(corpus: &Corpus<'_>, all: &Results<'_>, runs: &[CgmRun<'_>]) ->
     table
 }
 
-/// What jobs came to on each page, and which methods are told of.
+/// The outcomes of jobs on each page, and the methods that get a row.
 struct CgmRun<'a> {
     jobs: &'a [ThresholdJob],
     pages: &'a [Option<Vec<ThresholdOutcome>>],
     methods: Vec<(String, Method)>,
 }
 
-/// Refreshes by those of CGM in `all`, from a twenty-fifth of the staleness of copies never refreshed to nearly all of it.
+/// Refreshes divided by those of CGM in `all`, from 4 % to 90 % of the staleness of copies that are never refreshed.
 fn ratios(results: &Results<'_>, all: &Results<'_>, methods: &[Method], said: &str) -> Vec<FigureCurve> {
     let cgm = all.frontier(Method::Cgm, STEADY);
     let places: Vec<f64> = (4..=90).map(|at| 0.01 * f64::from(at) * all.never(STEADY)).collect();

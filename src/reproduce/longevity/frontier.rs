@@ -1,4 +1,4 @@
-//! What a method has to spend for a copy that is so stale: its outcomes at all thresholds, as a curve.
+//! The cost of a staleness: the outcomes of a method at all thresholds, as a curve.
 
 use super::by_threshold::SpentRequests;
 
@@ -17,8 +17,7 @@ impl CostFrontier {
         Self(points)
     }
 
-    /// The least cost at which staleness is this much, between the two thresholds next to it; `None` if it is never so
-    /// low, or never so high.
+    /// The least cost of that staleness, interpolated between two thresholds. `None` if the staleness is never reached.
     pub fn cost_of(&self, staleness: f64) -> Option<f64> {
         let pairs = self.0.windows(2).filter_map(|pair| match pair {
             [(cheap, high), (dear, low)] if *high >= staleness && *low <= staleness => {

@@ -7,22 +7,24 @@ use crate::numeric::gamma_function::lower;
 use crate::reproduce::{CurveKind, Experiment, Figure, FigureCurve, Numbers, Point, Scale, geometric};
 use crate::time::Timestamp;
 
-/// Pages with fewer updates are not shown: nothing can be read off them.
+/// Pages with fewer updates are not shown.
 const FEWEST_UPDATES: usize = 20;
-/// … nor are those of which one update replaced most of what ever came and went: they tell of a new design.
+/// Pages are not shown either if one update replaced more than this share of all fragments that came and went: that is a new
+/// design of the page.
 const LARGEST_GROUP: f64 = 0.2;
-/// Groups of fragments that are drawn of a page, the first that came; those of less than a hundredth of it are not.
+/// The most groups of fragments that are plotted for a page, in the order in which they came; and the smallest group that is
+/// plotted, as a share of the page.
 const MOST_STRIPES: usize = 90;
 const LEAST_STRIPE: f64 = 0.01;
-/// A curve is drawn over an eighth of the page's time, but at least over so many ages.
+/// A curve is plotted over an eighth of the page's time, but at least over this many ages.
 const FEWEST_AGES: usize = 8;
-/// Points of a curve that are drawn.
+/// The most points of a curve that are plotted.
 const MOST_POINTS: usize = 80;
-/// Pages of Fig. 3 that are drawn.
+/// The most pages that are plotted in Fig. 3.
 const MOST_PAGES: usize = 700;
 const SECONDS_A_DAY: f64 = 86_400.0;
 
-/// What is known of a page's fragments.
+/// The lives of a page's fragments.
 struct Lived {
     at: usize,
     lives: Lifetimes,
@@ -173,7 +175,7 @@ fn stripes(corpus: &Corpus<'_>, name: &'static str, kind: &str, lived: &Lived) -
     let all = lived.lives.lives();
     let fixed: f64 = all.iter().filter(|life| life.is_static()).map(|life| life.fragments as f64).sum();
     let page = if lived.static_share > 0.0 { fixed / lived.static_share } else { 0.0 };
-    // What is always there at the bottom, then by birth.
+    // Fragments that are always there come first, then the others by birth.
     let mut rows: Vec<(f64, f64, f64, usize)> = Vec::new();
     for life in all.iter().filter(|life| life.is_static()).chain(all.iter().filter(|life| !life.is_static()))
     {
@@ -193,7 +195,7 @@ fn stripes(corpus: &Corpus<'_>, name: &'static str, kind: &str, lived: &Lived) -
         let bounds = Some((foot, foot + fragments));
         let y = foot + fragments / 2.0;
         if let Some(curve) = curves.get_mut(kind) {
-            // What is no number parts one stripe from the next.
+            // A point that is not a number separates one stripe from the next.
             curve.points.extend([Point { x: from, y, bounds }, Point { x: to, y, bounds }]);
             curve.points.push(Point { x: f64::NAN, y: f64::NAN, bounds: Some((f64::NAN, f64::NAN)) });
         }
@@ -209,7 +211,7 @@ fn stripes(corpus: &Corpus<'_>, name: &'static str, kind: &str, lived: &Lived) -
     }
 }
 
-/// The mean divergence by age up to an eighth of the page's time, with the utility at the end of it as a shade above.
+/// The mean divergence by age, up to an eighth of the page's time, and the utility at the end of that time.
 fn divergence(corpus: &Corpus<'_>, kind: &str, lived: &Lived) -> (Option<FigureCurve>, f64) {
     let Some(page) = corpus.watched(lived.at) else { return (None, f64::NAN) };
     let mut curve = page.mean_curve();
@@ -228,7 +230,7 @@ fn divergence(corpus: &Corpus<'_>, kind: &str, lived: &Lived) -> (Option<FigureC
     (Some(FigureCurve::measured(kind, points.collect())), since.utility(last))
 }
 
-/// Fig. 3: does a page that changes often have fragments that live shortly?
+/// Fig. 3: do pages that change often have fragments with short lives?
 fn frequency(corpus: &Corpus<'_>, lived: &[Lived]) -> Experiment {
     let both = |lived: &Lived| {
         let longevity = lived.lives.longevity()?.as_secs_f64() / SECONDS_A_DAY;
@@ -268,7 +270,7 @@ fn frequency(corpus: &Corpus<'_>, lived: &[Lived]) -> Experiment {
     }
 }
 
-/// Pearson's; not a number where one of the two does not vary.
+/// Pearson's correlation. Not a number if one of the two does not vary.
 pub(super) fn correlation(pairs: &[(f64, f64)]) -> f64 {
     let count = pairs.len() as f64;
     let mean = |of: &dyn Fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / count;
@@ -277,11 +279,11 @@ pub(super) fn correlation(pairs: &[(f64, f64)]) -> f64 {
     sum(&|x, y| x * y) / (sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt()
 }
 
-/// Where distributions of lifetimes are read off, in updates.
+/// The range over which distributions of lifetimes are plotted, in updates, and the number of points.
 const LONGEST: f64 = 12.0;
 const PLACES: u32 = 48;
 
-/// Fig. 4 and 5: how long fragments live, in mean times between updates, held against the sum of K exponential times.
+/// Fig. 4 and 5: how long fragments live, in mean times between updates, compared with the sum of K exponential times.
 fn lifetimes(corpus: &Corpus<'_>, lived: &[Lived]) -> Experiment {
     let mut shares = Numbers::new(["non-static fragments", "K = 1 (churn)", "K = 2", "K > 2 (scroll)"]);
     let (mut by_lives, mut by_time, mut by_page, mut pages) = ([0.0; 3], [0.0; 3], [0.0; 3], 0.0);

@@ -1,5 +1,5 @@
-//! Olston & Pandey 2008, "Recrawl Scheduling Based on Information Longevity": how fragments live, and what policies that
-//! know it gain.
+//! Olston & Pandey 2008, "Recrawl Scheduling Based on Information Longevity": how long fragments live, and what policies gain
+//! that use it.
 //!
 //! Their pages are not published. Ours are those of any dataset, or drawn: see [`made_up`]. Time counts in cycles of the
 //! dataset, each group having its own; made-up pages have one of a day.
@@ -28,7 +28,7 @@ use results::{ONLINE, RISKS, Results, jobs, only, threads};
 /// Pages that were watched at fewer cycles are left out: they show no curve.
 pub const FEWEST_MOMENTS: u32 = 30;
 
-/// The figures that show pages, lifetimes and policies; `told` hears what is under way.
+/// The figures of pages, lifetimes and policies. `told` is called with the step that begins.
 pub fn run(effort: Effort, dataset: Option<&Dataset>, told: &mut dyn FnMut(&str)) -> Reproduced {
     let corpus = match dataset {
         Some(dataset) => Corpus::of(dataset),
@@ -49,7 +49,7 @@ pub fn run(effort: Effort, dataset: Option<&Dataset>, told: &mut dyn FnMut(&str)
     }
 }
 
-/// Fig. 6 and 8 to 12: what policies spend and how stale copies are, page by page at one threshold.
+/// Fig. 6 and 8 to 12: the refreshes of policies and the staleness of copies, page by page at one threshold.
 fn policies(corpus: &Corpus<'_>, told: &mut dyn FnMut(&str)) -> Vec<Experiment> {
     let settings = corpus.settings();
     let jobs = jobs();
@@ -71,7 +71,7 @@ fn policies(corpus: &Corpus<'_>, told: &mut dyn FnMut(&str)) -> Vec<Experiment> 
     experiments
 }
 
-/// How many pages of a dataset can be looked at.
+/// How many pages of a dataset were watched long enough.
 pub fn pages(dataset: &Dataset) -> usize {
     Corpus::of(dataset).pages.len()
 }
@@ -105,19 +105,19 @@ fn made_up(effort: Effort) -> Spec {
 
 /// Made-up pages are refreshed once in so many days at most, as those of the paper.
 const DAYS_APART: u32 = 2;
-/// With fewer runs nobody wants more than a glance: two months, a moment a day.
+/// With fewer runs pages are watched for two months only, at one moment a day.
 const FEW_RUNS: u32 = 100;
 /// Fewer pages would not have one of each kind.
 const FEWEST_PAGES: u32 = 12;
 
-/// The pages that are looked at.
+/// The pages of the experiments.
 struct Corpus<'a> {
     dataset: Cow<'a, Dataset>,
     /// A group, and a page of it.
     pages: Vec<(u32, u32)>,
     /// Moments of a day.
     moments: u32,
-    /// Whether pages change at moments only, and stay as they are between them.
+    /// Do pages change at moments only, and stay the same between them?
     exact: bool,
 }
 
@@ -141,7 +141,7 @@ impl<'a> Corpus<'a> {
         Self { dataset, pages, moments, exact }
     }
 
-    /// How methods are set: one refresh in two days at most where that is known to be the paper's way, else at any cycle.
+    /// The settings of methods. Made-up pages are refreshed at most once in two days, as in the paper; others at any cycle.
     fn settings(&self) -> ThresholdSettings {
         if !self.is_made_up() {
             return ThresholdSettings::default();
@@ -154,7 +154,7 @@ impl<'a> Corpus<'a> {
         self.exact
     }
 
-    /// What time counts in.
+    /// The unit of time.
     fn unit(&self) -> &'static str {
         if self.is_made_up() { "day" } else { "cycle" }
     }
@@ -183,7 +183,7 @@ impl<'a> Corpus<'a> {
         }
     }
 
-    /// How the fragments of a page lived, its time counting in days.
+    /// The lifetimes of a page's fragments, in days.
     fn lifetimes(&self, at: usize) -> Option<Lifetimes> {
         let group = self.group_of(at)?;
         let page = group.pages.get(self.pages.get(at)?.1 as usize)?;
@@ -195,7 +195,7 @@ impl<'a> Corpus<'a> {
         let mut lives = Lifetimes::default();
         let mut seen: Option<(u32, u32)> = None;
         for (moment, text) in from.iter().chain([&(group.cycles, u32::MAX)]) {
-            // The last sight of a text is the moment before the next: births and deaths are put between the two.
+            // A text is last seen at the moment before the next text: births and deaths are put between the two.
             if let Some((since, held)) = seen
                 && *moment > since + 1
             {

@@ -1,11 +1,11 @@
-//! Fig. 8 and 9: methods that learn, while they do and after it.
+//! Fig. 8 and 9: methods that learn, during the warm-up and after it.
 
 use super::Corpus;
 use super::by_threshold::{Method, ThresholdSettings};
 use super::results::{ONLINE, ResultPart, Results, STEADY, WARM_UP, named, plot, refreshes};
 use crate::reproduce::{CurveKind, Experiment, FigureCurve};
 
-/// Fig. 8 and 9: methods that learn, while they do and after it.
+/// Fig. 8 and 9: methods that learn, during the warm-up and after it.
 pub(super) fn online(corpus: &Corpus<'_>, all: &Results<'_>, settings: &ThresholdSettings) -> Experiment {
     let known = [Method::Uniform, Method::FragmentStatic];
     let curves = |part: ResultPart| {

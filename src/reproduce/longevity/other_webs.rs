@@ -8,7 +8,7 @@ use super::{Corpus, DAYS_APART, made_up};
 use crate::reproduce::{Effort, Experiment, Numbers};
 use crate::simulate::synthetic::Spec;
 
-/// What the gain depends on: pages that never change, adverts, how often one may come, and a learning phase that never ends.
+/// What the gain depends on: pages that never change, adverts, how often pages may be refreshed, and the learning phase.
 pub(super) fn other_webs(effort: Effort, told: &mut dyn FnMut(&str)) -> Experiment {
     let spec = made_up(effort);
     let spec = Spec { pages: spec.pages / 2, ..spec };

@@ -9,7 +9,7 @@ use crate::simulate::Measuring;
 /// Thresholds of each method, evenly spread over orders of magnitude, in divergence × days; periods of Uniform, in days.
 const THRESHOLDS: (f64, f64, u32) = (0.02, 300.0, 60);
 const PERIODS: (f64, f64, u32) = (0.25, 120.0, 60);
-/// CGM gives up many pages at once where T passes what it takes for their period: its best thresholds must be among them.
+/// At some thresholds CGM gives up many pages at once, so it gets more of them: its best ones must be included.
 const THRESHOLDS_OF_CGM: (f64, f64, u32) = (0.02, 300.0, 120);
 
 /// Sketches of m hashes and h profiles, as in the paper.
@@ -25,7 +25,7 @@ pub(super) const WHOLE: Measuring = Measuring { sketch: None, profiles: 5 };
 pub(super) const TARGETS: [f64; 6] = [0.1, 0.2, 0.35, 0.5, 0.65, 0.8];
 /// Bounds on risk (ρ) that the paper's methods are tried with besides the default. CGM has none.
 pub(super) const RISKS: [(&str, f64); 2] = [("ρ = 100", 100.0), ("no ρ", f64::INFINITY)];
-/// What is drawn: less is hardly a refresh in the time that pages were watched.
+/// The least cost that is plotted: less is hardly one refresh in the time that pages were watched.
 const LEAST_COST: f64 = 1e-3;
 pub(super) const OFFLINE: [Method; 5] = [
     Method::Uniform,
@@ -55,19 +55,19 @@ pub(super) fn jobs() -> Vec<ThresholdJob> {
     jobs
 }
 
-/// The jobs of these methods, and what is never refreshed.
+/// The jobs of these methods, and the one that never refreshes.
 pub(super) fn only(methods: &[Method]) -> Vec<ThresholdJob> {
     let wanted = |job: &ThresholdJob| methods.contains(&job.method) || job.threshold.is_infinite();
     jobs().into_iter().filter(wanted).collect()
 }
 
-/// What all jobs came to, in the mean over pages.
+/// The mean outcomes of all jobs over pages.
 pub(super) struct Results<'a> {
     pub(super) jobs: &'a [ThresholdJob],
     pub(super) outcomes: Vec<ThresholdOutcome>,
 }
 
-/// Which part of the time is looked at.
+/// A part of the time.
 pub(super) type ResultPart = fn(&ThresholdOutcome) -> &SpentRequests;
 pub(super) const WARM_UP: ResultPart = |outcome| &outcome.warm_up;
 pub(super) const STEADY: ResultPart = |outcome| &outcome.steady;
@@ -111,8 +111,8 @@ impl Results<'_> {
         TARGETS.map(|share| share * never)
     }
 
-    /// The two thresholds between which a method comes to this staleness most cheaply, as places among the jobs, and how far
-    /// the second is on the way.
+    /// The two thresholds, as places among the jobs, between which a method reaches this staleness at the least cost; and the
+    /// place between them, from 0 for the first to 1 for the second.
     pub(super) fn around(&self, method: Method, staleness: f64) -> Option<(usize, usize, f64)> {
         let own = self.jobs.iter().zip(&self.outcomes).enumerate();
         let own = own.filter(|(_, (job, _))| job.method == method);
@@ -129,7 +129,7 @@ impl Results<'_> {
         })
     }
 
-    /// The holistic staleness where the other is this much.
+    /// The holistic staleness where the fragment staleness is this high.
     fn holistic(&self, method: Method, staleness: f64, part: ResultPart) -> f64 {
         let mut all: Vec<&SpentRequests> = self.of(method).map(|(_, outcome)| part(outcome)).collect();
         all.sort_by(|a, b| a.staleness().total_cmp(&b.staleness()));
@@ -144,7 +144,7 @@ impl Results<'_> {
         between.unwrap_or(f64::NAN)
     }
 
-    /// What each method spends for the same staleness, and how stale pages are as a whole at a moderate one.
+    /// The refreshes of each method for the same staleness, and the holistic staleness at a moderate one.
     pub(super) fn needed(&self, methods: &[(String, Method)], what: &str, part: ResultPart) -> Numbers {
         let targets = self.targets(part);
         let heads = targets.iter().map(|staleness| format!("for {staleness:.3}"));
@@ -179,12 +179,12 @@ pub(super) fn plot(corpus: &Corpus<'_>, name: &'static str, title: &str, curves:
     }
 }
 
-/// The paper's methods, with this said of their bound on risk.
+/// The paper's methods that learn, named with their bound on risk.
 pub(super) fn learners(risk: &str) -> Vec<(String, Method)> {
     [ONLINE[1], ONLINE[2]].map(|method| (format!("{}, {risk}", method.name()), method)).to_vec()
 }
 
-/// Refreshes by those of CGM in `all`, at each staleness and in the middle.
+/// Refreshes divided by those of CGM in `all`, at each staleness and in the middle.
 pub(super) fn share_of_cgm(
     results: &Results<'_>,
     all: &Results<'_>,

@@ -1,4 +1,4 @@
-//! Methods that learn from their own refreshes and nothing else.
+//! Methods that learn from their own refreshes only.
 
 use super::ThresholdSettings;
 use super::watched_page::WatchedPage;
@@ -15,7 +15,7 @@ use crate::simulate::Measuring;
 use crate::simulate::measured_visit::MeasuredVisit;
 use crate::time::Age;
 
-/// From what refreshes found to the days to wait.
+/// How the days to wait are learnt from refreshes.
 pub(super) enum PeriodRule {
     Cgm(CgmPeriod),
     CgmBiasReduced(CgmBiasReducedPeriod),
@@ -38,7 +38,7 @@ impl PeriodRule {
     }
 }
 
-/// Waits as long as was learnt, within the bounds of learning and of risk.
+/// Waits for the learnt period, within the bounds of the learning phase and of risk.
 pub(super) struct LearntPeriod {
     rule: PeriodRule,
     learning_days: f64,
@@ -83,7 +83,7 @@ impl LearntPeriod {
     }
 }
 
-/// The most likely rate by what refreshes found (Grimes & Ford 2008, eq. 2), and the period that is best for freshness.
+/// The most likely rate given all refreshes (Grimes & Ford 2008, eq. 2), and the best period for freshness.
 pub(super) struct CgmPeriod {
     threshold: f64,
     intervals: Intervals,
@@ -125,7 +125,7 @@ impl CgmBiasReducedPeriod {
     }
 }
 
-/// A curve fitted to change profiles: the memory of the live policy, which begins anew where a page has drifted.
+/// A curve fitted to change profiles: the memory of the live policy, which starts again when a page has drifted.
 pub(super) struct CurvePeriod {
     threshold: f64,
     measuring: Measuring,
@@ -159,8 +159,8 @@ impl CurvePeriod {
     }
 }
 
-/// Bounds on the utility, by change profiles of which one is pinned: as printed. The live policy keeps what a store keeps,
-/// and lets the oldest profile that is left take the place of one that was dropped.
+/// Bounds on the utility, by change profiles of which one is pinned, as in the paper. The live policy has the profiles that a
+/// store keeps; if the pinned one is dropped, the oldest that is left takes its place.
 pub(super) struct BoundPeriod {
     threshold: f64,
     measuring: Measuring,
@@ -171,7 +171,7 @@ pub(super) struct BoundPeriod {
     profiles: Vec<ProfileSinceBase>,
 }
 
-/// How far the page was from one of its versions, so many days later.
+/// Divergences of a page from one of its versions, with the days since that version.
 struct ProfileSinceBase {
     base: usize,
     points: Vec<(f64, f64)>,
@@ -201,7 +201,7 @@ impl BoundPeriod {
             None => (self.period, self.pinned) = (most_days, moment),
         }
         self.profiles.push(ProfileSinceBase { base: moment, points: Vec::new() });
-        // The pinned one stays, and of the others the newest.
+        // The pinned profile is kept, and of the others the newest.
         while self.profiles.len() > self.measuring.profiles.max(1)
             && let Some(oldest) = self.profiles.iter().position(|profile| profile.base != self.pinned)
         {

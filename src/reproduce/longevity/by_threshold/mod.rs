@@ -1,12 +1,12 @@
 //! Pages one by one, each refreshed when its own utility reaches a threshold: no budget, no cycle, no competition.
 //!
-//! This is how Olston & Pandey 2008 compare policies (§3.4 and §6): one threshold T for all pages makes a policy spend so
-//! many refreshes and leaves so much staleness; T from small to large draws a curve. Comes in: what is known of a page
-//! ([`WatchedPage`]), a [`Method`] and a threshold. Goes out: what was spent and how stale the copy was, apart for
-//! the warm-up, in which the policies that learn know little, and for the rest.
+//! This is how Olston & Pandey 2008 compare policies (§3.4 and §6): all pages have the same threshold T, which gives a number of
+//! refreshes and a staleness. Values of T from small to large give a curve. A page ([`WatchedPage`]), a [`Method`] and a
+//! threshold come in. The cost and the staleness go out, separately for the warm-up, in which methods that learn know little,
+//! and for the time after it.
 //!
-//! A page's first copy is free. Refreshes are at moments of the recording; what a page was like between them is
-//! interpolated (appendix B). Time counts in days; a recording may call its cycle a day.
+//! A page's first copy is free. Refreshes are at moments of the recording; between moments divergence is interpolated
+//! (appendix B). Time counts in days; for a recording a cycle counts as a day.
 
 mod learning;
 mod refresher;
@@ -19,26 +19,26 @@ use crate::simulate::Measuring;
 use refresher::Refresher;
 use watched_page::WatchedPage;
 
-/// Who decides when a page is refreshed.
+/// How it is decided when a page is refreshed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
     /// All pages that ever change have one period: the threshold.
     Uniform,
     /// The period at which the utility of the page's true mean curve reaches the threshold.
     FragmentStatic,
-    /// When the utility of what the page did since its last refresh reaches it.
+    /// The moment at which the utility of the changes since the last refresh reaches the threshold.
     FragmentDynamic,
     /// As [`Method::FragmentStatic`], for the chance of any change at the page's true rate.
     HolisticStatic,
-    /// As [`Method::FragmentDynamic`], any change being a whole one.
+    /// As [`Method::FragmentDynamic`], with any change counting as a whole one.
     HolisticDynamic,
-    /// Cho & Garcia-Molina: the rate is estimated from what refreshes found, the period is the holistic one.
+    /// Cho & Garcia-Molina: the rate is estimated from refreshes, the period is the holistic one.
     Cgm,
-    /// The same with their estimator for visits at even distances, which has less bias.
+    /// The same with their estimator for visits at even intervals, which has less bias.
     CgmBiasReduced,
-    /// A curve is fitted to what refreshes found (§4.2).
+    /// A curve is fitted to the divergences that refreshes found (§4.2).
     LongevityCurve(Measuring),
-    /// Bounds on the utility, by what refreshes found (§4.3).
+    /// Bounds on the utility, by the divergences that refreshes found (§4.3).
     LongevityBound(Measuring),
 }
 
@@ -81,19 +81,19 @@ pub struct ThresholdJob {
     pub threshold: f64,
 }
 
-/// How the methods that learn are set, and what is measured apart.
+/// Settings of the methods that learn, and of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThresholdSettings {
-    /// l: after n refreshes a page waits at most n times as long (§4.2), in days.
+    /// l, in days: after n refreshes a page waits at most n·l (§4.2).
     pub learning_days: f64,
     /// ρ: a page waits at most ρ·T (§4.5). The paper's own methods only; CGM has no such bound.
     pub risk: f64,
     /// The first part of a page's time that counts as warm-up.
     pub warm_up: f64,
-    /// Whether l binds after the warm-up, too. In the long run it binds no more: sooner or later n is large enough. In a
-    /// time that ends, it would have CGM go on refreshing the pages that it means to leave alone.
+    /// Does l bind after the warm-up, too? In the long run it does not, as n grows. In a limited time it would make CGM go on
+    /// refreshing pages that it would leave alone.
     pub keeps_learning: bool,
-    /// Pages may be refreshed at one in so many moments; 0 is taken for 1.
+    /// Pages may be refreshed at every n-th moment only; 0 counts as 1.
     pub every: usize,
 }
 
@@ -110,12 +110,12 @@ impl ThresholdSettings {
     }
 }
 
-/// What a stretch of time cost and how stale the copy was in it.
+/// The cost of a span of time, and the staleness of the copy in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SpentRequests {
     pub days: f64,
     pub refreshes: f64,
-    /// ∫ divergence from the copy, and ∫ 1 while the copy is not what the page says.
+    /// ∫ divergence from the copy, and ∫ 1 while the copy has another text than the page.
     fragment_area: f64,
     holistic_area: f64,
 }
@@ -131,7 +131,7 @@ impl SpentRequests {
         self.share(self.fragment_area)
     }
 
-    /// The share of time in which the copy was not what the page said.
+    /// The share of time in which the copy had another text than the page.
     pub fn holistic_staleness(&self) -> f64 {
         self.share(self.holistic_area)
     }
@@ -155,11 +155,11 @@ impl SpentRequests {
     }
 }
 
-/// What a method at a threshold came to.
+/// The outcome of a method at a threshold.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ThresholdOutcome {
     pub warm_up: SpentRequests,
-    /// What follows on the warm-up.
+    /// The time after the warm-up.
     pub steady: SpentRequests,
 }
 
@@ -208,8 +208,8 @@ pub fn watch(page: &WatchedPage, job: ThresholdJob, settings: &ThresholdSettings
     outcome
 }
 
-/// Runs all jobs over all pages, so many at a time: the outcomes of each page, in the order of the jobs. `page` makes each
-/// page when its turn comes; those it makes none of have none.
+/// Runs all jobs over all pages, on `threads` threads. Gives the outcomes of each page in the order of the jobs, or `None` if
+/// `page` gives no page.
 pub fn sweep(
     pages: usize,
     page: &(dyn Fn(usize) -> Option<WatchedPage> + Sync),
@@ -242,7 +242,7 @@ pub fn sweep(
     done.into_inner().unwrap_or_default()
 }
 
-/// The mean over pages of each job's outcome, all pages counting alike however long they were watched.
+/// The mean outcome of each job. All pages have the same weight, however long they were watched.
 pub fn mean<'a>(pages: impl IntoIterator<Item = &'a Vec<ThresholdOutcome>>) -> Vec<ThresholdOutcome> {
     let mut means = Vec::new();
     for outcomes in pages {

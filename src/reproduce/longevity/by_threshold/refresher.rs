@@ -8,9 +8,9 @@ use crate::longevity::since_refresh::SinceRefresh;
 
 /// Decides when one page is refreshed.
 pub(super) enum Refresher {
-    /// At even distances.
+    /// At even intervals.
     Periodic { period_days: f64, due_days: f64 },
-    /// By what the page did since the last refresh, which only an onlooker knows.
+    /// By the changes since the last refresh, which a crawler can't know.
     Realised { threshold: f64, holistic: bool, since: SinceRefresh },
     /// After the period that was learnt from refreshes.
     Learning(LearntPeriod),
@@ -87,7 +87,7 @@ impl Refresher {
     }
 }
 
-/// Days are sums of steps: they meet the time that is due but for the last digits.
+/// Days are sums of steps, so they may miss the time that is due by a rounding error.
 fn is_past(due_days: f64, days: f64) -> bool {
     days >= due_days * (1.0 - 1e-9)
 }

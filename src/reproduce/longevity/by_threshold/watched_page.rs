@@ -1,4 +1,4 @@
-//! What is known of one page that is watched by itself: the text of each moment, and how far texts are apart.
+//! The truth of one page: its text at each moment, and the divergences between texts.
 
 use std::cell::OnceCell;
 
@@ -13,14 +13,14 @@ use crate::longevity::since_refresh::SinceRefresh;
 use crate::simulate::truth::Truth;
 use crate::time::Timestamp;
 
-/// The mean curve is taken from so many versions, spread over the page's time.
+/// How many versions the mean curve is measured from, spread over the page's time.
 const BASES: usize = 64;
 
 /// One page of a recording, from its first moment on.
 #[derive(Debug)]
 pub struct WatchedPage {
     truth: Truth,
-    /// Of each moment.
+    /// The text at each moment.
     texts: Vec<u32>,
     step_days: f64,
     eagerness: f64,
@@ -29,9 +29,9 @@ pub struct WatchedPage {
 }
 
 impl WatchedPage {
-    /// A page of a group, from one moment to the next being so many days. `exact`: pages change at moments of the
-    /// recording, and between two of them stay as they were; else that is interpolated. `None`: there is no such page, or
-    /// it was watched at fewer than three moments.
+    /// A page of a group, with `step_days` days between moments. `exact`: pages change at moments of the recording only; else
+    /// divergence is interpolated between moments. `None` if there is no such page, or if it was watched at fewer than three
+    /// moments.
     pub fn of(group: &Group, page: u32, step_days: f64, exact: bool) -> Option<Self> {
         let born = group.pages.get(page as usize)?.born;
         let truth = Truth::of(group, &[page]);
@@ -46,7 +46,7 @@ impl WatchedPage {
         Some(watched)
     }
 
-    /// E(P) over all moments in a row (appendix B); one half, as if it moved evenly, where none tells.
+    /// E(P) over all triples of moments (appendix B); one half, as for even movement, if the page never changes.
     fn measured_eagerness(&self) -> f64 {
         let triples = self.texts.windows(3).filter_map(|texts| match texts {
             [first, second, third] if first != second || second != third => {
@@ -78,7 +78,7 @@ impl WatchedPage {
         self.texts.get(moment).copied().unwrap_or(0)
     }
 
-    /// What a refresh at this moment holds.
+    /// The version of this moment.
     pub fn version(&self, moment: usize) -> BaseVersion {
         BaseVersion { at: self.at(moment), version: VersionId(i64::from(self.text(moment))) }
     }
@@ -87,22 +87,22 @@ impl WatchedPage {
         self.truth.divergence(0, one, other)
     }
 
-    /// The same as a crawl measures it that keeps sketches of so many hashes.
+    /// The same, as a crawl measures it with sketches of `sketch` hashes.
     pub fn measured(&self, one: u32, other: u32, sketch: Option<usize>) -> Divergence {
         self.truth.measured(0, one, other, sketch)
     }
 
-    /// The mean divergence between two moments that have these (appendix B).
+    /// The mean divergence between two moments with these divergences (appendix B).
     pub fn between(&self, left: f64, right: f64) -> f64 {
         interpolated(self.eagerness, left, right)
     }
 
-    /// Whether it ever changes.
+    /// Does it ever change?
     pub fn changes(&self) -> bool {
         self.texts.windows(2).any(|pair| matches!(pair, [one, next] if one != next))
     }
 
-    /// Changes a day, the most likely rate by what all moments show; `None` if it never changes.
+    /// The most likely rate given all moments, in changes a day. `None` if it never changes.
     pub fn rate(&self) -> Option<f64> {
         let mut seen = Intervals::keeping(KEPT_LENGTHS);
         for pair in self.texts.windows(2) {
@@ -111,7 +111,7 @@ impl WatchedPage {
         self.changes().then(|| seen.most_likely())
     }
 
-    /// D*: how far the page is from a version of its own that is so many moments old, in the mean.
+    /// D*: the mean divergence of the page from its own earlier versions, by their age in moments.
     pub fn mean_curve(&self) -> Vec<f64> {
         let moments = self.moments();
         let stride = moments.div_ceil(BASES);
@@ -148,7 +148,7 @@ impl WatchedPage {
         for pair in curve.windows(2) {
             let [left, right] = pair else { continue };
             since.pass(self.step_days, self.between(*left, *right));
-            // A mean over few versions may fall; what a longer wait is worth does not.
+            // A mean over few versions may fall, but the utility of waiting longer does not.
             best = best.max(since.utility(*right));
             utilities.push(best);
         }
