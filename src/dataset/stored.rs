@@ -24,7 +24,9 @@ use crate::store::{self, CycleId, PageFilter, Store, VersionId, VisitRow};
 
 /// A store that is open, twice: one lists the pages while the other is asked for their visits.
 pub struct Stored {
+    /// The name of the store's file.
     pub name: String,
+    /// Its cycles that have ended.
     pub group: GroupInfo,
     /// A cycle goes on: its visits are left out.
     pub open_cycle: bool,
@@ -37,6 +39,7 @@ pub struct Stored {
 }
 
 impl Stored {
+    /// Opens a store to be exported; fragments have `words` words.
     pub fn open(path: &Path, words: usize) -> Result<Self, DatasetError> {
         let (mut pages, visits) = (store::open_to_look(path)?, store::open_to_look(path)?);
         let mut rows = pages.cycles(usize::MAX)?;
@@ -61,6 +64,7 @@ impl Stored {
         Ok(Self { name, group, open_cycle: rows.len() < begun, pages, visits, cycles, words })
     }
 
+    /// Pages that have a version: about as many as [`Stored::each`] gives.
     pub fn pages(&mut self) -> Result<u64, DatasetError> {
         Ok(self.pages.pages_held()?)
     }

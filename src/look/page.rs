@@ -26,7 +26,7 @@ pub(super) struct Sighting {
 
 impl VisitedPage {
     /// The page of that URL. A page that moved has its own visits and those of where it lived before.
-    pub fn load(store: &mut dyn Store, normaliser: &Normaliser, url: &str) -> Result<Self, LookError> {
+    pub(super) fn load(store: &mut dyn Store, normaliser: &Normaliser, url: &str) -> Result<Self, LookError> {
         let mut page = find(store, normaliser, url)?;
         // Another page stands for this spelling: the history is that page's.
         if let Some(target) = page.alias_of.clone() {
@@ -44,7 +44,7 @@ impl VisitedPage {
 
     /// The visits that found the page where it lived then, in order of time: at its own address, and before it was
     /// found there at those it moved from. Another spelling may show the page in another way.
-    pub fn sightings(&self) -> Vec<Sighting> {
+    pub(super) fn sightings(&self) -> Vec<Sighting> {
         let found = || {
             self.visits.iter().filter_map(|(_, visit)| {
                 let version = visit.version?;

@@ -43,14 +43,14 @@ pub(super) struct DryCrawl {
 
 impl DryCrawl {
     /// `scope` has the operator's rules and no seed yet.
-    pub fn new(mut scope: Scope, seed: &PageUrl) -> Self {
+    pub(super) fn new(mut scope: Scope, seed: &PageUrl) -> Self {
         scope.add_seed(SEED, seed, None, None);
         Self { verifier: UniquenessVerifier::new(scope, MOST_KNOWN) }
     }
 
     /// Why the crawl would not come to a URL on the way, if it would not. `from`: the URL that redirects to it; within
     /// one domain a seed takes its scope along.
-    pub fn refuses(&mut self, from: Option<&PageUrl>, to: &PageUrl) -> Option<Refusal> {
+    pub(super) fn refuses(&mut self, from: Option<&PageUrl>, to: &PageUrl) -> Option<Refusal> {
         let scope = self.verifier.scope_mut();
         if let Some(from) = from {
             scope.follow_seed(SEED, &from.host(), to);
@@ -59,7 +59,7 @@ impl DryCrawl {
     }
 
     /// Judges every link of the page that the hops led to, a refresh first.
-    pub fn judge<W: Web>(
+    pub(super) fn judge<W: Web>(
         &mut self,
         page: &ReadPage,
         hops: &[Hop],
