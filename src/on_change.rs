@@ -35,7 +35,7 @@ const AT_ONCE: usize = 4;
 /// Before it is said what the program waits for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What is run for each change.
+/// The command that is run for each change.
 #[derive(Clone, Debug)]
 pub struct Hook {
     pub command: String,

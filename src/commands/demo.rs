@@ -37,7 +37,7 @@ use crate::threads;
 use account::Account;
 use place::Place;
 
-/// What is crawled, and how often.
+/// The size of the web, and how often it is crawled.
 #[derive(Clone, Copy, Debug)]
 struct Course {
     hosts: u32,
@@ -94,7 +94,7 @@ pub fn run(global: &Global, arguments: &DemoArgs, talk: &Talk) -> anyhow::Result
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the flags make of it.
+/// The course that the flags ask for.
 fn course(arguments: &DemoArgs) -> Result<Course, Usage> {
     let mut course = if arguments.short { SHORT } else { FULL };
     let usual_pages = course.hosts * course.pages;
@@ -144,15 +144,15 @@ fn policies(arguments: &DemoArgs) -> Result<Vec<String>, Usage> {
     Ok(names)
 }
 
-/// What a crawl does by default, all pages alike, and a rule that follows changes.
+/// The default policy, all pages alike, and a rule that follows changes.
 const CONTENDERS: [&str; 3] = [registry::DEFAULT, "uniform", "nutch"];
 
-/// What was done, before it is judged.
+/// The crawls that were made, before they are judged.
 struct Ran {
     course: Course,
     seed: u64,
     web: Vec<Witness>,
-    /// What the first crawl spent, and when it had ended.
+    /// The counts of the first crawl, and when it ended.
     first: Counts,
     first_ended: Timestamp,
     contenders: Vec<DemoContender>,
@@ -166,7 +166,7 @@ struct DemoContender {
     cycles: Vec<DemoCycle>,
 }
 
-/// What a cycle did, and when it had ended.
+/// The counts of a cycle, and when it ended.
 struct DemoCycle {
     counts: Counts,
     ended: Timestamp,

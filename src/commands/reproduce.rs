@@ -17,7 +17,7 @@ use freshet::reproduce::{
 use crate::cli::{Global, Paper, ReproduceArgs};
 use crate::terminal::{Talk, json_line};
 
-/// What was reproduced and the files it is in, as JSON has it.
+/// The experiments and the files they are in, as JSON has them.
 #[derive(Serialize)]
 struct ReproducedFiles<'a> {
     runs: u32,

@@ -175,7 +175,7 @@ impl Monitor {
         Ok(Self { settings, calendar, last_due, arrears, controller, today, at_once, resumes, missed })
     }
 
-    /// Runs cycles until `stopped` turns true; what the last one came to. An error of `tell` ends it too.
+    /// Runs cycles until `stopped` turns true; the report of the last one. An error of `tell` ends it too.
     pub async fn run<W: Web, E: From<CrawlError>>(
         mut self,
         crawler: &mut Crawler<W>,
@@ -219,7 +219,7 @@ impl Monitor {
         Ok(last)
     }
 
-    /// Runs a cycle, and tells what it came to.
+    /// Runs a cycle, and tells its summary.
     async fn cycle<W: Web, E: From<CrawlError>>(
         &mut self,
         crawler: &mut Crawler<W>,

@@ -1,4 +1,4 @@
-//! What changed across the collection, the latest first.
+//! The changes across the collection, the latest first.
 
 use std::collections::VecDeque;
 use std::net::Ipv6Addr;

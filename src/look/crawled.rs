@@ -1,4 +1,4 @@
-//! What a crawl came to.
+//! The summary of a crawl.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::crawl::CrawlReport;
 
-/// What a crawl came to.
+/// The summary of a crawl.
 #[derive(Clone, Debug, Serialize)]
 pub struct CrawlSummary {
     /// The store.

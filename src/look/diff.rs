@@ -1,4 +1,4 @@
-//! What differs between two versions of a page.
+//! The difference between two versions of a page.
 
 use std::time::Instant;
 

@@ -110,11 +110,11 @@ pub struct PageVisit {
     pub bytes: u64,
     /// Milliseconds that it took.
     pub took_ms: u64,
-    /// What the host was asked to compare.
+    /// The validators that were sent.
     pub validator: Option<String>,
     /// Where it led, if it was sent elsewhere.
     pub redirect: Option<String>,
-    /// What the visit found.
+    /// The result of the comparison.
     #[serde(skip)]
     pub found: VisitFound,
     /// The place of the URL among the other spellings, if it is one.
@@ -122,7 +122,7 @@ pub struct PageVisit {
     pub spelling: Option<usize>,
 }
 
-/// What a visit found, compared with the visits before it.
+/// The result of a visit, compared with the visits before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VisitFound {
     /// Nothing to compare.
@@ -321,7 +321,7 @@ fn left(spelling: &Spelling, visits: &[(String, VisitRow)]) -> Option<Timestamp>
     there().find(|visit| visit.at > last.at && visit.redirect.is_some()).map(|visit| visit.at)
 }
 
-/// What a visit found. `before` are the earlier visits, the latest first.
+/// The result of a visit. `before` are the earlier visits, the latest first.
 fn found<'a>(visit: &VisitRow, before: impl Iterator<Item = &'a VisitRow>) -> VisitFound {
     match (visit.changed, visit.version) {
         (Some(true), _) if visit.returned_to.is_some() => VisitFound::Returned,

@@ -1,4 +1,4 @@
-//! What the next cycle would visit, and why. Nothing is asked for, and nothing is written.
+//! The visits that the next cycle would make, and why. No request is sent, and nothing is written.
 
 use serde::Serialize;
 
@@ -57,7 +57,7 @@ pub struct NextVisit {
     pub why: String,
 }
 
-/// What a cycle that began now would visit, in the order of scores, as far as is known before its first answer.
+/// The visits that a cycle would make if it began now, in the order of scores, as far as is known before its first answer.
 pub fn plan<W: Web>(crawler: &mut Crawler<W>, now: Timestamp) -> Result<NextPlan, LookError> {
     let preview = crawler.preview(now, None)?;
     let visits = preview.visits.into_iter().enumerate();

@@ -8,7 +8,7 @@ use crate::time::Timestamp;
 
 use super::LookError;
 
-/// What the store knows.
+/// The figures of a store.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct StoreStatus {
     /// Pages, counted.

@@ -15,7 +15,7 @@ const KEPT_SHARE: f64 = 0.3;
 /// More lines around a change than any text is worth.
 const MOST_CONTEXT: usize = 1 << 20;
 
-/// What differs between two texts.
+/// The difference between two texts.
 #[derive(Clone, Debug)]
 pub struct TextDiff {
     old: Vec<DiffLine>,
@@ -173,7 +173,7 @@ struct Word {
     changed: bool,
 }
 
-/// What is between blanks and word boundaries, all of it changed for now.
+/// The words and punctuation marks of lines, all marked as changed for now.
 fn words(lines: &[DiffLine]) -> Vec<Word> {
     let mut words = Vec::new();
     for (place, line) in lines.iter().enumerate() {

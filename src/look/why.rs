@@ -26,7 +26,7 @@ pub struct Why {
     pub page: String,
     /// The URL that was asked about: the page, or another spelling of it.
     pub asked: String,
-    /// What decides.
+    /// The verdict: `due`, `not-due`, `robots` and so on.
     pub verdict: &'static str,
     /// The policy that ranks pages.
     pub policy: String,
@@ -103,7 +103,7 @@ pub fn why<W: Web>(crawler: &mut Crawler<W>, url: &str, now: Timestamp) -> Resul
     })
 }
 
-/// What decides about a page.
+/// The fact that decides about a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Verdict {
     OutOfScope,
@@ -162,7 +162,7 @@ fn is_forbidden(url: &str, host: &KnownHost, fetch: &FetchSettings) -> bool {
     !robots.allows(&url)
 }
 
-/// What the sentences are about.
+/// The facts that the sentences are about.
 struct WhySentences<'a> {
     asked: &'a str,
     about: &'a PreviewedPage,

@@ -1,4 +1,4 @@
-//! What a crawl or a cycle came to, drawn as a table or a line.
+//! The summary of a crawl or a cycle, drawn as a table or a line.
 
 use std::collections::BTreeMap;
 

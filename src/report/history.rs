@@ -97,7 +97,7 @@ fn found(found: VisitFound) -> &'static str {
     }
 }
 
-/// What the host was asked to compare, in a word.
+/// The validators that were sent, in a word.
 fn validator(visit: &PageVisit) -> &str {
     match visit.validator.as_deref() {
         None => "-",

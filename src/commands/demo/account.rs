@@ -1,4 +1,4 @@
-//! What the demo did, compared with the true state of its web: all figures, as `--json` prints them.
+//! The crawls of the demo, compared with the true state of its web: all figures, as `--json` prints them.
 
 use serde::Serialize;
 
@@ -77,7 +77,7 @@ pub(super) struct JudgedCycle {
     pub figures: ScoreFigures,
 }
 
-/// What one visit found changed.
+/// A change that a visit found.
 #[derive(Debug, Serialize)]
 pub(super) struct ShownChange {
     pub url: String,
@@ -163,7 +163,7 @@ fn no_pages() -> ScoreGroup {
     ScoreGroup { name: "all".to_owned(), now: ScoreFigures::default(), past: ScoreFigures::default() }
 }
 
-/// What would be remembered had the crawl ended at that moment.
+/// The visits up to that moment, as if the crawl had ended there.
 fn until(pasts: &Pasts, end: f64) -> Pasts {
     let known = pasts.iter().filter(|(_, past)| past.found_at <= end);
     let cut = known.map(|(url, past)| {

@@ -68,7 +68,7 @@ impl Drop for Place {
             for ending in ["", "-wal", "-shm", ".lock"] {
                 let mut name = path.as_os_str().to_owned();
                 name.push(ending);
-                // What was not made can't be removed; the folder goes by itself.
+                // A file that was not made can't be removed; the folder is removed by its own drop.
                 let _ = std::fs::remove_file(name);
             }
         }

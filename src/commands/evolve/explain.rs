@@ -17,7 +17,7 @@ use crate::cli::{EvolveArgs, Global};
 use crate::settings::Usage;
 use crate::terminal::{Talk, json_line, print};
 
-/// What is known of a formula, as JSON has it.
+/// The importance of the inputs of a formula, as JSON has it.
 #[derive(Serialize)]
 struct ExplainedFormula<'a> {
     formula: &'a str,

@@ -30,7 +30,7 @@ pub struct Asker<W> {
     hosts: HashMap<Host, HostFacts>,
 }
 
-/// What came of asking for a page.
+/// The result of asking for a page.
 pub struct Asked {
     /// The page and where it led, one at least.
     pub hops: Vec<Hop>,
@@ -56,12 +56,12 @@ pub enum Ended {
     PutOff(Waiting),
 }
 
-/// What is known of a host now.
+/// Facts about a host, as of now.
 #[derive(Default)]
 pub(super) struct HostFacts {
     /// Robots.txt as it was answered; `None` if there was no usable answer.
     pub record: Option<RobotsRecord>,
-    /// What it says to us.
+    /// Its rules for us.
     pub robots: Option<Robots>,
     /// The pause between two requests.
     pub delay: Duration,
@@ -133,7 +133,7 @@ impl<W: Web> Asker<W> {
         }
     }
 
-    /// What is known of a host, if it was asked.
+    /// Facts about a host, if it was asked.
     pub(super) fn host(&self, host: &Host) -> Option<&HostFacts> {
         self.hosts.get(host)
     }

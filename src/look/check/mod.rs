@@ -54,7 +54,7 @@ pub struct PageCheck {
 pub struct CheckedHop {
     /// The URL.
     pub url: String,
-    /// What robots.txt of its host says.
+    /// The verdict of its host's robots.txt.
     pub robots: CheckedRobots,
     /// Why a crawl that has the first URL as its only seed would not come here; `None`: it would.
     pub refused: Option<&'static str>,
@@ -74,7 +74,7 @@ pub struct CheckedHop {
     pub headers: BTreeMap<&'static str, String>,
 }
 
-/// What a host's robots.txt says.
+/// The verdict of a host's robots.txt.
 #[derive(Clone, Debug, Serialize)]
 pub struct CheckedRobots {
     /// `None`: it could not be fetched, or was not asked for.
@@ -108,7 +108,7 @@ pub struct CheckedPage {
     pub noindex: bool,
     /// It asks that its links not be followed.
     pub nofollow: bool,
-    /// What its links are relative to, if it says so.
+    /// The base of its links, if it names one.
     pub base: Option<String>,
     /// Where it leads by itself.
     pub refresh: Option<CheckedRefresh>,
