@@ -343,7 +343,7 @@ fn one_may_look_while_a_crawl_writes() {
         assert_eq!(reader.summary().unwrap().observations, count, "what is committed is seen");
         assert_eq!(store::open_to_look(&folder.store()).unwrap().summary().unwrap().versions, count);
     }
-    // A long look holds nobody up.
+    // A long look holds up no writer.
     let mut rows = 0;
     reader
         .list_pages(&PageFilter::default(), &mut |_| {

@@ -147,7 +147,7 @@ pub fn texts_that_other_rules_left_are_not_compared(place: &dyn Place) {
     let seen = visits(&mut *begun.store, root);
     let changed: Vec<_> = seen.iter().map(|visit| visit.changed).collect();
     assert_eq!(changed, [None, None, Some(false), Some(false)]);
-    assert!(seen[1].bases.is_empty() && seen[3].bases.len() == 2, "profiles begin anew");
+    assert!(seen[1].bases.is_empty() && seen[3].bases.len() == 2, "profiles begin again");
     let plan = plan_of(&[&page(&mut *begun.store, "/")]);
     assert_eq!(begun.store.plan(begun.cycle, &plan).expect("a plan")[0].text_rules, 7);
 }

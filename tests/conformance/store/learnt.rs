@@ -84,8 +84,8 @@ pub fn what_is_learnt_live_is_what_is_learnt_from_the_log(place: &dyn Place) {
     for name in names.into_iter().skip(1).chain(["utility"]) {
         begun.policy = policy(name);
         let mut told = Vec::new();
-        let anew = begun.relearn(&mut |done, all| told.push((done, all))).expect("it learns");
-        assert_eq!((anew, told.last()), (3, Some(&(3, 3))), "{name}");
+        let learnt_again = begun.relearn(&mut |done, all| told.push((done, all))).expect("it learns");
+        assert_eq!((learnt_again, told.last()), (3, Some(&(3, 3))), "{name}");
         assert_eq!(begun.relearn(&mut |_, _| ()).expect("again"), 0, "{name} is learnt");
         let kind = learning::memory(&mut *begun.store).expect("a kind");
         assert_eq!(kind, Some(MemoryMaker::By(policy(name).memory_version())));

@@ -90,7 +90,7 @@ pub fn nobody_becomes_the_alias_of_a_page_that_is_missing(place: &dyn Place) {
     let alias = Some(url("/story").fingerprint());
     begun.record(vec![VisitRecord { alias, ..fetched(copy, b"copy", "copy", NOW) }]);
     assert_eq!(begun.row("/copy").alias_of, None);
-    // A page that nobody knows can't stand for another.
+    // A page that is not known can't stand for another.
     let alias = Some(url("/unknown").fingerprint());
     begun.record(vec![VisitRecord { alias, ..fetched(copy, b"copy", "copy", NOW) }]);
     assert_eq!(begun.row("/copy").state, "alive");
@@ -153,7 +153,7 @@ pub fn a_redirect_makes_pages_one_hop_further(place: &dyn Place) {
     let known = pages(&mut *begun.store);
     let visits = begun.store.plan(begun.cycle, &plan_of(&known.iter().collect::<Vec<_>>())).expect("a plan");
     assert_eq!(visits.iter().map(|visit| visit.hops).collect::<Vec<_>>(), [0, 1, 2, 3]);
-    // A page found by a link, on a page that redirects led to, begins anew.
+    // A page found by a link, on a page that redirects led to, begins at zero hops.
     let last = begun.id("/3");
     begun.record(vec![VisitRecord {
         found: vec![found("/linked", from, Some(last))],
