@@ -67,9 +67,13 @@ impl Histogram {
 /// The limits of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Search {
+    /// The shortest interval, in days.
     pub shortest_days: f64,
+    /// The longest interval, in days.
     pub longest_days: f64,
+    /// Steps of one search.
     pub steps: u32,
+    /// The number of searches.
     pub restarts: u32,
 }
 

@@ -16,6 +16,7 @@ const MOST_TOKENS: usize = 4 * MOST_SYMBOLS;
 pub struct Misspelt {
     /// The place in characters, from 1.
     pub column: usize,
+    /// The mistake.
     pub wrong: String,
 }
 
