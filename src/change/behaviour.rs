@@ -20,6 +20,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::alignment::{TextLine, align, gaps, lines};
+use super::surplus::{Surplus, WaitingSurplus};
 
 /// How a page behaves, by the larger part of its changing fragments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -311,31 +312,16 @@ struct LineHunk {
     stayed: f64,
 }
 
-/// Text that came, or went, and for which nothing went, or came, at the same place.
-struct Surplus {
-    hunk: usize,
-    /// Whether it came.
-    came: bool,
-    /// Whether it is all of its hunk.
-    is_pure: bool,
-    words: f64,
-}
-
 /// The regions in which text came or went between two versions.
 fn shifts(old: &[TextLine<'_>], new: &[TextLine<'_>], kept: &[(usize, usize)]) -> Vec<MovedRegion> {
     let hunks = hunks(old, new, kept);
     let mut regions = Vec::new();
-    // Lines that wait for their counterpart further down, the nearest last.
-    let mut waiting: Vec<Surplus> = Vec::new();
+    let mut waiting = WaitingSurplus::default();
     // Words of each hunk that scroll accounts for.
     let mut scrolled = vec![0.0; hunks.len()];
     for (place, hunk) in hunks.iter().enumerate() {
         let Some(surplus) = hunk.surplus(place) else { continue };
-        let other = waiting.iter().rposition(|other| {
-            // Two rewritten places of which one grew and one shrank are no list.
-            other.came != surplus.came && (other.is_pure || surplus.is_pure)
-        });
-        let Some(other) = other.map(|other| waiting.remove(other)) else {
+        let Some(other) = waiting.take_counterpart(&surplus) else {
             waiting.push(surplus);
             continue;
         };

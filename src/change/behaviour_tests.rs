@@ -115,7 +115,26 @@ fn a_slow_region_beside_a_fast_one_is_still_churn() {
     );
 }
 
+/// The nearest counterpart by looking through all that waits, the plain way.
+fn nearest(waiting: &[(usize, bool, bool)], came: bool, is_pure: bool) -> Option<usize> {
+    waiting.iter().rposition(|(_, other_came, other_pure)| *other_came != came && (*other_pure || is_pure))
+}
+
 proptest! {
+    #[test]
+    fn the_nearest_counterpart_is_found_without_a_search(kinds in prop::collection::vec(any::<(bool, bool)>(), 0..40)) {
+        let (mut waiting, mut plain) = (WaitingSurplus::default(), Vec::new());
+        for (hunk, (came, is_pure)) in kinds.into_iter().enumerate() {
+            let surplus = Surplus { hunk, came, is_pure, words: 1.0 };
+            let expected = nearest(&plain, came, is_pure).map(|place| plain.remove(place).0);
+            prop_assert_eq!(waiting.take_counterpart(&surplus).map(|other| other.hunk), expected);
+            if expected.is_none() {
+                waiting.push(surplus);
+                plain.push((hunk, came, is_pure));
+            }
+        }
+    }
+
     #[test]
     fn any_two_texts_are_compared(old in "[a-c1é \n]{0,60}", new in "[a-c1é \n]{0,60}") {
         check(&old, &new);

@@ -17,6 +17,7 @@ pub(crate) mod lifetime;
 pub mod profile;
 pub mod sketch;
 pub mod snapshots;
+mod surplus;
 
 use std::cell::RefCell;
 

@@ -239,7 +239,7 @@ impl<'a, W: Web> Cycle<'a, W> {
                 Ok(url) => {
                     // A page that was read by other rules may hold links that are wanted now. It is read again, changed or not.
                     let same_rules = visit.read_by == Some(self.crawler.settings.rules)
-                        && visit.text_rules == self.crawler.observer.reading.of(&url).rules.hash();
+                        && self.crawler.observer.reading.of(&url).rules.have_read(visit.text_rules);
                     let validators = if same_rules { visit.held.clone() } else { Validators::default() };
                     let request = Request { subject: Subject::Page(visit.page), url, validators };
                     self.planned.insert(visit.page, visit);

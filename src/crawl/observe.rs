@@ -245,6 +245,9 @@ impl Observer {
             (observed.etag, observed.last_modified) = (None, None);
             return;
         }
+        if let Some(document) = &page.document {
+            observed.text_rules = self.reading.of(&observed.url).rules.hash_of(document);
+        }
         let content_type = answer.header("content-type");
         let text = page.document.as_ref().map_or("", |document| document.text.as_str());
         let sketch = page.document.is_some().then(|| change::sketch(text, self.change));

@@ -10,7 +10,7 @@ pub(super) const fn extend_key(key: u64, byte: u8) -> u64 {
     (key << 8) | byte.to_ascii_lowercase() as u64
 }
 
-const fn key(name: &str) -> u64 {
+pub(super) const fn key(name: &str) -> u64 {
     let (bytes, mut key, mut index) = (name.as_bytes(), 0, 0);
     while index < bytes.len() {
         key = extend_key(key, bytes[index]);
@@ -82,9 +82,9 @@ names! {
 names! {
     /// The attributes that text, links and hints are read from.
     Attribute {
-        AriaHidden "aria-hidden", Charset "charset", Content "content", Hidden "hidden", Href "href",
-        Hreflang "hreflang", HttpEquiv "http-equiv", Name "name", Rel "rel", ShadowRootMode "shadowrootmode",
-        Src "src", Style "style", Type "type",
+        AriaControls "aria-controls", AriaHidden "aria-hidden", Charset "charset", Content "content",
+        Hidden "hidden", Href "href", Hreflang "hreflang", HttpEquiv "http-equiv", Id "id", Name "name",
+        Open "open", Rel "rel", Role "role", ShadowRootMode "shadowrootmode", Src "src", Style "style", Type "type",
     }
 }
 
@@ -116,6 +116,12 @@ impl Element {
             Self::Plaintext => ContentModel::Plain,
             _ => ContentModel::Markup,
         }
+    }
+
+    /// Whether the text that stands in it is part of the page's; plain markup is [`Other`](Self::Other).
+    #[inline]
+    pub(super) fn holds_text(self) -> bool {
+        matches!(self, Self::Other | Self::Textarea | Self::Xmp | Self::Plaintext)
     }
 
     /// Whether it has neither content nor end tag.

@@ -1,4 +1,4 @@
-//! Feeds: bytes in, the dates of their entries out (RSS 0.9x, 1.0 and 2.0, Atom).
+//! Feeds: bytes in, the dates of their entries out (RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0).
 //!
 //! Every page that is fetched is asked, as the server's word is no help: feeds come as XML, as HTML and as plain
 //! text. So the first bytes are walked up to the root element, and only if that is a feed's is anything read or
@@ -98,9 +98,9 @@ fn declaration_length(rest: &[u8]) -> Option<usize> {
 /// The parts of an entry that are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum FeedField {
-    /// `pubDate` of RSS, `published` of Atom.
+    /// `pubDate` of RSS, `published` of Atom, `issued` of Atom 0.3 and Dublin Core.
     Published,
-    /// `dc:date` of RSS, `updated` of Atom (and of RSS that borrows it).
+    /// `dc:date` of RSS, `updated` of Atom (and of RSS that borrows it), `modified` of Atom 0.3 and Dublin Core.
     Updated,
 }
 
@@ -173,8 +173,8 @@ impl FeedReader {
 impl FeedField {
     fn called(name: &str) -> Option<Self> {
         match name {
-            "published" => Some(Self::Published),
-            "updated" | "date" => Some(Self::Updated),
+            "published" | "issued" => Some(Self::Published),
+            "updated" | "modified" | "date" => Some(Self::Updated),
             // Written in every case there is.
             _ if name.eq_ignore_ascii_case("pubDate") => Some(Self::Published),
             _ => None,
@@ -225,6 +225,17 @@ mod tests {
         assert_eq!(dates(body), Some(vec![1, 2, 3]));
         let prefixed = body.replace('<', "<a:").replace("<a:/", "</a:");
         assert_eq!(dates(&prefixed), Some(vec![1, 2, 3]));
+    }
+
+    #[test]
+    fn older_atom_and_dublin_core_have_names_of_their_own() {
+        let old = "<feed version='0.3'><modified>1970-01-09T00:00:00Z</modified>
+            <entry><issued>1970-01-01T00:00:01Z</issued><modified>1970-01-01T00:00:09Z</modified></entry>
+            <entry><modified>1970-01-01T00:00:02Z</modified></entry></feed>";
+        assert_eq!(dates(old), Some(vec![1, 2]));
+        let terms = "<rss><channel><item><dcterms:modified>1970-01-01T00:00:04Z</dcterms:modified>
+            <dcterms:issued>1970-01-01T00:00:03Z</dcterms:issued></item></channel></rss>";
+        assert_eq!(dates(terms), Some(vec![3]));
     }
 
     #[test]

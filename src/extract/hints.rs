@@ -75,6 +75,12 @@ impl Hints {
         }
     }
 
+    /// The addresses that it gives.
+    pub(super) fn addresses(&mut self) -> impl Iterator<Item = &mut String> {
+        let refresh = self.refresh.as_mut().map(|refresh| &mut refresh.url);
+        self.canonical.iter_mut().chain(self.base.as_mut()).chain(refresh)
+    }
+
     /// The page's wishes for the crawler called `product_token`.
     pub(crate) fn robots_for(&self, product_token: &str) -> RobotsTag {
         let mut tag = self.robots;

@@ -9,7 +9,8 @@
 //! - Of two attributes with one name the first counts.
 //!
 //! It differs from the standard where that asks for a tree, and in nothing else: `svg` and `math` are taken to last
-//! to their end tag, and inside them, as in XHTML, `<title/>` is closed and `<![CDATA[` is text.
+//! to their end tag, or to a tag that cannot stand in them (see `foreign`), and inside them, as in XHTML, `<title/>`
+//! is closed and `<![CDATA[` is text.
 
 use std::borrow::Cow;
 
@@ -17,6 +18,7 @@ use memchr::{memchr, memmem};
 
 use super::character_reference;
 use super::elements::{Attribute, ContentModel, Element, extend_key};
+use super::foreign::Foreign;
 use super::raw_text::{comment_length, is_space, raw_length, script_length};
 
 /// The next piece of a page.
@@ -65,14 +67,13 @@ pub struct Scanner<'a> {
     page: &'a str,
     position: usize,
     xhtml: bool,
-    /// How many `svg` and `math` are open.
-    foreign: usize,
+    foreign: Foreign,
     /// The element whose content, not tokenised as markup, begins at `position`.
     inside: Element,
     /// Where the attributes of the last tag begin.
     attributes_at: usize,
     /// Bit n: the last tag has the attribute n, at `spans[n]`.
-    present: u16,
+    present: u32,
     spans: [ByteSpan; Attribute::COUNT],
 }
 
@@ -83,7 +84,7 @@ impl<'a> Scanner<'a> {
             page,
             position: 0,
             xhtml,
-            foreign: 0,
+            foreign: Foreign::default(),
             inside: Element::Other,
             attributes_at: 0,
             present: 0,
@@ -131,7 +132,13 @@ impl<'a> Scanner<'a> {
     /// Whether the walk is inside `svg` or `math`.
     #[inline]
     pub(crate) fn in_foreign(&self) -> bool {
-        self.foreign > 0
+        self.foreign.depth() > 0
+    }
+
+    /// How many `svg` and `math` are open.
+    #[inline]
+    pub(super) fn foreign_depth(&self) -> usize {
+        self.foreign.depth()
     }
 
     /// Whether the last tag has any of `attributes`.
@@ -197,19 +204,29 @@ impl<'a> Scanner<'a> {
         let element = Element::of(key, name.as_bytes());
         let self_closing = self.walk_attributes(end)?;
         if name_offset == 2 {
-            if self.foreign > 0 && matches!(element, Element::Svg | Element::Math) {
-                self.foreign -= 1;
+            if self.in_foreign() {
+                self.foreign.end(element, name);
             }
             return Some(HtmlToken::End(Tag { element, name, is_empty: false }));
         }
+        if self.in_foreign() && self.foreign.is_left_by(key, name) {
+            let has_font = || self.attributes().any(|(name, _)| sets_font(name));
+            if !name.eq_ignore_ascii_case("font") || has_font() {
+                self.foreign.leave();
+            }
+        }
+        let in_foreign = self.in_foreign();
         let enters_foreign = matches!(element, Element::Svg | Element::Math);
-        let closed = self_closing && (self.xhtml || enters_foreign || self.foreign > 0);
+        let closed = self_closing && (self.xhtml || enters_foreign || in_foreign);
         let is_empty = closed || element.is_void();
-        if !closed && element.content() != ContentModel::Markup {
+        // The title of a drawing may hold markup.
+        let holds_markup =
+            element.content() == ContentModel::Markup || (in_foreign && element == Element::Title);
+        if !closed && !holds_markup {
             self.inside = element;
         }
-        if enters_foreign && !closed {
-            self.foreign += 1;
+        if !closed && (in_foreign || enters_foreign) {
+            self.foreign.start(element, name);
         }
         Some(HtmlToken::Start(Tag { element, name, is_empty }))
     }
@@ -260,7 +277,7 @@ impl<'a> Scanner<'a> {
         let rest = self.rest();
         if let Some(comment) = rest.strip_prefix(b"<!--") {
             self.position += 4 + comment_length(comment);
-        } else if (self.xhtml || self.foreign > 0) && rest.starts_with(b"<![CDATA[") {
+        } else if (self.xhtml || self.in_foreign()) && rest.starts_with(b"<![CDATA[") {
             let start = self.position + 9;
             let end = memmem::find(rest, b"]]>").map_or(self.page.len(), |end| self.position + end);
             self.position = (end + 3).min(self.page.len());
@@ -296,9 +313,14 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// A `font` that only marks a place in a drawing may stand in it.
+fn sets_font(attribute: &str) -> bool {
+    ["color", "face", "size"].iter().any(|name| attribute.eq_ignore_ascii_case(name))
+}
+
 #[inline(always)]
-fn bit(attribute: Attribute) -> u16 {
-    1 << attribute as u16
+fn bit(attribute: Attribute) -> u32 {
+    1 << attribute as u32
 }
 
 /// The next part of a tag.

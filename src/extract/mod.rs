@@ -11,6 +11,8 @@ pub(crate) mod character_reference;
 mod charset;
 pub mod elements;
 pub mod feed;
+mod folded;
+mod foreign;
 pub mod hints;
 pub mod html;
 pub mod links;
@@ -23,11 +25,13 @@ pub mod text;
 pub mod text_rules;
 pub(crate) mod visibility;
 
+pub use folded::FoldedText;
 pub use hints::{Hints, Refresh, RobotsTag, robots_tag};
 pub use links::Link;
 pub use media::{MediaKind, media_kind};
 
 use elements::Element;
+use folded::Unfolded;
 use html::{HtmlToken, Scanner};
 use links::Links;
 use text::Words;
@@ -39,6 +43,10 @@ pub struct Document {
     /// The words a reader sees: one space between words, one newline between blocks, trimmed, in Unicode
     /// normalisation form C. The title is not part of it.
     pub text: String,
+    /// How the text that `aria-hidden` folds away was read. Texts that were read in two ways are not compared.
+    pub folded: FoldedText,
+    /// Whether the noise rules could not be applied, because the page is nested too deeply.
+    pub unruled: bool,
     /// The title, folded like the text; `None` if there is none or it is empty.
     pub title: Option<String>,
     /// The links, each once, in the order of the page.
@@ -62,8 +70,9 @@ pub fn document(body: &[u8], content_type: Option<&str>, max_links: usize) -> Op
 
 /// Reads an HTML or XHTML page. Links beyond `max_links` are counted, not kept.
 pub fn html(body: &[u8], content_type: Option<&str>, max_links: usize) -> Document {
-    let (page, charset) = charset::decode(body, content_type);
-    let mut scanner = Scanner::new(&page, is_xhtml(content_type));
+    let (page, encoding) = charset::decode_page(body, content_type);
+    let xhtml = is_xhtml(content_type);
+    let mut scanner = Scanner::new(&page, xhtml);
     let mut words = Words::with_capacity(page.len());
     let mut title = None;
     let mut links = Links::new(max_links);
@@ -78,11 +87,8 @@ pub fn html(body: &[u8], content_type: Option<&str>, max_links: usize) -> Docume
                     found.push(&text);
                     title = title.or(Some(found.finish()).filter(|title| !title.is_empty()));
                 }
-                Element::Other | Element::Textarea | Element::Xmp | Element::Plaintext
-                    if visibility.is_shown() =>
-                {
-                    words.push(&text);
-                }
+                inside if inside.holds_text() && visibility.is_shown() => words.push(&text),
+                Element::Other => visibility.pass_over(text.raw),
                 _ => {}
             },
             HtmlToken::Start(tag) => {
@@ -95,21 +101,62 @@ pub fn html(body: &[u8], content_type: Option<&str>, max_links: usize) -> Docume
             }
             HtmlToken::End(tag) => {
                 set_apart(&mut words, tag.element, &visibility);
-                visibility.end(tag);
+                visibility.end(tag, &scanner);
             }
         }
     }
-    let (links, links_dropped) = links.finish();
-    Document { text: words.finish(), title, links, hints, charset, links_dropped }
+    let (mut links, links_dropped) = links.finish();
+    if encoding.output_encoding() != encoding_rs::UTF_8 {
+        links.iter_mut().for_each(|link| charset::escape_query(&mut link.href, encoding));
+        hints.addresses().for_each(|address| charset::escape_query(address, encoding));
+    }
+    let text = words.finish();
+    let (folded, unfolded) = visibility.folds().judge(text.len());
+    let text = if folded == FoldedText::LeftOut { text } else { shown_text(&page, xhtml, unfolded) };
+    let charset = encoding.name();
+    Document { text, folded, unruled: false, title, links, hints, charset, links_dropped }
+}
+
+/// The text of a page in which these folded elements are shown.
+fn shown_text(page: &str, xhtml: bool, unfolded: Unfolded<'_>) -> String {
+    let mut scanner = Scanner::new(page, xhtml);
+    let mut words = Words::with_capacity(page.len());
+    let mut visibility = Visibility::new(unfolded);
+    while let Some(token) = scanner.advance() {
+        match token {
+            HtmlToken::Text(text) => {
+                if text.inside.holds_text() && visibility.is_shown() {
+                    words.push(&text);
+                }
+            }
+            HtmlToken::Start(tag) => {
+                visibility.start(tag, &scanner);
+                set_apart(&mut words, tag.element, &visibility);
+            }
+            HtmlToken::End(tag) => {
+                set_apart(&mut words, tag.element, &visibility);
+                visibility.end(tag, &scanner);
+            }
+        }
+    }
+    words.finish()
 }
 
 /// Reads a plain text: its lines, and no links.
 pub fn plain_text(body: &[u8], content_type: Option<&str>) -> Document {
-    let (text, charset) = charset::decode(body, content_type);
+    let (text, encoding) = charset::decode(body, content_type);
     let mut words = Words::with_capacity(text.len());
     words.push_lines(&text);
-    let (links, hints) = (Vec::new(), Hints::default());
-    Document { text: words.finish(), title: None, links, hints, charset, links_dropped: 0 }
+    Document {
+        text: words.finish(),
+        folded: FoldedText::LeftOut,
+        unruled: false,
+        title: None,
+        links: Vec::new(),
+        hints: Hints::default(),
+        charset: encoding.name(),
+        links_dropped: 0,
+    }
 }
 
 /// An element that is not shown sets nothing apart: its own border is as invisible as what is in it.

@@ -197,3 +197,67 @@ fn a_page_that_asks_not_to_be_followed() {
     let tag = robots_tag(["noindex, nofollow"].into_iter(), "freshet");
     assert!(tag.noindex && tag.nofollow);
 }
+
+/// Cases of `tests/golden/reading.json`.
+#[derive(serde::Deserialize)]
+struct ReadingCases {
+    texts: Vec<TextCase>,
+    links: Vec<LinkCase>,
+    urls: Vec<UrlCase>,
+    feeds: Vec<FeedCase>,
+}
+
+#[derive(serde::Deserialize)]
+struct TextCase {
+    why: String,
+    html: String,
+    text: String,
+}
+
+#[derive(serde::Deserialize)]
+struct LinkCase {
+    why: String,
+    charset: String,
+    href: String,
+    link: String,
+}
+
+#[derive(serde::Deserialize)]
+struct UrlCase {
+    why: String,
+    url: String,
+    fetched: String,
+}
+
+#[derive(serde::Deserialize)]
+struct FeedCase {
+    why: String,
+    feed: String,
+    dates: Vec<i64>,
+}
+
+#[test]
+fn cases_from_outside_are_read_as_browsers_read_them() {
+    let cases: ReadingCases =
+        serde_json::from_str(include_str!("../../tests/golden/reading.json")).expect("golden cases");
+    for TextCase { why, html: page, text } in cases.texts {
+        assert_eq!(html(page.as_bytes(), None, 0).text, text, "{why}");
+    }
+    for LinkCase { why, charset, href, link } in cases.links {
+        let encoding = encoding_rs::Encoding::for_label(charset.as_bytes()).expect("a charset");
+        let page = format!("<meta charset={charset}><a href='{href}'>x</a>");
+        let (body, ..) = encoding.encode(&page);
+        assert_eq!(
+            html(&body, None, 9).links.first().map(|link| link.href.as_str()),
+            Some(link.as_str()),
+            "{why}"
+        );
+    }
+    let normaliser = crate::page::Normaliser::default();
+    for UrlCase { why, url, fetched } in cases.urls {
+        assert_eq!(normaliser.parse(&url).map(|page| page.as_str().to_owned()), Ok(fetched), "{why}");
+    }
+    for FeedCase { why, feed, dates } in cases.feeds {
+        assert_eq!(super::feed::entry_dates(feed.as_bytes(), None, 9), Some(dates), "{why}");
+    }
+}

@@ -9,12 +9,17 @@ use regex::{Captures, Regex, RegexBuilder};
 use scraper::Selector;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::elements::Element;
+use super::folded::Unfolded;
 use super::html::{HtmlToken, Scanner};
 use super::selection::{self, Selected};
 use super::text::Words;
 use super::visibility::Visibility;
-use super::{Document, MediaKind, charset, is_xhtml, media_kind, set_apart};
+use super::{Document, FoldedText, MediaKind, charset, is_xhtml, media_kind, set_apart};
+
+/// Marks of texts that were read otherwise than usual, in the hash of the rules that left them. They are stored.
+const CONTROLLED_MARK: u64 = 0x636f_6e74_726f_6c6c;
+const SHOWN_MARK: u64 = 0x7368_6f77_6e5f_616c;
+const UNRULED_MARK: u64 = 0x756e_7275_6c65_645f;
 
 /// The rules for the text of a site's pages.
 #[derive(Clone, Debug, Default)]
@@ -69,21 +74,46 @@ impl TextRules {
         self.compiled.hash
     }
 
+    /// A hash of how the text of `document` was read: the rules, and what was left out besides. Only texts with the same
+    /// hash can be compared.
+    pub(crate) fn hash_of(&self, document: &Document) -> u64 {
+        let folded = match document.folded {
+            FoldedText::LeftOut => 0,
+            FoldedText::Controlled => CONTROLLED_MARK,
+            FoldedText::Shown => SHOWN_MARK,
+        };
+        let unruled = if document.unruled { UNRULED_MARK } else { 0 };
+        self.hash() ^ folded ^ unruled
+    }
+
+    /// Whether a text with this hash was left by these rules. A page that they could not be applied to is read again.
+    pub(crate) fn have_read(&self, hash: u64) -> bool {
+        [0, CONTROLLED_MARK, SHOWN_MARK].contains(&(hash ^ self.hash()))
+    }
+
     /// Leaves of a document what the rules do; `body` and `content_type` are what it was read from.
     pub(crate) fn apply(&self, document: &mut Document, body: &[u8], content_type: Option<&str>) {
-        if !self.is_empty() {
-            document.text = match media_kind(content_type, body) {
-                MediaKind::Html => self.html(body, content_type),
-                _ => self.plain(std::mem::take(&mut document.text)),
-            };
+        match media_kind(content_type, body) {
+            _ if self.is_empty() => {}
+            MediaKind::Html => self.apply_to_page(document, body, content_type),
+            _ => document.text = self.plain(std::mem::take(&mut document.text)),
         }
     }
 
-    /// The text that the rules leave of an HTML page. Of a page in which it would take too long
-    /// to find elements, because it is nested hundreds deep, only what `ignore_text` matches is left out.
+    /// As [`apply`](Self::apply), for an HTML page. Of a page in which it would take too long to find elements, because
+    /// it is nested hundreds deep, only what `ignore_text` matches is left out, and such a text is marked.
+    fn apply_to_page(&self, document: &mut Document, body: &[u8], content_type: Option<&str>) {
+        let (page, _) = charset::decode_page(body, content_type);
+        let text = self.read(&page, is_xhtml(content_type), document.folded);
+        document.unruled = text.is_none();
+        document.text = self.plain(text.unwrap_or_else(|| std::mem::take(&mut document.text)));
+    }
+
+    /// The text that the rules leave of an HTML page.
     pub fn html(&self, body: &[u8], content_type: Option<&str>) -> String {
-        let (page, _) = charset::decode(body, content_type);
-        self.plain(self.read(&page, is_xhtml(content_type)))
+        let mut document = super::html(body, content_type, 0);
+        self.apply_to_page(&mut document, body, content_type);
+        document.text
     }
 
     /// The text that the rules leave of a text: only `ignore_text` is for those. A pattern that matches nothing but the
@@ -106,7 +136,8 @@ impl TextRules {
 
     /// As [`super::html`] reads the text, but for the pieces that the selectors take away. What is ignored starts
     /// no line, as if it were not there, but a block of it parts words; what is wanted stands on lines of its own.
-    fn read(&self, page: &str, xhtml: bool) -> String {
+    /// `None` for a page that is nested too deeply.
+    fn read(&self, page: &str, xhtml: bool, folded: FoldedText) -> Option<String> {
         let CompiledRules { ignore, only, among_siblings, .. } = &*self.compiled;
         let everything = Selected { ignored: false, wanted: true };
         let (marks, mut here) = if ignore.is_empty() && only.is_empty() {
@@ -114,13 +145,15 @@ impl TextRules {
         } else if let Some(marks) = selection::marks(page, xhtml, ignore, only, *among_siblings) {
             (marks, Selected { wanted: only.is_empty(), ..everything })
         } else {
-            tracing::warn!("a page is nested too deeply to look for selectors in it: all its text is taken");
-            (Vec::new(), everything)
+            tracing::warn!(
+                "a page is nested too deeply to look for selectors in it: its text is not compared"
+            );
+            return None;
         };
         let mut marks = marks.into_iter();
         let mut scanner = Scanner::new(page, xhtml);
         let mut words = Words::with_capacity(page.len());
-        let mut visibility = Visibility::default();
+        let mut visibility = Visibility::new(Unfolded::of(folded, page, xhtml));
         // The outermost element that is being left out.
         let mut ignored = "";
         while let Some(token) = scanner.advance() {
@@ -128,11 +161,7 @@ impl TextRules {
             let own = mark.map_or(here, |mark| mark.own);
             match token {
                 HtmlToken::Text(text) => {
-                    let is_text = matches!(
-                        text.inside,
-                        Element::Other | Element::Textarea | Element::Xmp | Element::Plaintext
-                    );
-                    if is_text && visibility.is_shown() && own.wanted && !own.ignored {
+                    if text.inside.holds_text() && visibility.is_shown() && own.wanted && !own.ignored {
                         words.push(&text);
                     }
                 }
@@ -160,12 +189,12 @@ impl TextRules {
                     if own.wanted != here.wanted {
                         words.break_line();
                     }
-                    visibility.end(tag);
+                    visibility.end(tag, &scanner);
                     here = own;
                 }
             }
         }
-        words.finish()
+        Some(words.finish())
     }
 }
 

@@ -133,6 +133,9 @@ fn a_page_that_is_nested_too_deeply_keeps_its_text() {
     ] {
         let page = format!("<main>{page}{ad}");
         assert_eq!(rules.html(page.as_bytes(), None), "x\na");
+        let mut document = crate::extract::html(page.as_bytes(), None, 0);
+        rules.apply(&mut document, page.as_bytes(), Some("text/html"));
+        assert!(!rules.have_read(rules.hash_of(&document)), "it is neither compared nor confirmed");
     }
     let bearable = format!("<main>{}{ad}", "<div>".repeat(500));
     assert_eq!(rules.html(bearable.as_bytes(), None), "a");
@@ -278,4 +281,15 @@ fn an_ignored_block_parts_the_words_around_it_though_nothing_ends_the_block_befo
         "3pm",
         "within a line it is as if it were not there"
     );
+}
+
+#[test]
+fn folded_text_is_read_as_without_rules_and_marked() {
+    let rules = rules(&[".ad"], &[], &[]);
+    let page = b"<a aria-controls=p>Open</a><div id=p aria-hidden=true>one<p class=ad>x</p></div>";
+    assert_eq!(rules.html(page, None), "Open\none");
+    let mut document = crate::extract::html(page, None, 0);
+    rules.apply(&mut document, page, Some("text/html"));
+    assert_ne!(rules.hash_of(&document), rules.hash());
+    assert!(rules.have_read(rules.hash_of(&document)));
 }

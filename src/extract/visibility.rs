@@ -1,17 +1,20 @@
 //! Hidden elements: tags in, whether the text that follows is shown out.
 //!
-//! Not shown is what stands in `template`, in an element with the attribute `hidden`, `aria-hidden="true"` or an inline
-//! `display: none` or `visibility: hidden`, and the titles and descriptions inside `svg`. There is no tree, so
+//! Not shown is what stands in `template`, in an element with the attribute `hidden` or an inline `display: none` or
+//! `visibility: hidden`, in a `dialog` that is not open, in most elements with `aria-hidden="true"` (see `folded`), and
+//! the titles and descriptions inside `svg`. There is no tree, so
 //! where a hidden element ends is found by counting. What must stay true: time is linear and memory constant, and
 //! a page whose tags do not match cannot hide more than a browser would by much. A hidden element therefore ends at
 //! - its own end tag, elements of the same name inside it counted;
 //! - the end tag of a container (`div`, `section`, `ul`, `table` …) that was opened before it;
 //! - the start tag that closes it by the standard's rules: the next `li`, `tr`, `option`, or a block after `p`;
+//! - the end of the `svg` or `math` that it is or stands in;
 //! - the end of `body` or `html`.
 //!
 //! `hidden` on `html` or `body` is passed over: scripts take it off, and a page with no text at all is of no use.
 
 use super::elements::{Attribute, Element};
+use super::folded::{Folds, Unfolded};
 use super::html::{Scanner, Tag};
 
 /// An element that is not shown, being read.
@@ -22,6 +25,10 @@ struct Hidden<'a> {
     depth: usize,
     /// How many of each container were opened inside it and not closed.
     containers: [u32; Element::COUNT],
+    /// How many `svg` and `math` are open in it at the least.
+    foreign: usize,
+    /// Whether nothing but `aria-hidden` hides it.
+    folded: bool,
 }
 
 /// Where in the page a reader is.
@@ -32,16 +39,37 @@ pub(crate) struct Visibility<'a> {
     templates: usize,
     /// How many of each container are open.
     containers: [u32; Element::COUNT],
+    unfolded: Unfolded<'a>,
+    folds: Folds<'a>,
 }
 
 impl Default for Visibility<'_> {
     /// At the start of a page, where all is shown.
     fn default() -> Self {
-        Self { hidden: None, templates: 0, containers: [0; Element::COUNT] }
+        Self::new(Unfolded::default())
     }
 }
 
 impl<'a> Visibility<'a> {
+    /// At the start of a page in which these folded elements are shown.
+    pub(super) fn new(unfolded: Unfolded<'a>) -> Self {
+        let (containers, folds) = ([0; Element::COUNT], Folds::default());
+        Self { hidden: None, templates: 0, containers, unfolded, folds }
+    }
+
+    /// The folded elements that were passed.
+    pub(super) fn folds(self) -> Folds<'a> {
+        self.folds
+    }
+
+    /// Takes in text that is not shown.
+    #[inline]
+    pub(super) fn pass_over(&mut self, raw: &str) {
+        if self.templates == 0 && self.hidden.as_ref().is_some_and(|hidden| hidden.folded) {
+            self.folds.text(raw);
+        }
+    }
+
     /// Whether text here is shown.
     #[inline]
     pub(crate) fn is_shown(&self) -> bool {
@@ -56,7 +84,8 @@ impl<'a> Visibility<'a> {
 
     /// Goes past the start tag that `scanner` is at.
     #[inline]
-    pub(crate) fn start(&mut self, tag: Tag<'a>, scanner: &Scanner<'_>) {
+    pub(crate) fn start(&mut self, tag: Tag<'a>, scanner: &Scanner<'a>) {
+        self.folds.control(scanner);
         if tag.is_empty {
             return;
         }
@@ -68,7 +97,7 @@ impl<'a> Visibility<'a> {
             return;
         }
         if let Some(hidden) = &self.hidden {
-            if !hidden.is_ended_by_start(tag.element) {
+            if !hidden.is_ended_by_start(tag.element) && !hidden.is_left(scanner) {
                 return self.start_inside(tag);
             }
             self.hidden = None;
@@ -76,22 +105,34 @@ impl<'a> Visibility<'a> {
         if tag.element.is_container() {
             count(&mut self.containers, tag.element, 1);
         }
-        if is_hidden(tag.element, scanner) {
-            self.hidden = Some(Hidden { tag, depth: 1, containers: [0; Element::COUNT] });
+        let folded = match hiding(tag.element, scanner) {
+            Hiding::Shown => return,
+            Hiding::Folded if self.unfolded.shows(tag.element, scanner) => return,
+            Hiding::Folded => true,
+            Hiding::Hidden => false,
+        };
+        if folded {
+            self.folds.start(tag.element, scanner);
         }
+        let (containers, foreign) = ([0; Element::COUNT], scanner.foreign_depth());
+        self.hidden = Some(Hidden { tag, depth: 1, containers, foreign, folded });
     }
 
-    /// Goes past an end tag.
+    /// Goes past the end tag that `scanner` is at.
     #[inline]
-    pub(crate) fn end(&mut self, tag: Tag<'a>) {
+    pub(crate) fn end(&mut self, tag: Tag<'a>, scanner: &Scanner<'_>) {
         let element = tag.element;
         if matches!(element, Element::Body | Element::Html) {
             self.hidden = None;
             self.templates = 0;
         } else if self.templates > 0 {
             self.templates -= usize::from(element == Element::Template);
-        } else if self.hidden.is_some() {
-            self.end_inside(tag);
+        } else if let Some(hidden) = &self.hidden {
+            if hidden.is_left(scanner) {
+                self.hidden = None;
+            } else {
+                self.end_inside(tag);
+            }
         } else if element.is_container() {
             count(&mut self.containers, element, -1);
         }
@@ -136,6 +177,11 @@ impl Hidden<'_> {
             && (tag.element != Element::Other || self.tag.name.eq_ignore_ascii_case(tag.name))
     }
 
+    /// Whether the drawing that it is or stands in has ended.
+    fn is_left(&self, scanner: &Scanner<'_>) -> bool {
+        scanner.foreign_depth() < self.foreign
+    }
+
     /// Whether an element of this kind cannot stand inside the hidden one, so that its start ends it.
     fn is_ended_by_start(&self, start: Element) -> bool {
         use Element::*;
@@ -154,22 +200,33 @@ impl Hidden<'_> {
     }
 }
 
-/// Whether the tag that `scanner` is at hides what stands in it.
-#[inline]
-fn is_hidden(element: Element, scanner: &Scanner<'_>) -> bool {
-    if scanner.has_any(&[Attribute::Hidden, Attribute::AriaHidden, Attribute::Style]) {
-        let page = matches!(element, Element::Html | Element::Body);
-        if !page && (scanner.has_any(&[Attribute::Hidden]) || hides_from_readers(scanner)) {
-            return true;
-        }
-    }
-    scanner.in_foreign() && matches!(element, Element::Title | Element::Desc | Element::Metadata)
+/// Whether a tag hides what stands in it.
+enum Hiding {
+    Shown,
+    /// By `aria-hidden` alone.
+    Folded,
+    Hidden,
 }
 
-fn hides_from_readers(scanner: &Scanner<'_>) -> bool {
-    let is_true = |value: &str| value.trim_ascii().eq_ignore_ascii_case("true");
-    scanner.value(Attribute::AriaHidden).is_some_and(|value| is_true(&value))
-        || scanner.value(Attribute::Style).is_some_and(|style| style_hides(&style))
+/// Whether the tag that `scanner` is at hides what stands in it.
+#[inline]
+fn hiding(element: Element, scanner: &Scanner<'_>) -> Hiding {
+    if scanner.has_any(&[Attribute::Hidden, Attribute::AriaHidden, Attribute::Style])
+        && !matches!(element, Element::Html | Element::Body)
+    {
+        let style_hides = || scanner.value(Attribute::Style).is_some_and(|style| style_hides(&style));
+        if scanner.has_any(&[Attribute::Hidden]) || style_hides() {
+            return Hiding::Hidden;
+        }
+        let is_true = |value: &str| value.trim_ascii().eq_ignore_ascii_case("true");
+        if scanner.value(Attribute::AriaHidden).is_some_and(|value| is_true(&value)) {
+            return Hiding::Folded;
+        }
+    }
+    let is_closed = element == Element::Dialog && !scanner.has_any(&[Attribute::Open]);
+    let is_remark =
+        scanner.in_foreign() && matches!(element, Element::Title | Element::Desc | Element::Metadata);
+    if is_closed || is_remark { Hiding::Hidden } else { Hiding::Shown }
 }
 
 /// Whether an inline style hides. Of two declarations of one property the last counts.
@@ -218,6 +275,7 @@ mod tests {
         assert_eq!(text("a<template>x<template>y</template>z</template>b"), "ab");
         assert_eq!(text("a<svg><title>x</title><desc>y</desc><text>T</text></svg>b"), "aTb");
         assert_eq!(text("<template shadowrootmode=open>shown</template>"), "shown");
+        assert_eq!(text("a<dialog>x<p>x</dialog>b<dialog open>c</dialog>"), "ab\nc");
     }
 
     #[test]

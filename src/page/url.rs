@@ -19,11 +19,13 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::host::{self, Host};
 use super::key;
 
-/// Query and path parameters dropped unless the operator says otherwise; a trailing `*` stands for any ending.
+/// Query and path parameters dropped unless the operator says otherwise; a trailing `*` stands for any ending, a
+/// trailing `=token` for values that look like a token.
 ///
 /// First come marks that advertisers and newsletters put on links to follow a reader, then session identifiers. Names
 /// that choose content somewhere are left out however often they track: `ref`, `source`, `cid`, and `sid`, which is a
-/// session on some boards and the number of the story on as many news sites.
+/// session on some boards and the number of the story on as many news sites. `sessionid` is the number of a talk or a
+/// sitting of parliament on some sites, so there its value decides.
 pub const DEFAULT_DROPPED_PARAMETERS: &[&str] = &[
     "utm_*",
     "mtm_*",
@@ -70,13 +72,19 @@ pub const DEFAULT_DROPPED_PARAMETERS: &[&str] = &[
     "jsessionid",
     "aspsessionid*",
     "asp.net_sessionid",
-    "sessionid",
-    "session_id",
+    "sessionid=token",
+    "session_id=token",
     "cfid",
     "cftoken",
     "oscsid",
     "zenid",
 ];
+
+/// Bytes that a value must have at the least to look like a token: sessions have 16 and more (128 bits in hexadecimal
+/// have 32), numbers of contents fewer.
+const TOKEN_BYTES: usize = 16;
+/// The ending of a dropped name whose value must look like a token.
+const TOKEN_ONLY: &str = "=token";
 
 /// A text this many times longer than a URL may be is refused unread: what shrinks in parsing (fragment, dropped
 /// parameters, dot segments) seldom makes up more than that, and an inlined image makes up megabytes.
@@ -203,6 +211,8 @@ pub struct Normaliser {
 struct DroppedName {
     name: Box<[u8]>,
     is_prefix: bool,
+    /// Only if the value looks like a token.
+    token_only: bool,
 }
 
 impl Default for Normaliser {
@@ -213,19 +223,26 @@ impl Default for Normaliser {
 }
 
 impl Normaliser {
-    /// `dropped_parameters` are names in any case; a trailing `*` matches any ending (`utm_*`), a lone `*` all names.
+    /// `dropped_parameters` are names in any case; a trailing `*` matches any ending (`utm_*`), a lone `*` all names. A
+    /// trailing `=token` asks for a value that looks like a token: 16 characters or more, a digit among them.
     /// `max_length` bounds the fetch form, in bytes.
     pub fn new<S: AsRef<str>>(dropped_parameters: &[S], max_length: usize) -> Normaliser {
         let mut normaliser = Normaliser { dropped: vec![Vec::new(); 256], drops_all: false, max_length };
         for pattern in dropped_parameters {
             let pattern = pattern.as_ref().trim().to_ascii_lowercase();
-            let (name, is_prefix) = match pattern.strip_suffix('*') {
-                Some(beginning) => (beginning, true),
+            let (pattern, token_only) = match pattern.strip_suffix(TOKEN_ONLY) {
+                Some(name) => (name, true),
                 None => (pattern.as_str(), false),
             };
+            let (name, is_prefix) = match pattern.strip_suffix('*') {
+                Some(beginning) => (beginning, true),
+                None => (pattern, false),
+            };
             match name.bytes().next().and_then(|first| normaliser.dropped.get_mut(usize::from(first))) {
-                Some(names) => names.push(DroppedName { name: name.as_bytes().into(), is_prefix }),
-                None => normaliser.drops_all |= is_prefix,
+                Some(names) => {
+                    names.push(DroppedName { name: name.as_bytes().into(), is_prefix, token_only })
+                }
+                None => normaliser.drops_all |= is_prefix && !token_only,
             }
         }
         normaliser
@@ -316,7 +333,7 @@ impl Normaliser {
     /// Whether a parameter (`name`, or `name=value`) is dropped. The name is compared decoded, or `utm%5Fsource`
     /// would be kept here and dropped from its own key.
     fn drops(&self, parameter: &str) -> bool {
-        let name = parameter.split_once('=').map_or(parameter, |(name, _)| name);
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
         if self.drops_all {
             return true;
         }
@@ -326,8 +343,16 @@ impl Normaliser {
             let mut decoded = key::decoded_lower_case(name);
             dropped.name.iter().all(|byte| decoded.next() == Some(*byte))
                 && (dropped.is_prefix || decoded.next().is_none())
+                && (!dropped.token_only || is_token(value))
         })
     }
+}
+
+/// Whether a value looks like one that a machine drew at random. Its escapes are decoded, so that a page and its key
+/// are judged alike.
+fn is_token(value: &str) -> bool {
+    key::decoded_lower_case(value).count() >= TOKEN_BYTES
+        && key::decoded_lower_case(value).any(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -23,6 +23,8 @@ fn what_never_tells_pages_apart_is_dropped() {
         ("https://example.org/a;jsessionid=0A1B!x?q=1", "https://example.org/a?q=1"),
         ("https://example.org/a;v=2;JSESSIONID=0;w=3", "https://example.org/a;v=2;w=3"),
         ("https://example.org/b/..;jsessionid=0", "https://example.org/"),
+        ("https://example.org/?SessionID=6f9619ff8b86d011b42d00cf4fc964ff&a=1", "https://example.org/?a=1"),
+        ("https://example.org/?session_id=0A1B2C3D4E5F6G7H", "https://example.org/"),
         ("http://127.1../", "http://127.0.0.1/"),
         ("  https://exa\nmple.org/ ", "https://example.org/"),
     ];
@@ -41,6 +43,10 @@ fn the_rest_is_fetched_as_found() {
         "https://example.org/a;jsessionid=1/b",
         "https://example.org/jsessionid=1",
         "https://example.org/a;jsessionid",
+        "https://example.org/talk?SESSION_ID=5089",
+        "https://example.org/BillOverview/69922?SessionId=119",
+        "https://example.org/talk?sessionid=opening-of-the-conference",
+        "https://example.org/talk?session_id",
         "https://example.org//a//b",
         "http://example.org:443/",
     ] {
@@ -118,6 +124,10 @@ fn the_operator_chooses_what_is_dropped() {
     assert_eq!(parsed(&["", "  "]), text);
     assert_eq!(parsed(&["COLO*"]), "https://example.org/a;jsessionid=1?utm_source=1");
     assert_eq!(parsed(&["*"]), "https://example.org/a");
+    assert_eq!(
+        parsed(&["colour=token", "color"]),
+        "https://example.org/a;jsessionid=1?utm_source=1&colour=3"
+    );
 }
 
 /// The value is that of the reference library in C (xxh3-128, seed 0). Stores hold such values.
@@ -148,7 +158,7 @@ fn url_text() -> impl Strategy<Value = String> {
         "[a-zA-Z0-9.%-]{1,12}",
         prop_oneof![Just(String::new()), "(\\.org|\\.|:80|:443|:81)"],
         "(/[a-zA-Z0-9%;=._~|\\[\\]\\\\ é^'-]{0,6}|/%2e|/%2E%2e|/;jsessionid=1|/\\.\\.;cfid=1){0,4}",
-        "(\\?([a-c0-9%=&+/'|;é]|utm_|gclid=|%75tm_|&fbclid){0,8})?",
+        "(\\?([a-c0-9%=&+/'|;é]|utm_|gclid=|%75tm_|&fbclid|&sessionid=[0-9a-f%]{14,18}){0,8})?",
         "(#[a-z]{0,3})?",
     )
         .prop_map(|(scheme, name, end, path, query, fragment)| {
