@@ -11,7 +11,7 @@ use crate::settings::Usage;
 use crate::terminal::Talk;
 
 /// `5%` or `0.05`
-pub fn share(text: &str) -> Result<f64, Usage> {
+pub(crate) fn share(text: &str) -> Result<f64, Usage> {
     let parsed = match text.trim().strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
         None => text.trim().parse::<f64>(),
@@ -20,12 +20,12 @@ pub fn share(text: &str) -> Result<f64, Usage> {
     share.ok_or_else(|| Usage(format!("--budget is `{text}`; write a share of the pages: 5%, or 0.05")))
 }
 
-pub fn synthetic(spec: &str) -> Result<Spec, Usage> {
+pub(crate) fn synthetic(spec: &str) -> Result<Spec, Usage> {
     spec.parse().map_err(|error| Usage(format!("--synthetic: {error}")))
 }
 
 /// A dataset, made-up pages, or the store's own history.
-pub fn load(
+pub(crate) fn load(
     global: &Global,
     dataset: Option<&Path>,
     spec: Option<&str>,

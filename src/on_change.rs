@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The command that is run for each change.
 #[derive(Clone, Debug)]
-pub struct Hook {
+pub(crate) struct Hook {
     pub command: String,
     pub timeout: Duration,
     /// Passed to the command, so that it can look up more.
@@ -53,13 +53,13 @@ struct ToldChange<'a> {
 }
 
 /// A hook that runs beside a crawl.
-pub struct Hooked {
+pub(crate) struct Hooked {
     running: JoinHandle<HookCounts>,
 }
 
 impl Hooked {
     /// Runs the hook for every change that the crawler finds, until `stopped` turns true.
-    pub fn start(
+    pub(crate) fn start(
         hook: Hook,
         crawler: &mut Crawler<Network>,
         stopped: watch::Receiver<bool>,
@@ -71,7 +71,7 @@ impl Hooked {
     }
 
     /// Waits for the commands that still run when the crawl is done.
-    pub async fn finish(mut self, talk: &Talk) -> anyhow::Result<HookCounts> {
+    pub(crate) async fn finish(mut self, talk: &Talk) -> anyhow::Result<HookCounts> {
         let ran = match tokio::time::timeout(PATIENCE, &mut self.running).await {
             Ok(ran) => ran,
             Err(_) => {
@@ -95,7 +95,7 @@ impl Hooked {
 
 impl Hook {
     /// The hook that the flags ask for.
-    pub fn of(arguments: &CrawlArgs, settings: &Settings) -> Result<Option<Hook>, Usage> {
+    pub(crate) fn of(arguments: &CrawlArgs, settings: &Settings) -> Result<Option<Hook>, Usage> {
         let timeout =
             Duration::try_from_secs_f64(arguments.on_change_timeout).ok().filter(|time| !time.is_zero());
         let timeout = timeout.ok_or_else(|| {
@@ -204,7 +204,7 @@ impl Drop for ProcessGroup {
 }
 
 /// Ends all commands that run, at once.
-pub fn end_all() {
+pub(crate) fn end_all() {
     let running = std::mem::take(&mut *RUNNING.lock().unwrap_or_else(PoisonError::into_inner));
     for group in running.into_iter().filter_map(Pid::from_raw) {
         let _ = kill_process_group(group, Signal::KILL);

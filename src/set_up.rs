@@ -18,11 +18,11 @@ use crate::settings::{Settings, Usage};
 use crate::terminal::Talk;
 
 /// Said where a host was refused for its address.
-pub const ADDRESS_HINT: &str =
+pub(crate) const ADDRESS_HINT: &str =
     "hint: private and loopback addresses are not crawled; --allow-private allows them";
 
 /// Opens the store, takes the seeds in, and gets everything ready for a cycle.
-pub fn set_up(
+pub(crate) fn set_up(
     arguments: &CrawlArgs,
     settings: &Settings,
     talk: &Talk,
@@ -61,12 +61,12 @@ pub fn set_up(
 }
 
 /// The network, by the settings.
-pub fn network(settings: &Settings) -> Result<Network, Usage> {
+pub(crate) fn network(settings: &Settings) -> Result<Network, Usage> {
     Network::new(settings.network.clone()).map_err(|error| Usage(error.to_string()))
 }
 
 /// A crawler of the store's pages, by the settings.
-pub fn crawler(
+pub(crate) fn crawler(
     settings: &Settings,
     network: Network,
     store: Box<dyn Store>,

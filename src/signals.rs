@@ -9,11 +9,16 @@ use crate::on_change;
 use crate::terminal::Talk;
 
 /// Said at the first signal where running requests are waited for.
-pub const STOPPING_CRAWL: &str = "stopping after the running requests; press Ctrl-C again to quit now";
+pub(crate) const STOPPING_CRAWL: &str = "stopping after the running requests; press Ctrl-C again to quit now";
 
 /// Waits for signals. The first is announced with `stopping`, and turns `stop` true; the second ends the program. `signal`
 /// gets the exit code that goes with the signal.
-pub async fn listen(stop: watch::Sender<bool>, signal: Arc<AtomicU8>, talk: Talk, stopping: &'static str) {
+pub(crate) async fn listen(
+    stop: watch::Sender<bool>,
+    signal: Arc<AtomicU8>,
+    talk: Talk,
+    stopping: &'static str,
+) {
     use tokio::signal::unix::{SignalKind, signal as signals};
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signals(SignalKind::interrupt()), signals(SignalKind::terminate()))

@@ -15,7 +15,7 @@ use freshet::report::{bytes, number, span};
 use crate::cli::Global;
 
 /// Prints facts, and the command is done.
-pub fn print(text: &str) -> anyhow::Result<ExitCode> {
+pub(crate) fn print(text: &str) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
@@ -23,25 +23,25 @@ pub fn print(text: &str) -> anyhow::Result<ExitCode> {
 }
 
 /// A value as JSON for people and programs, its keys in alphabetical order.
-pub fn json(value: &impl Serialize) -> anyhow::Result<String> {
+pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(&serde_json::to_value(value)?)? + "\n")
 }
 
 /// A value as a line of JSON, its keys in alphabetical order.
-pub fn json_line(value: &impl Serialize) -> anyhow::Result<String> {
+pub(crate) fn json_line(value: &impl Serialize) -> anyhow::Result<String> {
     Ok(serde_json::to_value(value)?.to_string() + "\n")
 }
 
 /// Where talk goes. Log lines and the progress bar share a terminal without writing over each other.
 #[derive(Clone)]
-pub struct Talk {
+pub(crate) struct Talk {
     bars: MultiProgress,
     quiet: bool,
 }
 
 impl Talk {
     /// Starts the log as well.
-    pub fn new(global: &Global) -> Self {
+    pub(crate) fn new(global: &Global) -> Self {
         let talk = Self { bars: MultiProgress::new(), quiet: global.quiet };
         let level = match (global.quiet, global.verbose) {
             (true, _) => "error",
@@ -61,14 +61,14 @@ impl Talk {
     }
 
     /// A line for the person at the terminal.
-    pub fn say(&self, line: &str) {
+    pub(crate) fn say(&self, line: &str) {
         if !self.quiet {
             self.bars.suspend(|| eprintln!("{line}"));
         }
     }
 
     /// A bar on a terminal that counts something, nothing elsewhere.
-    pub fn count(&self, of: &'static str) -> Count {
+    pub(crate) fn count(&self, of: &'static str) -> Count {
         let bar = (!self.quiet && std::io::stderr().is_terminal()).then(|| {
             let bar = self.bars.add(ProgressBar::new(0));
             if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} {msg}  {eta} left") {
@@ -81,7 +81,7 @@ impl Talk {
     }
 
     /// A bar on a terminal, a line every few seconds elsewhere, nothing if asked to be quiet.
-    pub fn meter(&self) -> Meter {
+    pub(crate) fn meter(&self) -> Meter {
         let bar = (!self.quiet && std::io::stderr().is_terminal()).then(|| {
             let bar = self.bars.add(ProgressBar::new(0));
             if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} pages  {wide_msg}") {
@@ -94,14 +94,14 @@ impl Talk {
 }
 
 /// Columns of the terminal; a good width to read where there is none.
-pub fn columns() -> usize {
+pub(crate) fn columns() -> usize {
     let columns = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
     columns.clamp(40, 160)
 }
 
 impl Talk {
     /// A bar on a terminal, a line a step elsewhere, nothing if asked to be quiet.
-    pub fn steps(&self, many: u64) -> Steps {
+    pub(crate) fn steps(&self, many: u64) -> Steps {
         let bar = (!self.quiet && std::io::stderr().is_terminal()).then(|| {
             let bar = self.bars.add(ProgressBar::new(many).with_finish(ProgressFinish::AndClear));
             if let Ok(style) = ProgressStyle::with_template("{bar:24} {elapsed}  {wide_msg}") {
@@ -115,7 +115,7 @@ impl Talk {
 }
 
 /// Shows how a job of a known number of steps is going.
-pub struct Steps {
+pub(crate) struct Steps {
     talk: Talk,
     bar: Option<ProgressBar>,
     last_line: Option<Instant>,
@@ -123,14 +123,14 @@ pub struct Steps {
 
 impl Steps {
     /// Shows the step that runs.
-    pub fn show(&self, what: &str) {
+    pub(crate) fn show(&self, what: &str) {
         if let Some(bar) = &self.bar {
             bar.set_message(what.to_owned());
         }
     }
 
     /// A step is done; `said` has its results, a line each.
-    pub fn step(&self, said: &[String]) {
+    pub(crate) fn step(&self, said: &[String]) {
         match &self.bar {
             Some(bar) => {
                 bar.inc(1);
@@ -141,7 +141,7 @@ impl Steps {
     }
 
     /// `done` of very many steps are done: a line every few seconds where there is no terminal.
-    pub fn count(&mut self, done: u64, said: &str) {
+    pub(crate) fn count(&mut self, done: u64, said: &str) {
         match &self.bar {
             Some(bar) => {
                 bar.set_position(done);
@@ -155,7 +155,7 @@ impl Steps {
         }
     }
 
-    pub fn finish(self) {
+    pub(crate) fn finish(self) {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }
@@ -166,19 +166,19 @@ impl Steps {
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
 /// Shows how much of a long job is done.
-pub struct Count {
+pub(crate) struct Count {
     bar: Option<ProgressBar>,
 }
 
 impl Count {
-    pub fn show(&mut self, done: u64, all: u64) {
+    pub(crate) fn show(&mut self, done: u64, all: u64) {
         if let Some(bar) = &self.bar {
             bar.set_length(all);
             bar.set_position(done);
         }
     }
 
-    pub fn finish(self) {
+    pub(crate) fn finish(self) {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }
@@ -186,7 +186,7 @@ impl Count {
 }
 
 /// Shows how a crawl is going.
-pub struct Meter {
+pub(crate) struct Meter {
     talk: Talk,
     bar: Option<ProgressBar>,
     last_line: Instant,
@@ -194,7 +194,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    pub fn show(&mut self, progress: &Progress) {
+    pub(crate) fn show(&mut self, progress: &Progress) {
         let text = self.text(progress);
         let counts = &progress.counts;
         let done = counts.fetched + counts.redirected + counts.failed + counts.blocked;
@@ -212,7 +212,7 @@ impl Meter {
         }
     }
 
-    pub fn finish(self) {
+    pub(crate) fn finish(self) {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }

@@ -13,7 +13,7 @@ const FAILED: &str = "the asynchronous runtime could not be started";
 
 /// Threads for a crawl. A polite crawl mostly waits: one thread serves it, and handing work from one to another would cost a
 /// fifth more. A crawl that does not wait, or has very many hosts, gets all cores.
-pub fn for_crawl(settings: &Settings) -> anyhow::Result<Runtime> {
+pub(crate) fn for_crawl(settings: &Settings) -> anyhow::Result<Runtime> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let fetch = &settings.crawl.fetch;
     let threads = if fetch.politeness.delay.is_zero() {
@@ -25,16 +25,16 @@ pub fn for_crawl(settings: &Settings) -> anyhow::Result<Runtime> {
 }
 
 /// A thread for each core.
-pub fn all_cores() -> anyhow::Result<Runtime> {
+pub(crate) fn all_cores() -> anyhow::Result<Runtime> {
     Builder::new_multi_thread().enable_all().build().context(FAILED)
 }
 
 /// This thread alone.
-pub fn this_one() -> anyhow::Result<Runtime> {
+pub(crate) fn this_one() -> anyhow::Result<Runtime> {
     Builder::new_current_thread().enable_all().build().context(FAILED)
 }
 
 /// Waits for work that is done on this thread.
-pub fn block_on<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
     Ok(this_one()?.block_on(work))
 }

@@ -23,7 +23,7 @@ Written beside each file: FILE.README.md and FILE.meta.json: columns, units, per
 /// with the store.
 #[derive(Debug, Args)]
 #[command(after_help = EXPORT_EXAMPLES)]
-pub struct ExportArgs {
+pub(crate) struct ExportArgs {
     /// Format of the file
     #[arg(long, value_parser = formats(Format::is_written))]
     pub format: &'static Format,
@@ -54,7 +54,7 @@ Examples:
 /// in the file is reported with line and column, and nothing is written.
 #[derive(Debug, Args)]
 #[command(after_help = IMPORT_EXAMPLES)]
-pub struct ImportArgs {
+pub(crate) struct ImportArgs {
     /// The file, or the folder of a recording
     pub source: PathBuf,
     /// Format of the file

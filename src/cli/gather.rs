@@ -12,7 +12,7 @@ use crate::settings::{Given, TimeOfDay, TimeSpan, Written};
 /// budget is spent. With the default policy, that is the page whose visit is expected to gain most freshness. Stop it with
 /// Ctrl-C, or kill it: the next run goes on from there.
 #[derive(Debug, Args)]
-pub struct CrawlArgs {
+pub(crate) struct CrawlArgs {
     /// Seeds file: one URL per line, `#` for comments, optionally a tab and weight=, depth=, scope= fields; `-` reads standard
     /// input
     #[arg(long, value_name = "FILE")]
@@ -44,7 +44,7 @@ Examples:
 /// next run goes on with the cycle.
 #[derive(Debug, Args)]
 #[command(after_help = MONITOR_EXAMPLES)]
-pub struct MonitorArgs {
+pub(crate) struct MonitorArgs {
     /// Time from the start of one cycle to the start of the next: 1h, 1d, 1w [default: 1d]
     #[arg(long, value_name = "TIME", env = "FRESHET_EVERY")]
     pub every: Option<Written<TimeSpan>>,

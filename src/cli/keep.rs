@@ -6,7 +6,7 @@ use crate::settings::{FragmentWords, Profiles, SketchSize};
 
 /// Look after the store itself
 #[derive(Debug, Subcommand)]
-pub enum StoreCommand {
+pub(crate) enum StoreCommand {
     Rebuild(RebuildArgs),
 }
 
@@ -18,7 +18,7 @@ pub enum StoreCommand {
 /// The store does not remember these values: a store that was crawled with others (`--sketch all`, say) should be
 /// rebuilt with the same flags.
 #[derive(Debug, Args)]
-pub struct RebuildArgs {
+pub(crate) struct RebuildArgs {
     /// Change nothing; exit with 1 if something would differ
     #[arg(long)]
     pub check: bool,

@@ -6,7 +6,7 @@ use crate::settings::{FragmentWords, Given, TimeSpan, Written};
 
 /// Show what the store knows: pages, waiting hosts and the reason, refused links, the last cycles
 #[derive(Debug, Args)]
-pub struct StatusArgs {
+pub(crate) struct StatusArgs {
     /// Hosts to show; waiting hosts come first
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub hosts: usize,
@@ -20,7 +20,7 @@ pub struct StatusArgs {
 
 /// List pages, with filters, as a table, JSON lines or CSV
 #[derive(Debug, Args)]
-pub struct PagesArgs {
+pub(crate) struct PagesArgs {
     /// Only pages in this state: new, alive, missing, gone, failing, blocked, redirected, alias
     #[arg(long, value_name = "STATE")]
     pub state: Option<String>,
@@ -48,7 +48,7 @@ pub struct PagesArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ListFormat {
+pub(crate) enum ListFormat {
     Table,
     /// One object per line
     Json,
@@ -60,7 +60,7 @@ pub enum ListFormat {
 /// A change is one that a visit found, see `changed` in the settings. --lasting keeps changes whose new words were still
 /// there at a later visit, which leaves out clocks, adverts and "2 days ago".
 #[derive(Debug, Args)]
-pub struct ChangesArgs {
+pub(crate) struct ChangesArgs {
     /// Start: how long ago (30m, 12h, 7d), or a date (2026-11-16)
     #[arg(long, value_name = "TIME", default_value = "1d")]
     pub since: String,
@@ -85,7 +85,7 @@ pub struct ChangesArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ChangesFormat {
+pub(crate) enum ChangesFormat {
     Table,
     /// One object per line
     Json,
@@ -98,7 +98,7 @@ pub enum ChangesFormat {
 /// By default these are the latest version and the last one before it with another text. Coloured on a terminal, a
 /// unified diff elsewhere, or JSON.
 #[derive(Debug, Args)]
-pub struct DiffArgs {
+pub(crate) struct DiffArgs {
     /// The page
     pub url: String,
     /// Compare from the version of this time: a date (2026-11-16), a date with a time, or how long ago (12h, 7d)
@@ -121,7 +121,7 @@ pub struct DiffArgs {
 /// newer text above it. K is the update at which fragments are replaced, counted from the one that brought them. A page
 /// that moved to another address has the history of both.
 #[derive(Debug, Args)]
-pub struct HistoryArgs {
+pub(crate) struct HistoryArgs {
     /// The page
     pub url: String,
     /// Latest visits to show; 0: all of them [default: 20 in a table, else all]
@@ -145,7 +145,7 @@ Examples:
 /// Print the plan of the next cycle, each page with its score and the reason; nothing is fetched
 #[derive(Debug, Args)]
 #[command(after_help = PLAN_EXAMPLES)]
-pub struct PlanArgs {
+pub(crate) struct PlanArgs {
     /// Time from the start of one cycle to the start of the next, which bounds the requests to a host [default: no bound]
     #[arg(long, value_name = "TIME", env = "FRESHET_EVERY")]
     pub every: Option<Written<TimeSpan>>,
@@ -158,7 +158,7 @@ pub struct PlanArgs {
 
 /// Say why a page is due or not: policy, estimate, expected gain, waits, and its rank among the pages of the next cycle
 #[derive(Debug, Args)]
-pub struct WhyArgs {
+pub(crate) struct WhyArgs {
     /// The page
     pub url: String,
     /// Time from the start of one cycle to the start of the next, which bounds the requests to a host [default: no bound]
@@ -185,7 +185,7 @@ Flags for cycles, such as --budget, --cycles, --policy and --profiles, have no e
 /// would follow it or not. Requests are as polite as in a crawl, each URL once. Exits with 1 if the page can't be had.
 #[derive(Debug, Args)]
 #[command(after_help = CHECK_EXAMPLES)]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// The page, with its scheme: https://example.org/
     pub url: String,
     /// Links to show, or `all`; --json always has all

@@ -20,15 +20,17 @@ use clap_complete::Shell;
 use crate::settings::{self, Given};
 use crate::terminal::columns;
 
-pub use datasets::{ExportArgs, ImportArgs};
-pub use gather::{CrawlArgs, MonitorArgs};
-pub use keep::{RebuildArgs, StoreCommand};
-pub use look::{
+pub(crate) use datasets::{ExportArgs, ImportArgs};
+pub(crate) use gather::{CrawlArgs, MonitorArgs};
+pub(crate) use keep::{RebuildArgs, StoreCommand};
+pub(crate) use look::{
     ChangesArgs, ChangesFormat, CheckArgs, DiffArgs, HistoryArgs, ListFormat, PagesArgs, PlanArgs,
     StatusArgs, WhyArgs,
 };
-pub use play::{DemoArgs, ScoreArgs, WebArgs};
-pub use study::{CompareArgs, EstimateArgs, EvolveArgs, Paper, RatesArgs, ReproduceArgs, SimulateArgs};
+pub(crate) use play::{DemoArgs, ScoreArgs, WebArgs};
+pub(crate) use study::{
+    CompareArgs, EstimateArgs, EvolveArgs, Paper, RatesArgs, ReproduceArgs, SimulateArgs,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,7 +60,7 @@ const WIDTH: usize = 110;
 /// A polite web crawler that learns how pages change
 #[derive(Debug, Parser)]
 #[command(name = "freshet", version, after_help = EXAMPLES, max_term_width = WIDTH)]
-pub struct Cli {
+pub(crate) struct Cli {
     #[command(flatten)]
     pub global: Global,
     #[command(subcommand)]
@@ -67,7 +69,7 @@ pub struct Cli {
 
 /// Flags that every command takes.
 #[derive(Debug, Args)]
-pub struct Global {
+pub(crate) struct Global {
     /// The store: one SQLite file [default: freshet.db]
     #[arg(long, global = true, value_name = "PATH", env = "FRESHET_STORE")]
     pub store: Option<PathBuf>,
@@ -86,7 +88,7 @@ pub struct Global {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     Crawl(Box<CrawlArgs>),
     Monitor(Box<MonitorArgs>),
     Plan(Box<PlanArgs>),
@@ -122,7 +124,7 @@ pub enum Command {
 
 impl Command {
     /// The settings given by flags and environment, if the command runs or plans cycles.
-    pub fn crawl_flags(&self) -> Option<&Given> {
+    pub(crate) fn crawl_flags(&self) -> Option<&Given> {
         match self {
             Self::Crawl(arguments) => Some(&arguments.flags),
             Self::Monitor(arguments) => Some(&arguments.crawl.flags),
@@ -135,7 +137,7 @@ impl Command {
 }
 
 /// Reads the command line and the environment; ends the program with help, or with exit code 2 at a mistake.
-pub fn parse() -> Cli {
+pub(crate) fn parse() -> Cli {
     let command = groups::grouped(Cli::command(), columns().min(WIDTH));
     let read = command.try_get_matches().and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
     read.unwrap_or_else(|error| match wrong_value(&error) {

@@ -9,7 +9,7 @@ use clap::Args;
 /// Needs no network and takes half a minute. The store is kept, in a new temporary folder or at --store, which must not
 /// exist yet. The same seed makes the same web.
 #[derive(Debug, Args)]
-pub struct DemoArgs {
+pub(crate) struct DemoArgs {
     /// Use a smaller web, for a few seconds
     #[arg(long)]
     pub short: bool,
@@ -65,7 +65,7 @@ const MODEL_FLAGS: [&str; 19] = [
 /// flags and --start give the same web again. The true state of a host is at /.truth/site, that of a page at
 /// /.truth/page?path=/&at=SECONDS. Shares are from 0 to 1.
 #[derive(Debug, Args)]
-pub struct WebArgs {
+pub(crate) struct WebArgs {
     /// Number of hosts: 127.0.1.1, 127.0.1.2 and so on
     #[arg(long, value_name = "H", default_value_t = 3)]
     pub hosts: u32,
@@ -145,7 +145,7 @@ pub struct WebArgs {
 /// true fragments, 0 to 1; a page that is not stored counts as 1. Age: time since the first change that was not seen. The
 /// past is sampled at 60 moments, from the first visit to now.
 #[derive(Debug, Args)]
-pub struct ScoreArgs {
+pub(crate) struct ScoreArgs {
     /// A host of the web, as `freshet web` printed it; the other hosts are found from it
     #[arg(long, value_name = "URL")]
     pub truth: String,

@@ -28,7 +28,7 @@ Flags for cycles, such as --budget, --cycles, --policy and --profiles, have no e
 /// fetched as a crawl would, robots.txt first, and read by the `ignore` rules of freshet.toml. Nothing is stored.
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_EXAMPLES)]
-pub struct CompareArgs {
+pub(crate) struct CompareArgs {
     /// First text: a file, `-` for standard input, or an http(s) URL
     pub a: String,
     /// Second text: a file, `-` for standard input, or an http(s) URL
@@ -60,7 +60,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = ESTIMATE_EXAMPLES)]
 #[command(group = clap::ArgGroup::new("of").required(true))]
-pub struct EstimateArgs {
+pub(crate) struct EstimateArgs {
     /// A page of the store
     #[arg(group = "of")]
     pub url: Option<String>,
@@ -91,7 +91,7 @@ pub struct EstimateArgs {
 
 /// Share out visits among pages with known change rates, so that the copies are as fresh as possible
 #[derive(Debug, Args)]
-pub struct RatesArgs {
+pub(crate) struct RatesArgs {
     /// Pages as CSV with the header `page,rate,weight`: changes per day, and importance; `-` reads standard input
     #[arg(long, value_name = "FILE")]
     pub input: PathBuf,
@@ -140,7 +140,7 @@ Examples:
 /// Intervals hold 19 times out of 20, over folds and page orders.
 #[derive(Debug, Args)]
 #[command(after_help = SIMULATE_EXAMPLES)]
-pub struct SimulateArgs {
+pub(crate) struct SimulateArgs {
     /// Dataset made by `freshet import`; without one, and with --store, the store's own history
     pub dataset: Option<PathBuf>,
     /// Made-up pages: `pages=1000,cycles=60,moments=1,static=0.5,median=0.1,spread=1.5,seed=1`; any part may be left out.
@@ -209,7 +209,7 @@ docs/evolve.md explains the method and has the results.";
 /// so far; the same command goes on from there.
 #[derive(Debug, Args)]
 #[command(after_help = EVOLVE_EXAMPLES)]
-pub struct EvolveArgs {
+pub(crate) struct EvolveArgs {
     /// Dataset made by `freshet import`; without one, and with --store, the store's own history
     pub dataset: Option<PathBuf>,
     /// Made-up pages, as for `simulate`, with one moment per cycle
@@ -323,7 +323,7 @@ docs/reproduce.md has the results and the assumptions.";
 /// for each figure. The same seed gives the same numbers.
 #[derive(Debug, Args)]
 #[command(after_help = REPRODUCE_EXAMPLES)]
-pub struct ReproduceArgs {
+pub(crate) struct ReproduceArgs {
     /// The paper
     #[arg(value_enum)]
     pub paper: Paper,
@@ -341,7 +341,7 @@ pub struct ReproduceArgs {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Paper {
+pub(crate) enum Paper {
     /// Change rates estimated online, and the freshness they give (2020)
     Avrachenkov,
     /// The bias of estimators, the first interval, and a prior of two intervals (2008)

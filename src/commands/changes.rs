@@ -18,7 +18,7 @@ use super::diff::deadline;
 /// Changes that a table shows unless told otherwise: each is a diff to make.
 const TABLE_ROWS: usize = 100;
 
-pub fn run(global: &Global, arguments: &ChangesArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &ChangesArgs) -> anyhow::Result<ExitCode> {
     let now = Timestamp::now();
     let format = if global.json { ChangesFormat::Json } else { arguments.format };
     let mut wanted = wanted(arguments, format, now)?;

@@ -24,7 +24,7 @@ const LONG_PAUSE: Duration = Duration::from_secs(3);
 /// The outcome of a host whose address is private.
 const PRIVATE_ADDRESS: &str = "address";
 
-pub fn run(global: &Global, arguments: &CheckArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &CheckArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(global, &arguments.flags)?;
     let shown = shown_links(&arguments.links)?;
     let url = page_url(&arguments.url, &settings.normaliser())?;
@@ -47,13 +47,13 @@ pub fn run(global: &Global, arguments: &CheckArgs, talk: &Talk) -> anyhow::Resul
 }
 
 /// Asks for single pages as a crawl does.
-pub fn asker(settings: &Settings) -> anyhow::Result<Asker<Network>> {
+pub(crate) fn asker(settings: &Settings) -> anyhow::Result<Asker<Network>> {
     let crawl = settings.crawl.clone();
     Ok(Asker::new(network(settings)?, crawl.fetch, crawl.redirects, settings.normaliser()))
 }
 
 /// Says what a person waits for, if it takes long.
-pub fn paused(talk: &Talk) -> impl FnMut(&Host, Duration) {
+pub(crate) fn paused(talk: &Talk) -> impl FnMut(&Host, Duration) {
     move |host, pause| {
         if pause >= LONG_PAUSE {
             talk.say(&format!("waiting {} between requests to `{host}`", span(pause)));

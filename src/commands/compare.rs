@@ -42,7 +42,7 @@ struct Compared<'a> {
     only_b: &'a [String],
 }
 
-pub fn run(global: &Global, arguments: &CompareArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &CompareArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(global, &arguments.flags)?;
     let words = match arguments.k.unwrap_or(settings.change.fragment_words) {
         words if (1..=MOST_WORDS).contains(&words) => words,

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 
 use crate::cli::Cli;
 
-pub fn run(shell: Shell) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(shell: Shell) -> anyhow::Result<ExitCode> {
     // By way of memory: the generator panics on a pipe that closes.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "freshet", &mut script);

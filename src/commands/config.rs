@@ -6,7 +6,7 @@ use crate::cli::Global;
 use crate::settings::{Given, Settings};
 use crate::terminal::print;
 
-pub fn run(global: &Global, flags: &Given) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, flags: &Given) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(global, flags)?;
     print(&if global.json {
         serde_json::to_string_pretty(&settings)? + "\n"

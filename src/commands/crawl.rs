@@ -21,7 +21,7 @@ use crate::signals::{STOPPING_CRAWL, listen};
 use crate::terminal::{Talk, json, print};
 use crate::threads;
 
-pub fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(global, &arguments.flags)?;
     let (crawler, hook) = set_up(arguments, &settings, talk)?;
     let runtime = threads::for_crawl(&settings)?;

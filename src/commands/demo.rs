@@ -74,7 +74,7 @@ const SHORT: Course = Course {
 /// How often the bar moves.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-pub fn run(global: &Global, arguments: &DemoArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &DemoArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let course = course(arguments)?;
     let policies = policies(arguments)?;
     let place = Place::make(global.store.as_deref(), &policies)?;

@@ -18,11 +18,11 @@ use crate::terminal::{Talk, columns, json, print};
 const TIME_LIMIT: Duration = Duration::from_secs(2);
 
 /// When the comparison that begins now must be done.
-pub fn deadline() -> Instant {
+pub(crate) fn deadline() -> Instant {
     Instant::now() + TIME_LIMIT
 }
 
-pub fn run(global: &Global, arguments: &DiffArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &DiffArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let now = Timestamp::now();
     let from = arguments.from.as_deref().map(|text| moment("--from", text, now)).transpose()?;
     let to = arguments.to.as_deref().map(|text| moment("--to", text, now)).transpose()?;

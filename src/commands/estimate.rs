@@ -19,7 +19,7 @@ use crate::cli::{EstimateArgs, Global};
 use crate::settings::{Given, Settings, Usage, estimator_settings};
 use crate::terminal::{Talk, json_line, print};
 
-pub fn run(global: &Global, arguments: &EstimateArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &EstimateArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let settings = EstimatorSettings {
         // The visits are read at once, so they can be kept whole.
         keep: EstimatorSettings::exact().keep,

@@ -35,7 +35,7 @@ struct ChampionFiles<'a> {
     plot: &'a Path,
 }
 
-pub fn run(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     if arguments.terminals.iter().any(|name| name == "help") {
         return list_terminals();
     }

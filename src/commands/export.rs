@@ -26,7 +26,7 @@ struct Exported<'a> {
     counts: &'a DatasetCounts,
 }
 
-pub fn run(global: &Global, arguments: &ExportArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &ExportArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let out = &arguments.out;
     let wrong = |said| Usage(format!("--out is `{}`; {said}", out.display()));
     let format = arguments.format.for_file(out).map_err(wrong)?;
@@ -54,7 +54,7 @@ pub fn run(global: &Global, arguments: &ExportArgs, talk: &Talk) -> anyhow::Resu
 }
 
 /// One line of what a file or a dataset holds.
-pub fn said(out: &Path, counts: &DatasetCounts) -> String {
+pub(crate) fn said(out: &Path, counts: &DatasetCounts) -> String {
     let period = match &counts.period {
         Some((first, last)) => format!(", {first} to {last}"),
         None => String::new(),

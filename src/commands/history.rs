@@ -13,7 +13,7 @@ use crate::terminal::{columns, json, print};
 /// Visits that a table shows unless told otherwise.
 const TABLE_ROWS: usize = 20;
 
-pub fn run(global: &Global, arguments: &HistoryArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &HistoryArgs) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(global, &Given::of_words(arguments.fragment_words))?;
     let mut store = store::open_to_look(&settings.store)?;
     let most = match arguments.limit {

@@ -26,7 +26,7 @@ struct Imported<'a> {
     counts: &'a DatasetCounts,
 }
 
-pub fn run(global: &Global, arguments: &ImportArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &ImportArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let start_ms = arguments.start.as_deref().map(|text| {
         let start = parse_time(text).map(|start| start.millis());
         start.ok_or_else(|| {

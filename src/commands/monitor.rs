@@ -26,7 +26,7 @@ use crate::threads;
 /// Time from one cycle to the next, if none is set.
 const DEFAULT_EVERY: Duration = Duration::from_secs(86_400);
 
-pub fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     if arguments.daily_budget == Some(0) {
         return Err(Usage("--daily-budget is 0; it must be at least 1".to_owned()).into());
     }

@@ -10,7 +10,7 @@ use freshet::store::{self, PageFilter, PageRow};
 use crate::cli::{Global, ListFormat, PagesArgs};
 use crate::settings::{Settings, Usage};
 
-pub fn run(global: &Global, arguments: &PagesArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &PagesArgs) -> anyhow::Result<ExitCode> {
     let filter = filter(arguments)?;
     let mut store = store::open_to_look(&Settings::store(global)?)?;
     let mut out = BufWriter::new(std::io::stdout().lock());

@@ -18,7 +18,7 @@ use crate::terminal::{json_line, print};
 /// Visits that a table shows unless more are asked for.
 const ROWS: usize = 40;
 
-pub fn run(global: &Global, arguments: &PlanArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &PlanArgs) -> anyhow::Result<ExitCode> {
     let mut crawler = looking(global, &arguments.flags, arguments.every.as_ref())?;
     let plan = plan(&mut crawler, Timestamp::now())?;
     let most = match (arguments.limit, global.json) {
@@ -38,7 +38,7 @@ pub fn run(global: &Global, arguments: &PlanArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// A crawler that only looks: nothing in the store is changed, and no request is sent.
-pub fn looking(
+pub(crate) fn looking(
     global: &Global,
     flags: &Given,
     every: Option<&Written<TimeSpan>>,

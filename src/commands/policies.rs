@@ -7,7 +7,7 @@ use freshet::estimate::registry::{self as estimators, EstimatorSettings};
 use freshet::policy::registry;
 use freshet::report::{Align, Table};
 
-pub fn run() -> ExitCode {
+pub(crate) fn run() -> ExitCode {
     let mut table = Table::new(&[("policy", Align::Left), ("what it visits first", Align::Left)]);
     for row in registry::ALL {
         let name =

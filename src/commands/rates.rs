@@ -24,7 +24,7 @@ struct PageRate<'a> {
 
 const SECONDS_A_DAY: f64 = 86_400.0;
 
-pub fn run(global: &Global, arguments: &RatesArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &RatesArgs) -> anyhow::Result<ExitCode> {
     let budget = arguments.budget;
     if !(budget.is_finite() && budget >= 0.0) {
         return Err(

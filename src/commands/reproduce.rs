@@ -26,7 +26,7 @@ struct ReproducedFiles<'a> {
     reproduced: &'a Reproduced,
 }
 
-pub fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     if let (Some(dataset), Paper::Avrachenkov | Paper::GrimesFord) = (&arguments.dataset, arguments.paper) {
         bail!(
             "`{}` is a dataset: the experiments of this paper are on made-up pages only; leave it out, or take `longevity` or `gp4c`",

@@ -31,7 +31,7 @@ struct StoreScores<'a> {
     scores: &'a WebScores,
 }
 
-pub fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<ExitCode> {
     let path = Settings::store(global)?;
     let mut store = store::open_to_look(&path)?;
     let runtime = threads::this_one()?;

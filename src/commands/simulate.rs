@@ -34,7 +34,7 @@ impl<'a> WithCycles<'a> {
     }
 }
 
-pub fn run(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let mut plan = plan(arguments)?;
     if let Some(spec) = &arguments.synthetic {
         plan.every = histories::synthetic(spec)?.moments;

@@ -11,7 +11,7 @@ use crate::cli::{Global, StatusArgs};
 use crate::settings::Settings;
 use crate::terminal::{json, print};
 
-pub fn run(global: &Global, arguments: &StatusArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &StatusArgs) -> anyhow::Result<ExitCode> {
     let mut store = store::open_to_look(&Settings::store(global)?)?;
     let now = Timestamp::now();
     let status = status(&mut *store, arguments.cycles, arguments.sizes, now)?;

@@ -12,7 +12,7 @@ use crate::cli::{Global, RebuildArgs, StoreCommand};
 use crate::settings::{ChangeGiven, Given, Settings};
 use crate::terminal::Talk;
 
-pub fn run(global: &Global, command: &StoreCommand, talk: &Talk) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, command: &StoreCommand, talk: &Talk) -> anyhow::Result<ExitCode> {
     match command {
         StoreCommand::Rebuild(arguments) => rebuild(global, arguments, talk),
     }

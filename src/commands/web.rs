@@ -28,7 +28,7 @@ struct ServedWeb<'a> {
     replay: Option<&'a Path>,
 }
 
-pub fn run(global: &Global, arguments: &WebArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &WebArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     // A descriptor a host, and one a connection; where no more can be had, binding says so.
     let _ = rlimit::increase_nofile_limit(u64::MAX);
     let clock = Clock { start: start(arguments.start)?, day: day(&arguments.day)? };

@@ -9,7 +9,7 @@ use super::plan::looking;
 use crate::cli::{Global, WhyArgs};
 use crate::terminal::{json, print};
 
-pub fn run(global: &Global, arguments: &WhyArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &WhyArgs) -> anyhow::Result<ExitCode> {
     let mut crawler = looking(global, &arguments.flags, arguments.every.as_ref())?;
     let why = why(&mut crawler, &arguments.url, Timestamp::now())?;
     print(&if global.json { json(&why)? } else { why.sentences.join("\n") + "\n" })

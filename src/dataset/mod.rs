@@ -26,7 +26,7 @@ pub mod import;
 mod lambdacrawl;
 pub mod metadata;
 mod observations;
-pub mod page_record;
+pub(crate) mod page_record;
 mod parquet;
 mod rates;
 mod recording;

@@ -9,13 +9,13 @@ use crate::time::Age;
 ///
 /// Grimes & Ford 2008, §3.2, eq. 1 (whose left side is printed upside down), and Santos et al. 2013, eq. 1.
 /// It is finite for any count, as if half a visit more had found nothing.
-pub fn ratio(visits: f64, changes: f64) -> f64 {
+pub(crate) fn ratio(visits: f64, changes: f64) -> f64 {
     ((visits + 0.5) / (visits - changes.min(visits) + 0.5)).ln()
 }
 
 /// [`ratio`] over the length of a visit. If intervals differ, their mean is only a rough substitute.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct BiasReduced {
+pub(crate) struct BiasReduced {
     /// The length of a visit.
     pub visit: VisitLength,
 }

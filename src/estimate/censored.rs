@@ -16,7 +16,7 @@ use crate::time::Age;
 /// It is biased, because several changes in one interval count once. With visits as a Poisson process of rate p it tends to
 /// p · rate / (p + rate). It is here for comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Naive;
+pub(crate) struct Naive;
 
 impl Estimator for Naive {
     fn name(&self) -> &'static str {
@@ -66,7 +66,7 @@ pub struct VisitHistory {
 
 impl VisitHistory {
     /// An empty history that keeps this many lengths apart.
-    pub fn keeping(keep: usize) -> Self {
+    pub(crate) fn keeping(keep: usize) -> Self {
         let (changed, events, quiet_days, last_rate) = (Vec::new(), 0, 0.0, 0.0);
         Self { changed, events, quiet_days, shortest_days: f64::MAX, last_rate, keep: keep.max(2) }
     }
@@ -110,7 +110,7 @@ impl VisitHistory {
     }
 
     /// Is there no change in it?
-    pub fn is_quiet(&self) -> bool {
+    pub(crate) fn is_quiet(&self) -> bool {
         self.changed.is_empty() && self.events == 0
     }
 
@@ -153,7 +153,7 @@ impl VisitHistory {
 
     /// ln P(history | rate): Σ ln(1 − e^(−rate t)) over intervals with a change, −rate · t for those
     /// without, and ln(rate) − rate · l for changes that are dated (Grimes & Ford 2008, §3.3, before eq. 2).
-    pub fn log_likelihood(&self, rate: f64) -> f64 {
+    pub(crate) fn log_likelihood(&self, rate: f64) -> f64 {
         let changed = self.changed.iter().map(|run| f64::from(run.count) * ln_change(rate * run.days));
         let events = if self.events > 0 { f64::from(self.events) * rate.ln() } else { 0.0 };
         changed.sum::<f64>() + events - rate * self.quiet_days
@@ -175,7 +175,7 @@ impl VisitHistory {
     ///
     /// If the likelihood has no maximum the paper's rules hold (Grimes & Ford 2008, §3.3). If nothing changed, the rate is one change
     /// in the whole time; if every visit found a change, one in the shortest interval. Without visits it is 0.
-    pub fn most_likely(&self) -> f64 {
+    pub(crate) fn most_likely(&self) -> f64 {
         let longest = self.changed.last().map(|run| run.days);
         match longest {
             None if self.quiet_days == 0.0 => 0.0,
@@ -236,7 +236,7 @@ fn ln_change(x: f64) -> f64 {
 
 /// [`VisitHistory::most_likely`] as an estimator, with or without two made-up intervals before the first visit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MostLikely {
+pub(crate) struct MostLikely {
     /// How many lengths of intervals are kept apart.
     pub keep: usize,
     /// The two made-up intervals, if there are any.
@@ -246,7 +246,7 @@ pub struct MostLikely {
 }
 
 /// The number of lengths that a live crawl keeps apart: enough for estimates that are exact to a hundredth.
-pub const KEPT_LENGTHS: usize = 16;
+pub(crate) const KEPT_LENGTHS: usize = 16;
 
 impl Default for MostLikely {
     fn default() -> Self {

@@ -8,7 +8,7 @@ use super::Seen;
 use crate::time::{Age, Timestamp};
 
 /// The time at the end of an interval of `days` that is known to be without a change.
-pub fn exposure_days(days: f64, seen: Seen) -> f64 {
+pub(crate) fn exposure_days(days: f64, seen: Seen) -> f64 {
     match seen {
         Seen::Changed => 0.0,
         Seen::Unchanged | Seen::Counted(_) => days,
@@ -36,14 +36,14 @@ const CLOCK_MILLIS: i64 = 2000;
 
 impl Claims {
     /// Did the date change if, and only if, the content did? `None` without two dates.
-    pub fn agree(&self) -> Option<bool> {
+    pub(crate) fn agree(&self) -> Option<bool> {
         Some((self.earlier? != self.latest?) == self.changed)
     }
 }
 
 /// The time from the last change to the visit, if the date is plausible: the page changed, the date changed with it, and it lies
 /// after the earlier visit, not in the future, and not at the moment of the visit.
-pub fn last_change(claims: &Claims) -> Option<Age> {
+pub(crate) fn last_change(claims: &Claims) -> Option<Age> {
     let date = claims.latest?;
     let ago = claims.visit.millis().saturating_sub(date.millis());
     let believed = claims.changed

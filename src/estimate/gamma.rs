@@ -32,7 +32,8 @@ impl Gamma {
     }
 
     /// The variance, a/b².
-    pub fn variance(self) -> f64 {
+    #[cfg(test)]
+    pub(crate) fn variance(self) -> f64 {
         self.shape / (self.days * self.days)
     }
 
@@ -73,14 +74,14 @@ impl Gamma {
     /// The distribution after `days` in which the page may have changed its behaviour: it returns to the `prior` by a factor
     /// e^(−days / memory).
     #[must_use]
-    pub fn fading(self, prior: Self, days: f64, memory_days: f64) -> Self {
+    pub(crate) fn fading(self, prior: Self, days: f64, memory_days: f64) -> Self {
         let kept = (-days / memory_days).exp();
         let fade = |here: f64, there: f64| there + (here - there) * kept;
         Self { shape: fade(self.shape, prior.shape), days: fade(self.days, prior.days) }
     }
 
     /// The chance that the page changes within `days`: 1 − (b/(b + t))^a.
-    pub fn chance_of_change(self, days: f64) -> f64 {
+    pub(crate) fn chance_of_change(self, days: f64) -> f64 {
         -(-self.shape * (days / self.days).ln_1p()).exp_m1()
     }
 
@@ -108,7 +109,8 @@ impl Gamma {
 
     /// The upper bound of [`Self::utility`] over all ages: A b/(a − 1). `None` if there is no bound, which is so for a ≤ 1: a page about
     /// which so little is known is visited at some time, whatever other pages there are.
-    pub fn most_utility(self, height: f64) -> Option<f64> {
+    #[cfg(test)]
+    pub(crate) fn most_utility(self, height: f64) -> Option<f64> {
         (self.shape > 1.0).then(|| height * self.days / (self.shape - 1.0))
     }
 
@@ -123,7 +125,7 @@ impl Gamma {
     }
 
     /// [`Self::fit`] of histories, each with the number of pages that have it.
-    pub fn fit_counted(histories: &[(&VisitHistory, u32)]) -> Option<Self> {
+    pub(crate) fn fit_counted(histories: &[(&VisitHistory, u32)]) -> Option<Self> {
         let population = Population::of(histories)?;
         // Hill climbing in (ln shape, ln mean), with smaller and smaller steps.
         let mut here = (0.0_f64, population.middle.ln());
@@ -243,7 +245,7 @@ pub struct GammaPosterior {
 /// On 804 recorded pages of nine sources, from terms of service to news, it predicted the next visit best of the priors with this
 /// mean: at 0.373 nats a visit, against 0.382 for the most likely rate and 0.399 for half a change in five days. A prior fitted to
 /// half of the pages reaches 0.352 on the others with [`Gamma::chance_of_change`].
-pub const WEAK_PRIOR: Gamma = Gamma { shape: 0.1, days: 0.1 / RATE_OF_AN_UNKNOWN_PAGE };
+pub(crate) const WEAK_PRIOR: Gamma = Gamma { shape: 0.1, days: 0.1 / RATE_OF_AN_UNKNOWN_PAGE };
 
 impl Default for GammaPosterior {
     fn default() -> Self {
@@ -253,7 +255,7 @@ impl Default for GammaPosterior {
 
 impl GammaPosterior {
     /// The distribution for a page; the prior before the first visit.
-    pub fn belief(&self, state: &EstimatorState) -> Gamma {
+    pub(crate) fn belief(&self, state: &EstimatorState) -> Gamma {
         match state.memory {
             Memory::Gamma(belief) => belief,
             _ => self.prior,

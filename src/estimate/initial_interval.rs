@@ -10,18 +10,18 @@ use super::censored::VisitHistory;
 use super::two_intervals::TwoIntervals;
 
 /// The number of simulated visits to each page.
-pub const EPOCHS: usize = 5;
+pub(crate) const EPOCHS: usize = 5;
 /// Intervals are between an hour and a year.
 const SHORTEST_DAYS: f64 = 1.0 / 24.0;
 const LONGEST_DAYS: f64 = 365.0;
 /// The next interval, as a share of the estimated period (§4.1). With 1, a page that changed at every visit
 /// would keep the same interval, because its estimate is that interval.
-pub const SHARE_OF_PERIOD: f64 = 0.8;
+pub(crate) const SHARE_OF_PERIOD: f64 = 0.8;
 
 /// A page with a known period, and a number in [0, 1) for each visit that decides whether the page changed. All candidates use the
 /// same numbers, so that they can be compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Trial {
+pub(crate) struct Trial {
     /// The true period, in days.
     pub period_days: f64,
     /// A number for each visit.
@@ -30,7 +30,7 @@ pub struct Trial {
 
 impl Trial {
     /// A page of this period with random numbers.
-    pub fn draw(period_days: f64, random: &mut impl Rng) -> Self {
+    pub(crate) fn draw(period_days: f64, random: &mut impl Rng) -> Self {
         Self { period_days, chances: std::array::from_fn(|_| random.random()) }
     }
 
@@ -51,7 +51,7 @@ impl Trial {
 
 /// The median error (MAD) of the estimated periods after each visit, in days. The first interval is `first_days`; each later one is
 /// `share` of the estimated period.
-pub fn median_errors(
+pub(crate) fn median_errors(
     trials: &[Trial],
     first_days: f64,
     share: f64,
@@ -65,7 +65,7 @@ pub fn median_errors(
 
 /// The candidate whose median errors have the least mean over the visits; the first one of several, and `None` if there is no
 /// candidate. The paper does not say how visits are pooled.
-pub fn best(trials: &[Trial], candidates_days: &[f64]) -> Option<f64> {
+pub(crate) fn best(trials: &[Trial], candidates_days: &[f64]) -> Option<f64> {
     let mean =
         |first: f64| median_errors(trials, first, SHARE_OF_PERIOD, None).iter().sum::<f64>() / EPOCHS as f64;
     let scored = candidates_days.iter().map(|first| (mean(*first), *first));

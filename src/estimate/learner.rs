@@ -54,7 +54,7 @@ impl Learner {
     }
 
     /// The kind of prior that its estimator uses, if it uses one.
-    pub fn prior_kind(&self) -> Option<PriorKind> {
+    pub(crate) fn prior_kind(&self) -> Option<PriorKind> {
         PriorKind::ALL.into_iter().find(|kind| kind.name() == self.name)
     }
 
@@ -85,7 +85,7 @@ impl Learner {
     }
 
     /// Sets the length of a cycle. Estimators that count visits rather than time need it to give a rate per day.
-    pub fn count_in(&mut self, cycle: Age) {
+    pub(crate) fn count_in(&mut self, cycle: Age) {
         self.settings.visit = VisitLength::Cycle(cycle);
         if let Ok(estimator) = registry::find(&self.name, &self.settings) {
             self.general = estimator;
@@ -120,7 +120,7 @@ impl Learner {
     }
 
     /// The distribution of the page's change rate, if the estimator keeps a Gamma distribution.
-    pub fn belief(&self, host: HostId, depth: Depth, state: &EstimatorState) -> Option<Gamma> {
+    pub(crate) fn belief(&self, host: HostId, depth: Depth, state: &EstimatorState) -> Option<Gamma> {
         match state.memory {
             Memory::Gamma(belief) => Some(belief),
             _ if self.name == PriorKind::Gamma.name() => Some(self.gamma_prior(host, depth)),
@@ -129,7 +129,7 @@ impl Learner {
     }
 
     /// The weight of the Gamma prior, in days of watching.
-    pub fn prior_days(&self, host: HostId, depth: Depth) -> f64 {
+    pub(crate) fn prior_days(&self, host: HostId, depth: Depth) -> f64 {
         self.gamma_prior(host, depth).days
     }
 

@@ -13,22 +13,22 @@
 //! process, and a visit sees a change if there was at least one, with probability P = 1 − e^(−rate · interval). The first
 //! download of a page has nothing to compare with and does not count as a visit here.
 
-pub mod bias_reduced;
-pub mod censored;
+pub(crate) mod bias_reduced;
+pub(crate) mod censored;
 pub mod count;
 pub mod dated;
 pub mod gamma;
-pub mod initial_interval;
+pub(crate) mod initial_interval;
 pub mod learner;
 mod memory;
 pub mod moments;
 pub mod online;
-pub mod period_grid;
+pub(crate) mod period_grid;
 pub mod priors;
 pub mod registry;
 mod share;
-pub mod two_intervals;
-pub mod weighted;
+pub(crate) mod two_intervals;
+pub(crate) mod weighted;
 
 use serde::{Deserialize, Serialize};
 
@@ -44,10 +44,10 @@ impl Rate {
     /// No change at all.
     pub const NONE: Self = Self(0.0);
     /// The highest rate, which stands for "no bound": a thousand changes within the shortest interval.
-    pub const MOST: Self = Self(1e15);
+    pub(crate) const MOST: Self = Self(1e15);
 
     /// The rate of this many changes a day. Not-a-number becomes 0; other numbers are clamped to the bounds.
-    pub fn per_day(changes: f64) -> Self {
+    pub(crate) fn per_day(changes: f64) -> Self {
         Self(if changes > 0.0 { changes.min(Self::MOST.0) } else { 0.0 })
     }
 
@@ -187,7 +187,7 @@ impl EstimatorState {
 
 /// Changes a day of a page that was never visited twice: one in ten days. In Grimes & Ford 2008 (§4.2) half of the pages change
 /// within 11 days. A prior that is fitted to the collection is better than either.
-pub const RATE_OF_AN_UNKNOWN_PAGE: f64 = 0.1;
+pub(crate) const RATE_OF_AN_UNKNOWN_PAGE: f64 = 0.1;
 
 /// The shortest interval that counts; shorter ones count as this long.
 const SHORTEST_DAYS: f64 = Age::SHORTEST_DAYS;

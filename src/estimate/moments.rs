@@ -10,7 +10,7 @@ use crate::time::Age;
 /// `unchanged` is 0, as the rate would be infinite.
 ///
 /// The sum is convex and falls, so Newton's steps from the left of the root never overshoot.
-pub fn matched(intervals: &[VisitRun], unchanged: f64) -> Option<f64> {
+pub(crate) fn matched(intervals: &[VisitRun], unchanged: f64) -> Option<f64> {
     let visits: f64 = intervals.iter().map(|run| f64::from(run.count)).sum();
     let longest = intervals.iter().map(|run| run.days).fold(0.0, f64::max);
     if unchanged >= visits || longest == 0.0 {
@@ -42,7 +42,7 @@ pub fn matched(intervals: &[VisitRun], unchanged: f64) -> Option<f64> {
 /// [`matched`] as an estimator. If every visit found a change, the rule of Grimes & Ford 2008 (§3.3) holds: one change in the
 /// shortest interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Moments {
+pub(crate) struct Moments {
     /// How many lengths of intervals are kept apart.
     pub keep: usize,
 }

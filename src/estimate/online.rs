@@ -53,18 +53,18 @@ impl Damping {
 }
 
 /// p X / (n + a − X) (Avrachenkov et al. 2020, eq. 2); 0 if nothing changed.
-pub fn law_of_large_numbers(crawl_rate: f64, visits: f64, changes: f64, damping: f64) -> f64 {
+pub(crate) fn law_of_large_numbers(crawl_rate: f64, visits: f64, changes: f64, damping: f64) -> f64 {
     if changes == 0.0 { 0.0 } else { crawl_rate * changes / (visits + damping - changes) }
 }
 
 /// One step of SA, y + η (I (y + p) − y) (Avrachenkov et al. 2020, eq. 3). With η ≤ 1 the result is never negative.
-pub fn stochastic_approximation(rate: f64, crawl_rate: f64, changed: bool, step: f64) -> f64 {
+pub(crate) fn stochastic_approximation(rate: f64, crawl_rate: f64, changed: bool, step: f64) -> f64 {
     let target = if changed { rate + crawl_rate } else { 0.0 };
     rate + step * (target - rate)
 }
 
 /// The limit of LLN and SA with evenly spaced visits: p (e^(rate / p) − 1).
-pub fn limit_if_evenly_spaced(rate: f64, crawl_rate: f64) -> f64 {
+pub(crate) fn limit_if_evenly_spaced(rate: f64, crawl_rate: f64) -> f64 {
     crawl_rate * (rate / crawl_rate).exp_m1()
 }
 
@@ -82,7 +82,7 @@ fn bounds(state: &EstimatorState, crawl_rate: f64, damping: f64) -> (f64, f64) {
 
 /// LLN (§3.1), whose mean error falls as 1/√n.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LawOfLargeNumbers {
+pub(crate) struct LawOfLargeNumbers {
     /// The number added to visits that found nothing.
     pub damping: Damping,
     /// p of the paper; `None`: visits divided by time.
@@ -139,7 +139,7 @@ impl Step {
 
 /// SA (§3.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StochasticApproximation {
+pub(crate) struct StochasticApproximation {
     /// η.
     pub step: Step,
     /// The rate before the first visit, which the paper leaves open; the mean of the collection is a good choice.

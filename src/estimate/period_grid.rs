@@ -6,14 +6,14 @@ use crate::time::Age;
 
 /// Periods, each with the share of pages that have it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PeriodGrid {
+pub(crate) struct PeriodGrid {
     days: Vec<f64>,
     log_masses: Vec<f64>,
 }
 
 /// The distribution after some visits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Posterior {
+pub(crate) struct Posterior {
     /// The mean of changes a day; not one over the mean period.
     pub mean_rate: f64,
     /// The mean period, in days.
@@ -29,7 +29,8 @@ pub struct Posterior {
 impl PeriodGrid {
     /// A grid of periods, shortest first, with masses that need not add up to 1. `None` if no period has a mass, or a number is not
     /// usable.
-    pub fn new(days: Vec<f64>, masses: &[f64]) -> Option<Self> {
+    #[cfg(test)]
+    pub(crate) fn new(days: Vec<f64>, masses: &[f64]) -> Option<Self> {
         let total: f64 = masses.iter().sum();
         let usable = days.len() == masses.len()
             && days.iter().all(|days| days.is_finite() && *days > 0.0)
@@ -45,7 +46,7 @@ impl PeriodGrid {
 
     /// A grid with the same mass for every order of magnitude, from an hour (the paper's step) to thirty years, with 20 periods to a
     /// factor of ten.
-    pub fn log_uniform() -> Self {
+    pub(crate) fn log_uniform() -> Self {
         const TO_A_DECADE: i32 = 20;
         // 10^(−28/20) days are 57 minutes.
         let steps = -28..=4 * TO_A_DECADE;
@@ -56,7 +57,7 @@ impl PeriodGrid {
     }
 
     /// Bayes' rule on the grid, in logarithms, because probabilities may be smaller than a float can be.
-    pub fn posterior(&self, history: &VisitHistory) -> Posterior {
+    pub(crate) fn posterior(&self, history: &VisitHistory) -> Posterior {
         let logs: Vec<f64> = self
             .days
             .iter()
@@ -91,7 +92,7 @@ impl PeriodGrid {
 
 /// The mean rate of [`PeriodGrid::posterior`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct GridPosterior {
+pub(crate) struct GridPosterior {
     /// The prior.
     pub grid: PeriodGrid,
     /// How many lengths of intervals are kept apart.

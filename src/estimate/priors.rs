@@ -104,7 +104,7 @@ pub struct Priors {
 /// The fewest pages, each visited at least twice, for which a group gets a prior of its own. Smaller groups use that of all pages.
 const LEAST_PAGES: usize = 100;
 /// The fewest pages that any prior is fitted to.
-pub const LEAST_PAGES_IN_ALL: usize = 20;
+pub(crate) const LEAST_PAGES_IN_ALL: usize = 20;
 /// The fewest comparisons before the first fit.
 const LEAST_COMPARISONS: u64 = 50;
 
@@ -112,7 +112,7 @@ const LEAST_COMPARISONS: u64 = 50;
 ///
 /// The answer is yes once there are a quarter more. So the cost of fits, and of learning all pages again from the log, stays
 /// in proportion to the number of visits.
-pub fn is_time_to_fit(comparisons: u64, fitted: u64) -> bool {
+pub(crate) fn is_time_to_fit(comparisons: u64, fitted: u64) -> bool {
     comparisons >= LEAST_COMPARISONS && comparisons >= fitted.saturating_add(fitted / 4)
 }
 

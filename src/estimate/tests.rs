@@ -5,34 +5,34 @@ use super::*;
 use proptest::prelude::*;
 use serde_json::Value;
 
-pub fn golden(text: &str) -> Value {
+pub(crate) fn golden(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
 }
 
 #[track_caller]
-pub fn number(value: &Value) -> f64 {
+pub(crate) fn number(value: &Value) -> f64 {
     value.as_f64().expect("a number")
 }
 
 #[track_caller]
-pub fn numbers(value: &Value) -> Vec<f64> {
+pub(crate) fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().expect("a list").iter().map(number).collect()
 }
 
 /// Whether two numbers are the same, but for a share of the larger.
-pub fn close(a: f64, b: f64, relative: f64) -> bool {
+pub(crate) fn close(a: f64, b: f64, relative: f64) -> bool {
     a == b || (a - b).abs() <= relative * a.abs().max(b.abs())
 }
 
 /// The visits of a golden case, one day being its unit of time.
-pub fn history_case(case: &Value) -> Vec<(Age, Seen)> {
+pub(crate) fn history_case(case: &Value) -> Vec<(Age, Seen)> {
     let (intervals, changed) = (numbers(&case["intervals"]), numbers(&case["changed"]));
     let visit = |(days, changed): (&f64, &f64)| (Age::from_days(*days), Seen::from(*changed > 0.0));
     intervals.iter().zip(&changed).map(visit).collect()
 }
 
 /// Visits of which nothing can be taken for granted.
-pub fn any_history(most: usize) -> impl Strategy<Value = Vec<(Age, Seen)>> {
+pub(crate) fn any_history(most: usize) -> impl Strategy<Value = Vec<(Age, Seen)>> {
     let days = prop_oneof![
         4 => (-4.0..4.0_f64).prop_map(|log| 10_f64.powf(log)),
         1 => Just(1.0),

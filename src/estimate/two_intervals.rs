@@ -153,7 +153,7 @@ impl TwoIntervals {
     }
 
     /// [`Self::fit`] with random numbers from a seed, so that the result is the same for the same seed.
-    pub fn fit_seeded(population: &Histogram, base: Base, search: &Search, seed: u64) -> Self {
+    pub(crate) fn fit_seeded(population: &Histogram, base: Base, search: &Search, seed: u64) -> Self {
         Self::fit(population, base, search, &mut Pcg64Mcg::seed_from_u64(seed))
     }
 }

@@ -27,7 +27,7 @@ impl VisitWeights {
     pub const ALL: [Self; 4] = [Self::Equal, Self::Last, Self::Linear, Self::Doubling];
 
     /// The weight of the newest of `visits`, as a share of all weights.
-    pub fn of_newest(self, visits: u32) -> f64 {
+    pub(crate) fn of_newest(self, visits: u32) -> f64 {
         let n = f64::from(visits.max(1));
         match self {
             Self::Equal => 1.0 / n,
@@ -78,7 +78,7 @@ impl VisitLength {
 
 /// A weighted share of visits that found a change, as a rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Weighted {
+pub(crate) struct Weighted {
     /// The weights of visits.
     pub weights: VisitWeights,
     /// The length of a visit.
@@ -87,7 +87,7 @@ pub struct Weighted {
 
 impl Weighted {
     /// L, the weighted share, in [0, 1]; 0 before the first visit.
-    pub fn share(&self, state: &EstimatorState) -> f64 {
+    pub(crate) fn share(&self, state: &EstimatorState) -> f64 {
         match state.memory {
             Memory::Share(share) => share,
             _ => 0.0,

@@ -23,10 +23,14 @@ pub struct Champion {
     pub data: String,
     /// Whether all runs were finished.
     pub finished: bool,
+    /// Its fitness.
     pub scores: Scores,
+    /// The settings it was bred with.
     pub settings: EvolveSettings,
+    /// The work that it took.
     #[serde(default)]
     pub effort: EvolveEffort,
+    /// The picks of every selection in every fold.
     #[serde(default, rename = "fold")]
     pub picks: Vec<Pick>,
 }
@@ -51,9 +55,13 @@ pub struct Scores {
 /// The mean over folds, and the half-width of its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tested {
+    /// The selection that picked.
     pub selection: Selection,
+    /// The mean fitness.
     pub mean: f64,
+    /// The half-width of the interval.
     pub off: f64,
+    /// Folds that the mean is over.
     pub folds: usize,
 }
 
@@ -76,6 +84,7 @@ impl fmt::Display for ChampionError {
 impl std::error::Error for ChampionError {}
 
 impl Champion {
+    /// The champion of a journal, with the verdict on it.
     pub fn new(data: String, journal: &Journal, verdict: &ChampionVerdict) -> Self {
         let EvolveSettings { folds, runs, .. } = journal.settings;
         let Pick { formula, training, validation, test, .. } = verdict.champion.clone();
@@ -116,6 +125,7 @@ impl Champion {
         Ok(champion)
     }
 
+    /// The formula, read again.
     pub fn expression(&self) -> Result<Expression, String> {
         self.formula.parse().map_err(|error| format!("`formula`, {error}"))
     }

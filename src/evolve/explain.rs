@@ -21,9 +21,11 @@ const CELLS: usize = 32;
 pub struct Explained {
     /// Its fitness on the pages that were replayed.
     pub worth: f64,
+    /// Pages that were replayed.
     pub pages: usize,
     /// The one that matters most first.
     pub terminals: Vec<Importance>,
+    /// The scores over the two terminals that matter most.
     pub surface: Surface,
 }
 
@@ -31,7 +33,9 @@ pub struct Explained {
 /// importance, Breiman 2001).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Importance {
+    /// The terminal that was shuffled.
     pub terminal: Terminal,
+    /// The mean loss of fitness.
     pub loss: f64,
     /// The half-width of its 95 % confidence interval.
     pub off: f64,
@@ -40,7 +44,9 @@ pub struct Importance {
 /// The formula over the two terminals that matter most. All other terminals have the values of the nearest page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surface {
+    /// The terminal of the horizontal axis.
     pub across: Terminal,
+    /// The terminal of the vertical axis.
     pub up: Terminal,
     /// Width and height of a cell.
     pub cell: (f64, f64),

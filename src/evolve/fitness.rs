@@ -56,12 +56,12 @@ pub(super) struct FitnessTally {
 }
 
 impl FitnessTally {
-    pub fn new(cycles: u32) -> Self {
+    pub(super) fn new(cycles: u32) -> Self {
         Self { stale: vec![0; cycles as usize + 2], ..Self::default() }
     }
 
     /// Counts the discounted gain of the visits of a cycle.
-    pub fn ordered(&mut self, cycle: u32, visits: usize, gain: f64) {
+    pub(crate) fn ordered(&mut self, cycle: u32, visits: usize, gain: f64) {
         self.gains.resize(cycle as usize, 0.0);
         self.room.resize(cycle as usize, 0);
         self.gains.push(gain);
@@ -69,7 +69,14 @@ impl FitnessTally {
     }
 
     /// Counts a copy that is replaced, or held at the end.
-    pub fn end(&mut self, truth: &Truth, held: HeldCopy, is_entry: bool, fitness: Fitness, is_over: bool) {
+    pub(super) fn end(
+        &mut self,
+        truth: &Truth,
+        held: HeldCopy,
+        is_entry: bool,
+        fitness: Fitness,
+        is_over: bool,
+    ) {
         let HeldCopy { page, last, until } = held;
         match fitness {
             Fitness::ChangeRate => {}
@@ -91,7 +98,7 @@ impl FitnessTally {
         }
     }
 
-    pub fn fitness(&self, fitness: Fitness) -> f64 {
+    pub(super) fn fitness(&self, fitness: Fitness) -> f64 {
         let share = |part: u64, all: u64| if all > 0 { part as f64 / all as f64 } else { 0.0 };
         match fitness {
             Fitness::ChangeRate => share(self.changed, self.visits),

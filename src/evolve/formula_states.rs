@@ -22,7 +22,7 @@ const MOST_STEPS: usize = 8 * MOST_STATES;
 
 /// A visit of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StateVisit {
+pub(crate) struct StateVisit {
     /// Cycles since the visit before.
     pub gap: u32,
     pub changed: bool,
@@ -32,7 +32,7 @@ pub struct StateVisit {
 
 /// All states so far.
 #[derive(Debug)]
-pub struct FormulaStates {
+pub(crate) struct FormulaStates {
     terminals: Vec<Terminal>,
     wanted: WantedTraces,
     cycle_days: f64,
@@ -66,7 +66,7 @@ struct StateRow {
 }
 
 impl FormulaStates {
-    pub fn new(terminals: &[Terminal], cycle_days: f64) -> Self {
+    pub(super) fn new(terminals: &[Terminal], cycle_days: f64) -> Self {
         let wanted = WantedTraces::of(terminals);
         let has = |terminal| terminals.contains(&terminal);
         let age = has(Terminal::Age);
@@ -93,25 +93,25 @@ impl FormulaStates {
     }
 
     /// Called before each formula.
-    pub fn tidy(&mut self) {
+    pub(super) fn tidy(&mut self) {
         if self.rows.len() > MOST_STATES || self.steps.len() > MOST_STEPS {
             self.forget();
         }
     }
 
     /// How many states there are; their numbers are 0, 1, 2 and so on.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.rows.len()
     }
 
     /// The state of a page of that weight after its first copy.
-    pub fn first(&mut self, weight: f64) -> u32 {
+    pub(super) fn first(&mut self, weight: f64) -> u32 {
         let weight = if self.tells_apart.weight { weight } else { 1.0 };
         self.place(StateRow { weight, ..StateRow::default() })
     }
 
     /// The state after one more visit.
-    pub fn after(&mut self, state: u32, visit: StateVisit) -> u32 {
+    pub(super) fn after(&mut self, state: u32, visit: StateVisit) -> u32 {
         let gap = if self.tells_apart.gaps { visit.gap } else { 0 };
         let moved = if self.tells_apart.moved { visit.moved } else { f64::from(u8::from(visit.changed)) };
         // Divergences are never negative, so the sign bit can say whether there was a change.
@@ -166,7 +166,7 @@ impl FormulaStates {
     }
 
     /// The value of a terminal for a page that is in this state and was last visited `waiting` cycles ago.
-    pub fn value(&self, terminal: Terminal, state: u32, waiting: u32) -> f64 {
+    pub(super) fn value(&self, terminal: Terminal, state: u32, waiting: u32) -> f64 {
         let waits = f64::from(waiting);
         match terminal {
             Terminal::Waiting => waits,

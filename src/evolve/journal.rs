@@ -12,11 +12,15 @@ use crate::policy::expression::Expression;
 /// The results of all runs so far: enough to go on from, and to pick a champion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Journal {
+    /// The settings of all runs.
     pub settings: EvolveSettings,
     /// A hash that tells whether the data are the same.
     pub data: u64,
+    /// The runs that are finished.
     pub finished: Vec<JournalRun>,
+    /// The run to go on with, if one was stopped.
     pub current: Option<Current>,
+    /// The work of all runs.
     #[serde(default)]
     pub effort: EvolveEffort,
 }
@@ -24,27 +28,39 @@ pub struct Journal {
 /// A run that is finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalRun {
+    /// Its fold, from 0.
     pub fold: u32,
+    /// Its number in the fold, from 0.
     pub run: u32,
+    /// The formulas that it kept.
     pub candidates: Vec<JournalCandidate>,
+    /// Its generations, in order.
     pub history: Vec<Generation>,
 }
 
 /// A formula that was kept, and its fitness.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalCandidate {
+    /// The formula as text.
     pub formula: String,
+    /// Its fitness on the training pages.
     pub training: f64,
+    /// Its fitness on the validation pages.
     pub validation: f64,
 }
 
 /// The run that is not finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Current {
+    /// Its fold, from 0.
     pub fold: u32,
+    /// Its number in the fold, from 0.
     pub run: u32,
+    /// The last generation: formulas and their fitness.
     pub population: Vec<(String, f64)>,
+    /// The best formulas so far, and their fitness.
     pub kept: Vec<(String, f64)>,
+    /// Its generations so far, in order.
     pub history: Vec<Generation>,
 }
 
@@ -53,6 +69,7 @@ pub struct Current {
 pub struct Generation {
     /// The best fitness of all generations so far.
     pub best: f64,
+    /// The mean fitness of this generation.
     pub mean: f64,
     /// The mean number of symbols of a formula.
     pub symbols: f64,
@@ -61,15 +78,18 @@ pub struct Generation {
 /// The work that was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EvolveEffort {
+    /// Formulas that were judged.
     pub formulas: u64,
     /// How many of them had to be replayed; the others are equal to one that was.
     pub replays: u64,
     /// The sum over evaluations of symbols times states.
     pub node_evaluations: u64,
+    /// Time on the clock.
     pub seconds: f64,
 }
 
 impl Journal {
+    /// A journal without runs.
     pub fn new(dataset: &Dataset, settings: EvolveSettings) -> Self {
         let data = fingerprint(dataset);
         Self { settings, data, finished: Vec::new(), current: None, effort: EvolveEffort::default() }

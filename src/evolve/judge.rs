@@ -11,10 +11,15 @@ use crate::simulate::compare::spread;
 /// A formula that a selection picked in a fold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pick {
+    /// The selection that picked it.
     pub selection: Selection,
+    /// The fold, from 0.
     pub fold: u32,
+    /// The formula as text.
     pub formula: String,
+    /// Its fitness on the training pages.
     pub training: f64,
+    /// Its fitness on the validation pages.
     pub validation: f64,
     /// Fitness on the test pages of the fold. `None` if there is only one fold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,11 +31,13 @@ pub struct Pick {
 pub struct ChampionVerdict {
     /// The pick with the best fitness on all pages.
     pub champion: Pick,
+    /// The champion's formula, without parts that have no effect.
     pub formula: Expression,
     /// The formula as it was bred, in a shorter form with the same order of pages.
     pub equivalent: Expression,
     /// The champion's fitness on all pages, including those it was bred on.
     pub on_all: f64,
+    /// The picks of every selection in every fold.
     pub picks: Vec<Pick>,
 }
 

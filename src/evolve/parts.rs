@@ -67,7 +67,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    pub fn new(dataset: &Dataset, settings: &EvolveSettings, number: u32) -> Self {
+    pub(super) fn new(dataset: &Dataset, settings: &EvolveSettings, number: u32) -> Self {
         let mut parts = Self { training: Vec::new(), validation: Vec::new(), test: Vec::new() };
         let moves = WantedTraces::of(&settings.terminals).divergence();
         for group in groups(dataset, settings.least_pages) {

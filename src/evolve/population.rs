@@ -10,7 +10,7 @@ use crate::policy::expression::Expression;
 
 /// A formula and its fitness on the training pages.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Individual {
+pub(crate) struct Individual {
     pub formula: Expression,
     pub fitness: f64,
 }
@@ -24,7 +24,7 @@ impl Individual {
 }
 
 /// The next generation: as many formulas as in this one. The best formula is passed on unchanged.
-pub fn next_generation(
+pub(crate) fn next_generation(
     parents: &[Individual],
     alphabet: &Alphabet,
     random: &mut impl Rng,
@@ -52,7 +52,7 @@ fn chosen<'a>(parents: &'a [Individual], random: &mut impl Rng) -> &'a Expressio
 
 /// The best formulas over all generations.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kept {
+pub(crate) struct Kept {
     most: usize,
     /// The best first.
     best: Vec<Individual>,
@@ -61,16 +61,16 @@ pub struct Kept {
 }
 
 impl Kept {
-    pub fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         Self { most, ..Self::default() }
     }
 
-    pub fn best(&self) -> &[Individual] {
+    pub(crate) fn best(&self) -> &[Individual] {
         &self.best
     }
 
     /// Offers a formula. One that is equal to a kept one is not kept again.
-    pub fn offer(&mut self, individual: &Individual) {
+    pub(crate) fn offer(&mut self, individual: &Individual) {
         let is_better = |last: &Individual| individual.order(last).is_lt();
         if self.best.len() >= self.most && !self.best.last().is_some_and(is_better) {
             return;
@@ -105,8 +105,10 @@ pub enum Selection {
 }
 
 impl Selection {
+    /// All selections.
     pub const ALL: [Self; 3] = [Self::Best, Self::Sum, Self::Avg];
 
+    /// The name on the command line and in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Best => "best",
@@ -115,6 +117,7 @@ impl Selection {
         }
     }
 
+    /// The value that this selection ranks a formula by.
     pub fn worth(self, training: f64, validation: f64) -> f64 {
         let deviation = (training - validation).abs() / std::f64::consts::SQRT_2;
         match self {

@@ -102,7 +102,7 @@ impl Runner {
 
     /// The fitness of the formula if the values of a terminal are shuffled among the pages of each cycle. No two pages share a
     /// class then, so it is slow.
-    pub fn run_shuffled(
+    pub(crate) fn run_shuffled(
         &mut self,
         pages: &WarmedUp,
         formula: &Expression,
@@ -119,7 +119,7 @@ impl Runner {
     }
 
     /// The values of all terminals for each page after the last cycle.
-    pub fn values_at_the_end(&mut self, pages: &WarmedUp, formula: &Expression) -> Columns {
+    pub(crate) fn values_at_the_end(&mut self, pages: &WarmedUp, formula: &Expression) -> Columns {
         self.seen = Some(Columns::default());
         self.run(pages, formula, Fitness::ChangeRate);
         self.seen.take().unwrap_or_default()

@@ -8,12 +8,12 @@ use super::key;
 use crate::policy::expression::{Expression, Function, Symbol, Terminal};
 
 /// The paper's constants.
-pub const CONSTANTS: [f64; 8] = [0.001, 0.01, 0.1, 0.5, 1.0, 10.0, 100.0, 1000.0];
+pub(crate) const CONSTANTS: [f64; 8] = [0.001, 0.01, 0.1, 0.5, 1.0, 10.0, 100.0, 1000.0];
 
 /// Levels of a formula that is created, or of a part that mutation makes.
-pub const MOST_LEVELS: usize = 10;
+pub(crate) const MOST_LEVELS: usize = 10;
 /// Levels of a formula that is made from two others.
-pub const MOST_LEVELS_CROSSED: usize = 9;
+pub(crate) const MOST_LEVELS_CROSSED: usize = 9;
 const LEAST_LEVELS: usize = 2;
 
 /// When a part of a formula is chosen at random, the chance that it is a function with its operands and not a single
@@ -24,7 +24,7 @@ const TRIES: usize = 10;
 
 /// How children are made, by relative weight: the paper's rates add up to 115 %.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     Crossover,
     Reproduction,
     Replacement,
@@ -35,7 +35,7 @@ impl Origin {
     const WEIGHTS: [(Self, u32); 4] =
         [(Self::Crossover, 90), (Self::Reproduction, 15), (Self::Replacement, 5), (Self::Swap, 5)];
 
-    pub fn draw(random: &mut impl Rng) -> Self {
+    pub(super) fn draw(random: &mut impl Rng) -> Self {
         let all = Self::WEIGHTS.iter().map(|(_, weight)| weight).sum();
         let mut drawn = random.random_range(0..all);
         for (origin, weight) in Self::WEIGHTS {
@@ -50,12 +50,12 @@ impl Origin {
 
 /// The symbols that formulas are made of.
 #[derive(Clone, Debug)]
-pub struct Alphabet {
+pub(crate) struct Alphabet {
     terminals: Vec<Terminal>,
 }
 
 impl Alphabet {
-    pub fn new(terminals: &[Terminal]) -> Self {
+    pub(crate) fn new(terminals: &[Terminal]) -> Self {
         Self { terminals: terminals.to_vec() }
     }
 
@@ -70,7 +70,7 @@ impl Alphabet {
 
     /// Creates formulas, ramped half and half (Koza 1992): equally many of each number of levels, half of them full to the
     /// last level and half grown at random. No two are the same, unless too many tries find no other.
-    pub fn create(&self, count: usize, random: &mut impl Rng) -> Vec<Expression> {
+    pub(crate) fn create(&self, count: usize, random: &mut impl Rng) -> Vec<Expression> {
         let ramp = MOST_LEVELS - LEAST_LEVELS + 1;
         let mut all: Vec<Expression> = Vec::with_capacity(count);
         let mut seen = HashSet::new();
@@ -113,7 +113,7 @@ impl Alphabet {
     }
 
     /// Replaces a part of the formula by a new one.
-    pub fn replace(&self, parent: &Expression, random: &mut impl Rng) -> Expression {
+    pub(crate) fn replace(&self, parent: &Expression, random: &mut impl Rng) -> Expression {
         for _ in 0..TRIES {
             let at = place(parent, random);
             let mut new = Vec::new();
@@ -129,7 +129,7 @@ impl Alphabet {
 }
 
 /// Puts a part of one formula in place of a part of the other.
-pub fn cross(one: &Expression, other: &Expression, random: &mut impl Rng) -> Expression {
+pub(crate) fn cross(one: &Expression, other: &Expression, random: &mut impl Rng) -> Expression {
     for _ in 0..TRIES {
         let (to, from) = (place(one, random), place(other, random));
         let part = other.symbols().get(other.part(from)).unwrap_or(&[]);
@@ -142,7 +142,7 @@ pub fn cross(one: &Expression, other: &Expression, random: &mut impl Rng) -> Exp
 }
 
 /// Exchanges two parts of a formula, neither of which is within the other.
-pub fn swap(parent: &Expression, random: &mut impl Rng) -> Expression {
+pub(crate) fn swap(parent: &Expression, random: &mut impl Rng) -> Expression {
     let length = parent.symbols().len();
     for _ in 0..TRIES {
         let (a, b) = (random.random_range(0..length), random.random_range(0..length));

@@ -4,7 +4,7 @@ use crate::observation::Life;
 use crate::store::{PageFilter, PageRow, Store, StoreError};
 
 /// The state that the list gives another spelling of a page.
-pub const ALIAS: &str = "alias";
+pub(crate) const ALIAS: &str = "alias";
 
 /// Narrows a filter to the pages in that state; `Err` has the names of the states there are.
 pub fn in_state(filter: PageFilter, state: &str) -> Result<PageFilter, Vec<&'static str>> {

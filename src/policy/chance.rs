@@ -18,7 +18,7 @@ pub enum Draw {
 
 impl Draw {
     /// The factor for a page that has waited since this moment.
-    pub fn factor(self, page: PageId, waits_since: Timestamp) -> f64 {
+    pub(crate) fn factor(self, page: PageId, waits_since: Timestamp) -> f64 {
         match self {
             Self::EachCycle(cycle) => uniform(page, cycle),
             Self::EachVisit => {

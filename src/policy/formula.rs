@@ -12,7 +12,7 @@ use crate::time::{Age, Timestamp};
 /// others, because a formula is about what visits taught. Unlike other policies' scores its value may fall while a page waits,
 /// if the formula says so.
 #[derive(Debug)]
-pub struct Formula {
+pub(crate) struct Formula {
     name: String,
     expression: Expression,
     wanted: WantedTraces,
@@ -22,7 +22,7 @@ pub struct Formula {
 
 impl Formula {
     /// A formula, under the name that it was asked for by.
-    pub fn new(name: String, expression: Expression) -> Self {
+    pub(crate) fn new(name: String, expression: Expression) -> Self {
         let terminals = expression.terminals();
         let wanted = WantedTraces::of(&terminals);
         let age = terminals.contains(&Terminal::Age);

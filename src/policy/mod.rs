@@ -17,15 +17,15 @@ mod heritrix;
 mod interval_rule;
 pub mod longevity;
 mod longevity_bound;
-pub mod longevity_curve;
+pub(crate) mod longevity_curve;
 mod nutch;
-pub mod page_memory;
-pub mod page_state;
+pub(crate) mod page_memory;
+pub(crate) mod page_state;
 mod random;
 pub mod reason;
 pub mod registry;
 mod stormcrawler;
-pub mod traces;
+pub(crate) mod traces;
 mod unseen;
 mod utility;
 
@@ -184,7 +184,7 @@ pub fn score(policy: &dyn Policy, page: &PageState, now: Timestamp) -> Score {
 }
 
 /// The part of a score that pages in the same state share: everything but the factor of [`LooksAt::draw`].
-pub fn score_shared(policy: &dyn Policy, page: &PageState, now: Timestamp) -> Score {
+pub(crate) fn score_shared(policy: &dyn Policy, page: &PageState, now: Timestamp) -> Score {
     let worth = if page.last_visit.is_none() { policy.score_unseen(page) } else { policy.score(page, now) };
     if page.failures == 0 {
         return worth;
@@ -214,7 +214,7 @@ pub struct Survey<'a> {
 }
 
 /// Runs over pages; each comes with the number of pages that are in its state.
-pub type EachPage<'a> = dyn FnMut(&mut dyn FnMut(&PageState, usize)) + 'a;
+pub(crate) type EachPage<'a> = dyn FnMut(&mut dyn FnMut(&PageState, usize)) + 'a;
 
 /// First visits to the pages of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -57,12 +57,12 @@ impl PageState {
     }
 
     /// The age of the copy: the time since a visit last brought or confirmed it. A failed visit does not make a copy younger.
-    pub fn copy_age(&self, now: Timestamp) -> Age {
+    pub(crate) fn copy_age(&self, now: Timestamp) -> Age {
         now.since(self.seen_at.unwrap_or_else(|| self.waits_since()))
     }
 
     /// Is there a copy of it?
-    pub fn is_held(&self) -> bool {
+    pub(crate) fn is_held(&self) -> bool {
         self.seen_at.is_some()
     }
 }
@@ -131,7 +131,7 @@ pub struct Dates {
 }
 
 /// What each of these visits tells about changes, in their order.
-pub fn seen(lessons: &[Lesson]) -> impl Iterator<Item = (Age, Seen)> + '_ {
+pub(crate) fn seen(lessons: &[Lesson]) -> impl Iterator<Item = (Age, Seen)> + '_ {
     let mut dates = Dates::default();
     lessons.iter().map(move |lesson| (lesson.interval, dates.see(lesson)))
 }

@@ -55,7 +55,7 @@ impl Fact {
     }
 
     /// Other words for `why`.
-    pub fn told_as(self, sentence: &'static str) -> Self {
+    pub(crate) fn told_as(self, sentence: &'static str) -> Self {
         Self { sentence, ..self }
     }
 
@@ -70,13 +70,13 @@ impl Fact {
     }
 
     /// The probability that a page has changed since it was last seen.
-    pub fn change_probability(probability: f64) -> Self {
+    pub(crate) fn change_probability(probability: f64) -> Self {
         Self::new("chance", "{} sure to have changed", probability, Unit::Share)
             .told_as("it is {} sure to have changed since it was last seen")
     }
 
     /// The share of a page that is expected to differ from the copy.
-    pub fn expected_divergence(divergence: f64) -> Self {
+    pub(crate) fn expected_divergence(divergence: f64) -> Self {
         Self::new("divergence", "{} of it expected to differ", divergence, Unit::Share)
             .told_as("{} of it is expected to differ from what is held")
     }
@@ -102,7 +102,7 @@ impl Fact {
     }
 
     /// A term of a formula, by its name.
-    pub fn term(name: &'static str, value: f64) -> Self {
+    pub(crate) fn term(name: &'static str, value: f64) -> Self {
         Self::new(name, name, value, Unit::Term)
     }
 }

@@ -253,11 +253,6 @@ pub const AIMS: [(&str, &str); 3] =
 /// The aim that is used if none is named.
 pub const DEFAULT_AIM: &str = "staleness";
 
-/// The policy for an aim, if there is such an aim.
-pub fn for_aim(aim: &str) -> Option<&'static str> {
-    AIMS.iter().find(|(name, _)| *name == aim).map(|(_, policy)| *policy)
-}
-
 /// The prefix of a formula: `expr:t * X / n`.
 pub const FORMULA: &str = "expr:";
 /// The prefix of a file that `freshet evolve` wrote. Commands replace it by its formula.

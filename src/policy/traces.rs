@@ -42,7 +42,7 @@ impl WantedTraces {
     }
 
     /// Are counts enough?
-    pub fn is_nothing(self) -> bool {
+    pub(crate) fn is_nothing(self) -> bool {
         self.0 == 0
     }
 
@@ -125,12 +125,12 @@ impl Traces {
     }
 
     /// Days from the last visit that found a change to the last visit.
-    pub fn quiet_days(&self) -> f64 {
+    pub(crate) fn quiet_days(&self) -> f64 {
         self.quiet_days
     }
 
     /// The mean lifetime of a fragment, in days.
-    pub fn lifetime_days(&self) -> f64 {
+    pub(crate) fn lifetime_days(&self) -> f64 {
         let (pages, days) =
             self.replaced.as_ref().map_or((0.0, 0.0), |replaced| (replaced.pages, replaced.days));
         (days + HARDLY_WATCHED.1) / (pages + HARDLY_WATCHED.0)

@@ -146,7 +146,7 @@ fn mean_rates(effort: Effort, ratio: f64, share: Option<f64>) -> [f64; 3] {
 
 /// The distribution of the true periods of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SimulatedPopulation {
+pub(crate) enum SimulatedPopulation {
     /// Log-normal, half of them below 11 days, σ = 0.95: six of seven are below 30 days.
     Wide,
     /// As by two intervals, one of 66 hours with a change and one of 60 without: a distribution that the prior can express.

@@ -20,6 +20,7 @@ use serde::Serialize;
 pub struct Effort {
     /// How often a page's life is simulated. Experiments with many pages make fewer runs, as their notes say.
     pub runs: u32,
+    /// All draws follow from it.
     pub seed: u64,
 }
 
@@ -44,25 +45,33 @@ impl Effort {
 /// A paper's experiments, run again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reproduced {
+    /// The paper, in short.
     pub paper: &'static str,
+    /// Its experiments, in the paper's order.
     pub experiments: Vec<Experiment>,
 }
 
+/// One experiment: its notes, tables and figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Experiment {
     /// A short name, for file names.
     pub name: &'static str,
+    /// The title that is printed.
     pub title: String,
     /// What was run, what was assumed, and mistakes in the paper.
     pub notes: Vec<String>,
+    /// The numbers.
     pub tables: Vec<Numbers>,
+    /// The plots.
     pub figures: Vec<Figure>,
 }
 
 /// A table of named rows with a number for each column. A number that is not finite is unknown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Numbers {
+    /// The heads of the columns, that of the names first.
     pub heads: Vec<String>,
+    /// A name and its numbers.
     pub rows: Vec<(String, Vec<f64>)>,
 }
 
@@ -88,18 +97,26 @@ impl Numbers {
 pub struct Figure {
     /// A short name, for file names. No two figures of a paper have the same.
     pub name: &'static str,
+    /// The title that is drawn.
     pub title: String,
+    /// The horizontal axis.
     pub across: Scale,
+    /// The vertical axis.
     pub up: Scale,
+    /// The curves, the first at the bottom.
     pub curves: Vec<FigureCurve>,
 }
 
 /// The label and the scale of an axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scale {
+    /// The words beside the axis.
     pub label: String,
+    /// Is it logarithmic?
     pub log: bool,
+    /// The lower bound; `None`: as the points have it.
     pub from: Option<f64>,
+    /// The upper bound; `None`: as the points have it.
     pub to: Option<f64>,
 }
 
@@ -121,10 +138,14 @@ impl Scale {
     }
 }
 
+/// One curve of a figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FigureCurve {
+    /// Its name in the legend.
     pub name: String,
+    /// How it is drawn.
     pub kind: CurveKind,
+    /// Its points, from left to right.
     pub points: Vec<Point>,
 }
 
@@ -132,6 +153,7 @@ pub struct FigureCurve {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CurveKind {
+    /// A result of the runs.
     Measured,
     /// A reference for the others: a truth, or a limit given by theory.
     Reference,
@@ -141,9 +163,12 @@ pub enum CurveKind {
     Scatter,
 }
 
+/// A point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
+    /// Across.
     pub x: f64,
+    /// Up; the mean of the runs.
     pub y: f64,
     /// The range of 95 % of the runs, if runs differ.
     pub bounds: Option<(f64, f64)>,

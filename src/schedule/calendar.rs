@@ -15,7 +15,7 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// The moments at which cycles begin: a grid without beginning or end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Calendar {
+pub(crate) struct Calendar {
     every_ms: i64,
     /// One of the moments.
     anchor: Timestamp,
@@ -29,7 +29,7 @@ impl Calendar {
     /// the cycle. Without a last start, the first one is the next such time of day; with neither, it is `now`.
     /// An `every` that neither divides a day nor is a number of whole days meets its time of day only now and then, and
     /// begins at it again whenever the calendar is made.
-    pub fn new(
+    pub(crate) fn new(
         every: Duration,
         time_of_day: Option<(u8, u8)>,
         last_start: Option<Timestamp>,
@@ -48,19 +48,19 @@ impl Calendar {
     }
 
     /// The first start at or after `now`.
-    pub fn next(&self, now: Timestamp) -> Timestamp {
+    pub(crate) fn next(&self, now: Timestamp) -> Timestamp {
         self.start(self.number_before(now) + 1)
     }
 
     /// The latest start at or before `now`: the one that a cycle which begins late stands for.
-    pub fn latest(&self, now: Timestamp) -> Timestamp {
+    pub(crate) fn latest(&self, now: Timestamp) -> Timestamp {
         self.start(self.number_until(now))
     }
 
     /// How many starts after the last cycle's have passed before `now`; none if there was no cycle. A cycle belongs
     /// to the latest start that was not after it. A start at `now` itself is due, not missed: it is the
     /// start that the caller was waiting for.
-    pub fn missed(&self, last_start: Option<Timestamp>, now: Timestamp) -> u64 {
+    pub(crate) fn missed(&self, last_start: Option<Timestamp>, now: Timestamp) -> u64 {
         let missed = last_start.map_or(0, |last| self.number_before(now) - self.number_until(last));
         u64::try_from(missed.max(0)).unwrap_or(u64::MAX)
     }
@@ -99,7 +99,7 @@ pub fn parse_time_of_day(text: &str) -> Option<(u8, u8)> {
 }
 
 /// Cycles of one downtime that are made up for. Older ones would be made up for long after the downtime is forgotten.
-pub const MOST_OWED_CYCLES: u64 = 7;
+pub(crate) const MOST_OWED_CYCLES: u64 = 7;
 
 /// The most that a cycle makes up for, as a part of its regular budget: hosts should hardly notice.
 const REGULAR_A_PAYMENT: u64 = 4;
@@ -107,20 +107,20 @@ const REGULAR_A_PAYMENT: u64 = 4;
 /// Requests that missed cycles did not send. They are not sent at once, but a few with each cycle that follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Arrears {
+pub(crate) struct Arrears {
     pub owed: u64,
 }
 
 impl Arrears {
     /// Takes note of a downtime: the budgets of the cycles it missed are owed, of [`MOST_OWED_CYCLES`] at the most.
-    pub fn miss(&mut self, missed: u64, regular: u64) {
+    pub(crate) fn miss(&mut self, missed: u64, regular: u64) {
         let owed = missed.min(MOST_OWED_CYCLES).saturating_mul(regular);
         self.owed = self.owed.saturating_add(owed);
     }
 
     /// The budget of the next cycle: the regular one, and up to a quarter of it (rounded up) for requests that are owed.
     /// Those are owed no longer.
-    pub fn take(&mut self, regular: u64) -> u64 {
+    pub(crate) fn take(&mut self, regular: u64) -> u64 {
         let payment = self.owed.min(regular.div_ceil(REGULAR_A_PAYMENT)).min(u64::MAX - regular);
         self.owed -= payment;
         regular + payment

@@ -56,7 +56,7 @@ impl Candidates {
     }
 
     /// Takes in a page whose rank is known.
-    pub fn push_ranked(&mut self, page: RankedPage, host: HostId, is_new: bool) {
+    pub(crate) fn push_ranked(&mut self, page: RankedPage, host: HostId, is_new: bool) {
         let pool = if is_new { &mut self.new } else { &mut self.known };
         pool.push(host, page);
     }
@@ -67,7 +67,7 @@ impl Candidates {
     }
 
     /// How many of them were never visited.
-    pub fn len_of_new(&self) -> usize {
+    pub(crate) fn len_of_new(&self) -> usize {
         self.new.len
     }
 
@@ -87,7 +87,7 @@ impl Candidates {
     }
 
     /// How many pages would be taken before this one if there were no caps.
-    pub fn better_than(&self, page: &PageState, score: Score) -> usize {
+    pub(crate) fn better_than(&self, page: &PageState, score: Score) -> usize {
         let this = ranked(page, score);
         self.new.better_than(&this) + self.known.better_than(&this)
     }

@@ -58,7 +58,7 @@ impl PartialOrd for Rank {
 
 /// A page in the order; the greater goes first. Of pages with the same rank, that with the lower id, which is known longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RankedPage {
+pub(crate) struct RankedPage {
     /// Its place but for the id.
     pub rank: Rank,
     /// Its id.

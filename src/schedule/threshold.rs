@@ -11,7 +11,7 @@ const MOST_OF_ITS_SHARE: f64 = 2.0;
 
 /// Keeps the number of requests of a day.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Controller {
+pub(crate) struct Controller {
     /// Requests of a day.
     pub daily: u64,
     /// Days from one cycle to the next.
@@ -28,14 +28,14 @@ impl Controller {
 
     /// The most requests that the next cycle may send, if the cycles of the last day sent `sent`. As long as there is no
     /// threshold, a cycle takes the best pages that its share has room for; the score of the last one is the threshold.
-    pub fn budget(&self, sent: u64) -> u64 {
+    pub(crate) fn budget(&self, sent: u64) -> u64 {
         let factor = if self.threshold.is_some() { MOST_OF_ITS_SHARE } else { 1.0 };
         let most = (self.share() * factor).ceil().max(1.0) as u64;
         most.min(self.daily.saturating_sub(sent))
     }
 
     /// Moves the threshold after a cycle that sent `sent` requests and whose revisits had `least` as their lowest score.
-    pub fn after(&mut self, sent: u64, least: Option<f64>) {
+    pub(crate) fn after(&mut self, sent: u64, least: Option<f64>) {
         self.threshold = match self.threshold {
             None => least.filter(|least| *least > 0.0),
             Some(threshold) => {

@@ -9,7 +9,7 @@ use super::sections::Given;
 const DEFAULT_FILE: &str = "freshet.toml";
 
 /// The file that is named, else the default one if it exists.
-pub fn read(named: Option<&Path>) -> Result<Given, Usage> {
+pub(super) fn read(named: Option<&Path>) -> Result<Given, Usage> {
     let path = match named {
         Some(path) => path,
         None if Path::new(DEFAULT_FILE).exists() => Path::new(DEFAULT_FILE),
@@ -21,7 +21,7 @@ pub fn read(named: Option<&Path>) -> Result<Given, Usage> {
 }
 
 /// Reads the text of a settings file called `name`.
-pub fn parse(name: &str, text: &str) -> Result<Given, Usage> {
+pub(super) fn parse(name: &str, text: &str) -> Result<Given, Usage> {
     toml::from_str(text).map_err(|error| {
         Usage(match wrong_value(text, &error) {
             Some(said) => format!("{name}: {said}"),
@@ -44,7 +44,7 @@ fn wrong_value(text: &str, error: &toml::de::Error) -> Option<String> {
 }
 
 /// A rule that a value breaks, after the setting and the value unless the rule names the value itself.
-pub fn said_of(setting: &str, value: &str, rule: &str) -> String {
+pub(crate) fn said_of(setting: &str, value: &str, rule: &str) -> String {
     if rule.contains(&format!("`{value}`")) {
         format!("{setting}: {rule}")
     } else {

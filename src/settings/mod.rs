@@ -10,7 +10,7 @@ mod file;
 mod resolve;
 mod sections;
 mod values;
-pub mod when;
+pub(crate) mod when;
 
 #[cfg(test)]
 mod docs_tests;
@@ -25,7 +25,7 @@ use serde::{Serialize, Serializer};
 use freshet::change::ChangeSettings;
 use freshet::crawl::CrawlSettings;
 use freshet::crawl::observe::{Observer, Reading};
-pub use freshet::estimate::online::Damping;
+pub(crate) use freshet::estimate::online::Damping;
 use freshet::estimate::online::Step;
 use freshet::estimate::registry::EstimatorSettings;
 use freshet::evolve::champion::Champion;
@@ -37,16 +37,16 @@ use freshet::time::Age;
 use freshet::unique::Scope;
 
 use crate::cli::Global;
-pub use file::said_of;
-pub use sections::{ChangeGiven, CrawlGiven, Given};
+pub(crate) use file::said_of;
+pub(crate) use sections::{ChangeGiven, CrawlGiven, Given};
 use sections::{LimitsGiven, Sections};
-pub use values::{
+pub(crate) use values::{
     Amount, FragmentWords, Gamma, LongCount, Profiles, SketchSize, TimeOfDay, TimeSpan, Written,
 };
 
 /// The caller's mistake: exit code 2.
 #[derive(Debug)]
-pub struct Usage(pub String);
+pub(crate) struct Usage(pub String);
 
 impl fmt::Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,7 +58,7 @@ impl std::error::Error for Usage {}
 
 /// The settings as they hold, parsed and checked.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub(crate) struct Settings {
     pub store: PathBuf,
     pub crawl: CrawlSettings,
     pub change: ChangeSettings,
@@ -74,19 +74,19 @@ pub struct Settings {
 
 impl Settings {
     /// Merges all sources.
-    pub fn load(global: &Global, flags: &Given) -> Result<Settings, Usage> {
+    pub(crate) fn load(global: &Global, flags: &Given) -> Result<Settings, Usage> {
         let flags = Given { store: global.store.clone(), ..flags.clone() };
         let file = file::read(global.config.as_deref())?;
         Self::settle(flags.without_idle_switches().or(file))
     }
 
     /// The given values over the defaults: no file, no environment.
-    pub fn of(given: Given) -> Result<Settings, Usage> {
+    pub(crate) fn of(given: Given) -> Result<Settings, Usage> {
         Self::settle(given)
     }
 
     /// Only where the store is: enough to look at it.
-    pub fn store(global: &Global) -> Result<PathBuf, Usage> {
+    pub(crate) fn store(global: &Global) -> Result<PathBuf, Usage> {
         match &global.store {
             Some(path) => Ok(path.clone()),
             None => Ok(file::read(global.config.as_deref())?.settle().store),
@@ -101,17 +101,17 @@ impl Settings {
     }
 
     /// The policy of the settings.
-    pub fn policy(&self) -> Result<Box<dyn Policy>, Usage> {
+    pub(crate) fn policy(&self) -> Result<Box<dyn Policy>, Usage> {
         self.policy_named(&self.sections.crawl.policy)
     }
 
     /// The policy of the settings, where a day lasts as long as this.
-    pub fn policy_with(&self, day: Age) -> Result<Box<dyn Policy>, Usage> {
+    pub(crate) fn policy_with(&self, day: Age) -> Result<Box<dyn Policy>, Usage> {
         self.make_policy(&self.sections.crawl.policy, day)
     }
 
     /// Another policy, with these settings.
-    pub fn policy_named(&self, name: &str) -> Result<Box<dyn Policy>, Usage> {
+    pub(crate) fn policy_named(&self, name: &str) -> Result<Box<dyn Policy>, Usage> {
         self.make_policy(name, Age::from_days(1.0))
     }
 
@@ -133,17 +133,17 @@ impl Settings {
     }
 
     /// Where site owners can reach the operator.
-    pub fn contact(&self) -> Option<&str> {
+    pub(crate) fn contact(&self) -> Option<&str> {
         self.sections.crawl.contact.as_ref()?.get()
     }
 
     /// The spelling of URLs.
-    pub fn normaliser(&self) -> Normaliser {
+    pub(crate) fn normaliser(&self) -> Normaliser {
         Normaliser::new(&self.sections.crawl.drop_parameters, self.sections.limits.url_length)
     }
 
     /// How pages are read.
-    pub fn observer(&self) -> Observer {
+    pub(crate) fn observer(&self) -> Observer {
         Observer {
             normaliser: self.normaliser(),
             links_per_page: self.sections.limits.links_per_page,
@@ -165,7 +165,7 @@ impl Serialize for Settings {
 
 /// `evolved:FILE` as the formula that is in the file; any other policy is its own name. So a store remembers the formula
 /// that it ran with, even if the file changes later.
-pub fn with_formula(policy: &str) -> Result<String, Usage> {
+pub(crate) fn with_formula(policy: &str) -> Result<String, Usage> {
     let Some(path) = policy.strip_prefix(registry::EVOLVED) else { return Ok(policy.to_owned()) };
     let champion = Champion::read(Path::new(path))
         .map_err(|error| Usage(format!("policy `{policy}`: {error}; `freshet evolve` writes such files")))?;
@@ -173,12 +173,12 @@ pub fn with_formula(policy: &str) -> Result<String, Usage> {
 }
 
 /// The settings of the estimators: γ of `sa` and α of `lln`.
-pub fn estimator_settings(sa_gamma: Gamma, lln_alpha: &Written<Damping>) -> EstimatorSettings {
+pub(crate) fn estimator_settings(sa_gamma: Gamma, lln_alpha: &Written<Damping>) -> EstimatorSettings {
     let step = Step::Falling { gamma: sa_gamma.get(), first: 0 };
     EstimatorSettings { step, damping: *lln_alpha.get(), ..EstimatorSettings::default() }
 }
 
 /// Whether a section other than those of sites has such a key.
-pub fn is_key(name: &str) -> bool {
+pub(crate) fn is_key(name: &str) -> bool {
     [CrawlGiven::KEYS, LimitsGiven::KEYS, ChangeGiven::KEYS].concat().contains(&name)
 }

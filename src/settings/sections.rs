@@ -70,7 +70,7 @@ macro_rules! section {
         $(#[$about])*
         #[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
-        pub struct $given {
+        pub(crate) struct $given {
             $(
                 $(#[$attribute])*
                 #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,21 +80,21 @@ macro_rules! section {
 
         $(#[$about])*
         #[derive(Clone, Debug)]
-        pub struct $settled {
+        pub(crate) struct $settled {
             $(pub $key: settled!($type $(, $default)?),)*
         }
 
         impl $given {
             /// The keys, in the order of the declaration.
-            pub const KEYS: &[&str] = &[$(stringify!($key)),*];
+            pub(crate) const KEYS: &[&str] = &[$(stringify!($key)),*];
 
             /// These values, and those of `under` where there is none.
-            pub fn or(self, under: Self) -> Self {
+            pub(crate) fn or(self, under: Self) -> Self {
                 Self { $($key: self.$key.or(under.$key),)* }
             }
 
             /// These values, and the defaults where there is none.
-            pub fn settle(self) -> $settled {
+            pub(crate) fn settle(self) -> $settled {
                 $(let $key = settle!(self.$key $(, $default)?);)*
                 $settled { $($key,)* }
             }
@@ -296,7 +296,7 @@ section! {
 /// `[site."example.org"]`: settings for one site, in the file only.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct SiteSection {
+pub(crate) struct SiteSection {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Amount>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -324,7 +324,7 @@ pub struct SiteSection {
 /// The settings that one source gives: flags and environment, or the file.
 #[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Given {
+pub(crate) struct Given {
     #[arg(skip)]
     pub store: Option<PathBuf>,
     #[command(flatten)]
@@ -340,7 +340,7 @@ pub struct Given {
 
 /// Every setting as it holds.
 #[derive(Clone, Debug)]
-pub struct Sections {
+pub(crate) struct Sections {
     pub store: PathBuf,
     pub crawl: CrawlSection,
     pub limits: LimitsSection,
@@ -350,12 +350,12 @@ pub struct Sections {
 
 impl Given {
     /// Nothing but the words in a fragment, for commands that only measure.
-    pub fn of_words(fragment_words: Option<FragmentWords>) -> Self {
+    pub(crate) fn of_words(fragment_words: Option<FragmentWords>) -> Self {
         Self { change: ChangeGiven { fragment_words, ..ChangeGiven::default() }, ..Self::default() }
     }
 
     /// These values, and those of `under` where there is none. Sites are the file's alone.
-    pub fn or(self, under: Self) -> Self {
+    pub(crate) fn or(self, under: Self) -> Self {
         Self {
             store: self.store.or(under.store),
             crawl: self.crawl.or(under.crawl),
@@ -367,14 +367,14 @@ impl Given {
 
     /// The same without switches that are off: clap reads a flag that is absent as one that is off, and that must not
     /// hide what the file says.
-    pub fn without_idle_switches(mut self) -> Self {
+    pub(crate) fn without_idle_switches(mut self) -> Self {
         self.crawl.follow_nofollow = self.crawl.follow_nofollow.filter(|follows| *follows);
         self.crawl.sitemaps = self.crawl.sitemaps.filter(|reads| !reads);
         self
     }
 
     /// These values, and the defaults where there is none.
-    pub fn settle(self) -> Sections {
+    pub(crate) fn settle(self) -> Sections {
         Sections {
             store: self.store.unwrap_or_else(|| DEFAULT_STORE.into()),
             crawl: self.crawl.settle(),

@@ -29,17 +29,17 @@ macro_rules! numbers {
         // Defaults are made directly; every other number passes `new`.
         #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
         #[serde(transparent)]
-        pub struct $name(pub(super) $number);
+        pub(crate) struct $name(pub(super) $number);
 
         impl $name {
             /// The number as this type, if it keeps the rule.
-            pub fn new(number: $number) -> Result<Self, String> {
+            pub(crate) fn new(number: $number) -> Result<Self, String> {
                 let keeps: fn(&$number) -> bool = $keeps;
                 if keeps(&number) { Ok(Self(number)) } else { Err($rule.to_owned()) }
             }
 
             /// The number.
-            pub fn get(self) -> $number {
+            pub(crate) fn get(self) -> $number {
                 self.0
             }
         }
@@ -86,25 +86,25 @@ numbers! {
 
 impl Amount {
     /// The time that this number of seconds is.
-    pub fn seconds(self) -> Duration {
+    pub(crate) fn seconds(self) -> Duration {
         Duration::from_secs_f64(self.0)
     }
 
     /// Requests a second; 0 means no limit.
-    pub fn limit(self) -> Option<f64> {
+    pub(crate) fn limit(self) -> Option<f64> {
         Some(self.0).filter(|rate| *rate > 0.0)
     }
 }
 
 impl LimitSeconds {
     /// The time that this number of seconds is.
-    pub fn seconds(self) -> Duration {
+    pub(crate) fn seconds(self) -> Duration {
         Duration::from_secs_f64(self.get())
     }
 }
 
 /// Something that is written as text in the settings file.
-pub trait FromText: Sized {
+pub(crate) trait FromText: Sized {
     /// Reads it; the error is the rule.
     fn from_text(text: &str) -> Result<Self, String>;
     /// Writes it so that it is read as the same.
@@ -113,21 +113,21 @@ pub trait FromText: Sized {
 
 /// A value with the text that stands for it, so that `freshet config` prints what was written: `24h` stays `24h`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Written<T> {
+pub(crate) struct Written<T> {
     text: String,
     value: T,
 }
 
 impl<T: FromText> Written<T> {
     /// The value, with its usual text.
-    pub fn new(value: T) -> Self {
+    pub(crate) fn new(value: T) -> Self {
         Self { text: value.to_text(), value }
     }
 }
 
 impl<T> Written<T> {
     /// The value.
-    pub fn get(&self) -> &T {
+    pub(crate) fn get(&self) -> &T {
         &self.value
     }
 }
@@ -154,14 +154,14 @@ impl<'de, T: FromText> Deserialize<'de> for Written<T> {
 
 /// A span of time above 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimeSpan(pub Duration);
+pub(crate) struct TimeSpan(pub Duration);
 
 impl TimeSpan {
     /// One day.
-    pub const DAY: Self = Self(Duration::from_secs(86_400));
+    pub(crate) const DAY: Self = Self(Duration::from_secs(86_400));
 
     /// The span in days.
-    pub fn days(self) -> f64 {
+    pub(crate) fn days(self) -> f64 {
         self.0.as_secs_f64() / 86_400.0
     }
 }
@@ -184,7 +184,7 @@ impl FromText for TimeSpan {
 
 /// Hour and minute, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimeOfDay(pub u8, pub u8);
+pub(crate) struct TimeOfDay(pub u8, pub u8);
 
 impl FromText for TimeOfDay {
     fn from_text(text: &str) -> Result<Self, String> {
@@ -245,7 +245,7 @@ impl FromText for AddressRange {
 
 /// The aim of visits; it picks the policy if none is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Aim {
+pub(crate) struct Aim {
     name: &'static str,
     /// The policy that serves it.
     pub policy: &'static str,
@@ -272,11 +272,11 @@ impl FromText for Aim {
 /// Where site owners can reach the operator; blank means nowhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Contact(String);
+pub(crate) struct Contact(String);
 
 impl Contact {
     /// The address, unless it is blank.
-    pub fn get(&self) -> Option<&str> {
+    pub(crate) fn get(&self) -> Option<&str> {
         Some(self.0.as_str()).filter(|text| !text.trim().is_empty())
     }
 }
@@ -301,7 +301,7 @@ impl<'de> Deserialize<'de> for Contact {
 
 /// Hashes in a sketch: a number, or `all`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SketchSize(pub Option<usize>);
+pub(crate) struct SketchSize(pub Option<usize>);
 
 impl FromStr for SketchSize {
     type Err = String;
@@ -354,7 +354,7 @@ impl<'de> Deserialize<'de> for SketchSize {
 
 /// Special addresses that may be reached: one part of `--allow-private=RANGE,…`.
 #[derive(Clone, Debug, PartialEq)]
-pub enum PrivateRange {
+pub(crate) enum PrivateRange {
     /// Every address.
     Everything,
     /// None.
@@ -377,7 +377,7 @@ impl FromStr for PrivateRange {
 }
 
 /// `allow_private` in the file: `true`, `false` or a list of ranges.
-pub mod allow_private {
+pub(super) mod allow_private {
     use super::*;
 
     #[derive(Deserialize)]
@@ -388,7 +388,10 @@ pub mod allow_private {
     }
 
     /// Writes the switch, or the ranges as they were given.
-    pub fn serialize<S: Serializer>(ranges: &Option<Vec<PrivateRange>>, to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(
+        ranges: &Option<Vec<PrivateRange>>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
         match ranges.as_deref() {
             Some([PrivateRange::Everything]) => to.serialize_bool(true),
             None | Some([] | [PrivateRange::Nothing]) => to.serialize_bool(false),
@@ -401,7 +404,9 @@ pub mod allow_private {
     }
 
     /// Reads either form.
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<PrivateRange>>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Vec<PrivateRange>>, D::Error> {
         let form = AllowPrivateForm::deserialize(from).map_err(|_| {
             D::Error::custom("write `true`, `false` or a list of ranges such as `10.0.0.0/8`")
         })?;
@@ -418,7 +423,7 @@ pub mod allow_private {
 }
 
 /// The addresses that may be reached. `all` and `false` can't stand beside others.
-pub fn address_rules(ranges: &[PrivateRange]) -> Result<AddressRules, String> {
+pub(super) fn address_rules(ranges: &[PrivateRange]) -> Result<AddressRules, String> {
     match ranges {
         [] | [PrivateRange::Nothing] => Ok(AddressRules::public()),
         [PrivateRange::Everything] => Ok(AddressRules::everything()),
@@ -433,7 +438,7 @@ pub fn address_rules(ranges: &[PrivateRange]) -> Result<AddressRules, String> {
 }
 
 /// Reads `--scope`, and lists its values in the help.
-pub fn scope_parser() -> impl TypedValueParser<Value = ScopeKind> {
+pub(super) fn scope_parser() -> impl TypedValueParser<Value = ScopeKind> {
     let kind = |name, about| PossibleValue::new(name).help(about);
     PossibleValuesParser::new([
         kind("prefix", "The seed's folder on its host"),

@@ -13,7 +13,7 @@ const UNITS: [(&str, f64); 6] =
 const LONGEST_SECONDS: f64 = 1000.0 * 365.25 * 86_400.0;
 
 /// `500ms`, `10s`, `5m`, `1h`, `1d`, `2w`; `None` if it is not of this form.
-pub fn duration(text: &str) -> Option<Duration> {
+pub(crate) fn duration(text: &str) -> Option<Duration> {
     let (number, unit) =
         UNITS.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, *seconds)))?;
     let seconds = number.trim().parse::<f64>().ok()? * unit;
@@ -21,7 +21,7 @@ pub fn duration(text: &str) -> Option<Duration> {
 }
 
 /// A date, a date with a time (UTC unless it says otherwise), or how long ago. `flag` is named in the error.
-pub fn moment(flag: &str, text: &str, now: Timestamp) -> Result<Timestamp, Usage> {
+pub(crate) fn moment(flag: &str, text: &str, now: Timestamp) -> Result<Timestamp, Usage> {
     let ago = duration(text).map(|ago| now.millis().saturating_sub(ago.as_millis() as i64));
     let exact = || text.parse::<jiff::Timestamp>().ok().map(|at| at.as_millisecond());
     let civil = || {

@@ -50,6 +50,7 @@ impl State {
 }
 
 impl<'a> ByPolicy<'a> {
+    /// A replay of this policy over these pages.
     pub fn new(policy: Box<dyn Policy>, truth: &'a Truth, terms: ReplayTerms) -> Self {
         Self {
             learning: Learning::new(policy, truth, terms),

@@ -25,6 +25,7 @@ pub struct ComparePlan {
     pub policies: Vec<String>,
     /// Shares of the pages that a cycle visits.
     pub budgets: Vec<f64>,
+    /// Cycles after a page's first copy in which it is visited without having to compete.
     pub warm_up: u32,
     /// Moments of the truth from one cycle to the next.
     pub every: u32,
@@ -32,7 +33,9 @@ pub struct ComparePlan {
     pub folds: u32,
     /// Number of orders of the pages, which decide ties. The first is the order of the dataset.
     pub orders: u32,
+    /// Which of two pages with the same score is visited first.
     pub ties: Ties,
+    /// How far visits see pages move.
     pub measuring: Measuring,
     /// Replays that run at the same time.
     pub threads: usize,
@@ -46,10 +49,13 @@ pub const BOUND: &str = "bound";
 /// How one policy did with one budget.
 #[derive(Clone, Debug, Serialize)]
 pub struct CompareRow {
+    /// The policy's name.
     pub policy: String,
+    /// The share of the pages that a cycle visits.
     pub budget: f64,
     /// The plain mean over the groups.
     pub mean: MeanInterval,
+    /// The figures of each group.
     pub groups: BTreeMap<String, MeanInterval>,
     /// The cycles of the first order and fold, by group.
     #[serde(skip)]
@@ -59,9 +65,12 @@ pub struct CompareRow {
 /// Means over folds and orders, and the half-widths of their 95 % confidence intervals.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct MeanInterval {
+    /// The means.
     #[serde(flatten)]
     pub figures: Figures,
+    /// The half-widths.
     pub off: Figures,
+    /// Replays that the means are over.
     pub samples: usize,
 }
 

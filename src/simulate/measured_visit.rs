@@ -18,7 +18,7 @@ pub(crate) struct MeasuredVisit {
 
 impl MeasuredVisit {
     /// Measures a page at `cycle`, whose copy was taken at `last`. For a first copy both are the same.
-    pub fn of(
+    pub(crate) fn of(
         truth: &Truth,
         terms: &ReplayTerms,
         profiles: &mut Profiles,
@@ -35,7 +35,7 @@ impl MeasuredVisit {
     }
 
     /// Measures the version `found` against the one held, if there is one, and extends the profiles.
-    pub fn measured(
+    pub(crate) fn measured(
         profiles: &mut Profiles,
         found: BaseVersion,
         held: Option<VersionId>,
@@ -50,7 +50,7 @@ impl MeasuredVisit {
     }
 
     /// Adds the divergences to a lesson.
-    pub fn tell(&self, lesson: &mut Lesson) {
+    pub(crate) fn tell(&self, lesson: &mut Lesson) {
         lesson.divergence = Some(self.divergence);
         lesson.bases.clone_from(&self.bases);
     }

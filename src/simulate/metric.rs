@@ -36,7 +36,7 @@ pub struct CycleFigures {
 
 impl CycleFigures {
     /// Figures of which only the staleness is known: a bound on it.
-    pub fn of_staleness(staleness: f64) -> Self {
+    pub(crate) fn of_staleness(staleness: f64) -> Self {
         Self { pages: 1, staleness, ..Self::default() }
     }
 
@@ -51,7 +51,7 @@ impl CycleFigures {
 }
 
 /// The weight of a visit of that rank in the NDCG. The first has rank 0.
-pub fn discount(rank: usize) -> f64 {
+pub(crate) fn discount(rank: usize) -> f64 {
     1.0 / (rank as f64 + 2.0).ln()
 }
 
@@ -130,7 +130,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// Takes the first copy of a page.
-    pub fn first_copy(&mut self, page: u32, cycle: u32) {
+    pub(crate) fn first_copy(&mut self, page: u32, cycle: u32) {
         let text = self.truth.text(page, cycle);
         let at = page as usize;
         if let (Some(held), Some(live)) = (self.held.get_mut(at), self.live.get_mut(at)) {
@@ -171,7 +171,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// How many pages count.
-    pub fn counting(&self) -> usize {
+    pub(crate) fn counting(&self) -> usize {
         self.sums.pages
     }
 

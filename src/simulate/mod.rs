@@ -18,7 +18,7 @@ pub mod metric;
 pub mod oracle;
 pub mod synthetic;
 pub mod truth;
-pub mod visit_credit;
+pub(crate) mod visit_credit;
 
 use std::time::Duration;
 

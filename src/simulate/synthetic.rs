@@ -17,6 +17,7 @@ use crate::time::Timestamp;
 /// What synthetic pages are like.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spec {
+    /// Number of pages.
     pub pages: usize,
     /// Days, one cycle each.
     pub cycles: u32,
@@ -45,6 +46,7 @@ pub struct Spec {
     pub rest: f64,
     /// The mean number of days between two rests.
     pub spell: f64,
+    /// All draws follow from it.
     pub seed: u64,
 }
 

@@ -22,17 +22,22 @@ pub struct Truth {
     /// of any page comes back.
     words: Vec<u64>,
     distances: Distances,
+    /// The cycle at which each page first exists.
     pub born: Vec<u32>,
+    /// The importance of each page.
     pub weights: Vec<f64>,
     /// Which pages each page is like, by its address.
     pub kin: Vec<Kin>,
+    /// Cycles of the group.
     pub cycles: u32,
 }
 
 /// From this cycle on the page has this text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TruthStep {
+    /// The first cycle with this text.
     pub cycle: u32,
+    /// The number of the text; a text that comes back has its old number.
     pub text: u32,
 }
 
@@ -108,6 +113,7 @@ impl Truth {
         }
     }
 
+    /// Number of pages.
     pub fn pages(&self) -> usize {
         self.born.len()
     }
@@ -192,7 +198,7 @@ impl Truth {
     }
 
     /// Are fragments known?
-    pub fn has_fragments(&self) -> bool {
+    pub(crate) fn has_fragments(&self) -> bool {
         self.distances.texts.iter().any(|texts| !texts.is_empty())
     }
 }

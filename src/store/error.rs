@@ -4,10 +4,11 @@ use std::error::Error;
 use std::path::PathBuf;
 
 /// An error of the database driver, whichever it is.
-pub type DriverError = Box<dyn Error + Send + Sync>;
+pub(crate) type DriverError = Box<dyn Error + Send + Sync>;
 
 /// Each says what is wrong, where, and what to do.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say it")]
 pub enum StoreError {
     /// The file is something else.
     #[error("`{}` is not a database; name another file with --store, or move this one away", .0.display())]

@@ -25,7 +25,7 @@ impl dyn Store + '_ {
     }
 
     /// Pages of which something is held.
-    pub fn pages_held(&mut self) -> Result<u64> {
+    pub(crate) fn pages_held(&mut self) -> Result<u64> {
         let mut held = 0;
         self.each_page(&mut |page| held += u64::from(page.state.seen_at.is_some()))?;
         Ok(held)
@@ -103,7 +103,7 @@ impl dyn Store + '_ {
     }
 
     /// The log of each of these pages, in the order in which it was recorded.
-    pub fn logs(&mut self, pages: &[PageId]) -> Result<Vec<Vec<Observation>>> {
+    pub(crate) fn logs(&mut self, pages: &[PageId]) -> Result<Vec<Vec<Observation>>> {
         let mut rows = self.visits_of(pages)?;
         rows.sort_unstable_by_key(|row| (row.page, row.id));
         let mut rows = rows.iter().peekable();

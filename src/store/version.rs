@@ -31,7 +31,7 @@ pub fn pack(body: &[u8], text: &str) -> std::io::Result<Vec<u8>> {
 }
 
 /// Gives back body and text.
-pub fn unpack(packed: &[u8], body_bytes: usize, text_bytes: usize) -> Result<(Vec<u8>, String)> {
+pub(crate) fn unpack(packed: &[u8], body_bytes: usize, text_bytes: usize) -> Result<(Vec<u8>, String)> {
     let bad = |what: &str| StoreError::BadValue(format!("a stored version {what}"));
     let length = body_bytes.checked_add(text_bytes).ok_or_else(|| bad("has an impossible length"))?;
     let mut both = decompress(packed, length)?;
@@ -70,7 +70,7 @@ fn compress_parts(parts: [&[u8]; 2]) -> std::io::Result<Vec<u8>> {
 }
 
 /// Undoes [`compress`]; `most` is the longest that it may be.
-pub fn decompress(packed: &[u8], most: usize) -> Result<Vec<u8>> {
+pub(crate) fn decompress(packed: &[u8], most: usize) -> Result<Vec<u8>> {
     zstd::bulk::decompress(packed, most)
         .map_err(|error| StoreError::BadValue(format!("stored content does not unpack: {error}")))
 }

@@ -4,6 +4,7 @@
 //! To put another store under the suite, write a [`store::Place`] for it and add a line as the one below.
 
 // A test that fails says so by panicking.
+#![allow(unreachable_pub, reason = "a test binary has no callers: `pub` says what its files share")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice)]
 
 mod estimator;

@@ -111,7 +111,7 @@ impl DemoSpent {
 }
 
 impl Account {
-    pub fn of(ran: &Ran, place: &Place) -> Result<Account, StoreError> {
+    pub(super) fn of(ran: &Ran, place: &Place) -> Result<Account, StoreError> {
         let (since, now) = (ran.first_ended.seconds(), ran.ended.seconds());
         let mut left_alone = None;
         let mut contenders = Vec::new();

@@ -19,7 +19,7 @@ pub(super) struct Place {
 impl Place {
     /// In a new folder of its own, or where the user wants it. With more than one policy, the store of each has its
     /// name.
-    pub fn make(wanted: Option<&Path>, policies: &[String]) -> anyhow::Result<Place> {
+    pub(super) fn make(wanted: Option<&Path>, policies: &[String]) -> anyhow::Result<Place> {
         let folder = match wanted {
             Some(_) => None,
             None => {
@@ -46,12 +46,12 @@ impl Place {
         Ok(Place { stores, folder, kept: false })
     }
 
-    pub fn store(&self, policy: &str) -> &Path {
+    pub(super) fn store(&self, policy: &str) -> &Path {
         self.stores.iter().find(|(name, _)| name == policy).map_or(Path::new(""), |(_, path)| path)
     }
 
     /// Nothing is removed any more.
-    pub fn keep(mut self) {
+    pub(super) fn keep(mut self) {
         self.kept = true;
         if let Some(folder) = self.folder.take() {
             let _ = folder.keep();

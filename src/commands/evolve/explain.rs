@@ -38,7 +38,7 @@ struct TerminalLoss {
     off: f64,
 }
 
-pub fn explained(
+pub(super) fn explained(
     global: &Global,
     arguments: &EvolveArgs,
     path: &Path,

@@ -246,7 +246,7 @@ pub(super) mod tests {
     use tempfile::TempDir;
 
     /// A recording of two groups: three contents in one pack.
-    pub fn folder() -> TempDir {
+    pub(crate) fn folder() -> TempDir {
         let folder = TempDir::new().expect("a temporary folder");
         let contents = ["<p>old words here</p>", "<p>new words here</p>", "<p>caf\u{e9} else</p>"];
         let blobs = Connection::open(folder.path().join("blobs.sqlite")).expect("a database");

@@ -42,7 +42,7 @@ impl Function {
         [Self::Add, Self::Subtract, Self::Multiply, Self::Divide, Self::Log, Self::Power, Self::Exp];
 
     /// The number of its operands.
-    pub const fn operands(self) -> usize {
+    pub(crate) const fn operands(self) -> usize {
         if matches!(self, Self::Log | Self::Exp) { 1 } else { 2 }
     }
 
@@ -114,7 +114,7 @@ pub enum Symbol {
 
 impl Symbol {
     /// The number of parts that follow and belong to it.
-    pub const fn operands(self) -> usize {
+    pub(crate) const fn operands(self) -> usize {
         match self {
             Self::Call(function) => function.operands(),
             Self::Number(_) | Self::Fact(_) => 0,

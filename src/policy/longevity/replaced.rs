@@ -38,7 +38,7 @@ pub struct Replaced {
 
 /// One of the last visits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Recent {
+pub(crate) struct Recent {
     /// The divergence from the copy.
     pub found: f32,
     /// Days since the visit before.
@@ -49,7 +49,7 @@ pub struct Recent {
 
 impl Recent {
     /// The days that it added to [`Replaced::days`].
-    pub fn lived(&self) -> f64 {
+    pub(crate) fn lived(&self) -> f64 {
         f64::from(self.days) * f64::from(self.share) / LIVED_STEPS
     }
 }
@@ -79,7 +79,7 @@ const PRIOR_INTERVALS: f64 = 0.5;
 
 impl Replaced {
     /// How many visits are remembered one by one.
-    pub const RECENT: usize = 4;
+    pub(crate) const RECENT: usize = 4;
 
     /// Adds a visit that found this divergence after `days`. All numbers are rounded as they will be read back.
     ///
@@ -118,7 +118,7 @@ impl Replaced {
     }
 
     /// Notes the divergence from the oldest of the base versions.
-    pub fn compare_with_oldest(&mut self, bases: &[Apart]) {
+    pub(crate) fn compare_with_oldest(&mut self, bases: &[Apart]) {
         let is_sound = |apart: &&Apart| apart.age.days().is_finite() && !apart.divergence.is_nan();
         let oldest = bases.iter().filter(is_sound).max_by(|a, b| a.age.days().total_cmp(&b.age.days()));
         self.oldest = oldest.map_or((0.0, 0.0), |apart| {
@@ -127,7 +127,7 @@ impl Replaced {
     }
 
     /// The last visits, newest last.
-    pub fn recent(&self) -> &[Recent] {
+    pub(crate) fn recent(&self) -> &[Recent] {
         self.recent.get(..usize::from(self.visits)).unwrap_or(&[])
     }
 

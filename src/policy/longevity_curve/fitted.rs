@@ -9,7 +9,7 @@ use crate::varint::{push_float32, take_byte, take_float32};
 
 /// The divergences that visits measured from versions of each age, and the curve that fits them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fitted {
+pub(crate) struct Fitted {
     /// The measurements, in order of age.
     pub samples: Vec<Sample>,
     /// The curve that fits them.
@@ -19,7 +19,7 @@ pub struct Fitted {
 }
 
 /// The fewest measurements that show a curve.
-pub const POINTS_TO_SEE_A_CURVE: f64 = 3.0;
+pub(crate) const POINTS_TO_SEE_A_CURVE: f64 = 3.0;
 /// How many ages are kept of a page: as many as the paper's profiles have points.
 const MOST_AGES: usize = 12;
 
@@ -32,7 +32,7 @@ impl Default for Fitted {
 impl Fitted {
     /// Adds the measurements of a visit that came `days` after the one before. Without base versions the copy serves as one. If the
     /// page has begun or stopped to change, older measurements are dropped.
-    pub fn add(&mut self, lesson: &Lesson, days: f64) {
+    pub(crate) fn add(&mut self, lesson: &Lesson, days: f64) {
         let is_known = self.points() >= POINTS_TO_SEE_A_CURVE;
         if is_known && self.drift.observe(lesson.moved(), self.curve.divergence(days)).is_some() {
             self.samples.clear();
@@ -50,12 +50,12 @@ impl Fitted {
     }
 
     /// The number of measurements.
-    pub fn points(&self) -> f64 {
+    pub(crate) fn points(&self) -> f64 {
         self.samples.iter().map(|sample| sample.weight).sum()
     }
 
     /// Appends the bytes of the memory.
-    pub fn push_bytes(&self, bytes: &mut Vec<u8>) {
+    pub(crate) fn push_bytes(&self, bytes: &mut Vec<u8>) {
         let (height, rate, items) = match self.curve {
             Curve::Static => (0.0, 0.0, 0),
             Curve::Churn { height, rate } => (height, rate, 1),
@@ -71,7 +71,7 @@ impl Fitted {
     }
 
     /// Reads what [`Self::push_bytes`] wrote.
-    pub fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
+    pub(crate) fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
         let curve = take_curve(rest)?;
         let drift = Drift::take_bytes(rest)?;
         let samples = (0..take_byte(rest)?).map(|_| {

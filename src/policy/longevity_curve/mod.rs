@@ -9,7 +9,7 @@
 mod fitted;
 mod group_curves;
 
-pub use fitted::{Fitted, POINTS_TO_SEE_A_CURVE};
+pub(crate) use fitted::{Fitted, POINTS_TO_SEE_A_CURVE};
 
 use super::registry::{LongevitySettings, Made, PolicyRequest};
 use super::unseen::{self, Unseen};

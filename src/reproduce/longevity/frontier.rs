@@ -7,18 +7,18 @@ use super::by_threshold::SpentRequests;
 pub(super) struct CostFrontier(Vec<(f64, f64)>);
 
 impl CostFrontier {
-    pub fn of<'a>(spent: impl IntoIterator<Item = &'a SpentRequests>) -> Self {
+    pub(super) fn of<'a>(spent: impl IntoIterator<Item = &'a SpentRequests>) -> Self {
         Self::through(spent.into_iter().map(|spent| (spent.cost(), spent.staleness())))
     }
 
-    pub fn through(points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+    pub(super) fn through(points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let mut points: Vec<(f64, f64)> = points.into_iter().collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         Self(points)
     }
 
     /// The least cost of that staleness, interpolated between two thresholds. `None` if the staleness is never reached.
-    pub fn cost_of(&self, staleness: f64) -> Option<f64> {
+    pub(super) fn cost_of(&self, staleness: f64) -> Option<f64> {
         let pairs = self.0.windows(2).filter_map(|pair| match pair {
             [(cheap, high), (dear, low)] if *high >= staleness && *low <= staleness => {
                 let part = if high > low { (high - staleness) / (high - low) } else { 0.0 };
@@ -29,7 +29,7 @@ impl CostFrontier {
         pairs.reduce(f64::min)
     }
 
-    pub fn points(&self) -> &[(f64, f64)] {
+    pub(super) fn points(&self) -> &[(f64, f64)] {
         &self.0
     }
 }

@@ -62,7 +62,7 @@ mod reference {
         End,
     }
 
-    pub fn allows(groups: &[WrittenGroup], path: &str) -> bool {
+    pub(super) fn allows(groups: &[WrittenGroup], path: &str) -> bool {
         let ours = |agent: &&str| matches!(*agent, "freshet" | "FRESHET/2.1");
         let named = groups.iter().any(|(agents, _)| agents.iter().any(ours));
         let path = signs(path, false);

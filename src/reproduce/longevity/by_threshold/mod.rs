@@ -21,7 +21,7 @@ use watched_page::WatchedPage;
 
 /// How it is decided when a page is refreshed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Method {
+pub(crate) enum Method {
     /// All pages that ever change have one period: the threshold.
     Uniform,
     /// The period at which the utility of the page's true mean curve reaches the threshold.
@@ -44,7 +44,7 @@ pub enum Method {
 
 impl Method {
     /// Every method, those that learn last.
-    pub const fn all(measuring: Measuring) -> [Self; 9] {
+    pub(super) const fn all(measuring: Measuring) -> [Self; 9] {
         [
             Self::Uniform,
             Self::FragmentStatic,
@@ -59,7 +59,7 @@ impl Method {
     }
 
     /// The paper's name, or that of the live policy.
-    pub fn name(&self) -> &'static str {
+    pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Uniform => "Uniform",
             Self::FragmentStatic => "FS-S",
@@ -76,14 +76,14 @@ impl Method {
 
 /// A method at one threshold: divergence × days, or for [`Method::Uniform`] days.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ThresholdJob {
+pub(crate) struct ThresholdJob {
     pub method: Method,
     pub threshold: f64,
 }
 
 /// Settings of the methods that learn, and of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ThresholdSettings {
+pub(super) struct ThresholdSettings {
     /// l, in days: after n refreshes a page waits at most n·l (§4.2).
     pub learning_days: f64,
     /// ρ: a page waits at most ρ·T (§4.5). The paper's own methods only; CGM has no such bound.
@@ -112,7 +112,7 @@ impl ThresholdSettings {
 
 /// The cost of a span of time, and the staleness of the copy in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SpentRequests {
+pub(crate) struct SpentRequests {
     pub days: f64,
     pub refreshes: f64,
     /// ∫ divergence from the copy, and ∫ 1 while the copy has another text than the page.
@@ -122,17 +122,17 @@ pub struct SpentRequests {
 
 impl SpentRequests {
     /// Refreshes a day.
-    pub fn cost(&self) -> f64 {
+    pub(super) fn cost(&self) -> f64 {
         self.share(self.refreshes)
     }
 
     /// The mean divergence over time: eq. 2 of the paper, with the 1/(t₂ − t₁) that is missing in print.
-    pub fn staleness(&self) -> f64 {
+    pub(super) fn staleness(&self) -> f64 {
         self.share(self.fragment_area)
     }
 
     /// The share of time in which the copy had another text than the page.
-    pub fn holistic_staleness(&self) -> f64 {
+    pub(super) fn holistic_staleness(&self) -> f64 {
         self.share(self.holistic_area)
     }
 
@@ -157,7 +157,7 @@ impl SpentRequests {
 
 /// The outcome of a method at a threshold.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ThresholdOutcome {
+pub(crate) struct ThresholdOutcome {
     pub warm_up: SpentRequests,
     /// The time after the warm-up.
     pub steady: SpentRequests,
@@ -177,7 +177,7 @@ impl CopyDivergence {
 }
 
 /// Runs a method over one page.
-pub fn watch(page: &WatchedPage, job: ThresholdJob, settings: &ThresholdSettings) -> ThresholdOutcome {
+pub(super) fn watch(page: &WatchedPage, job: ThresholdJob, settings: &ThresholdSettings) -> ThresholdOutcome {
     let mut refresher = Refresher::new(page, job, settings);
     let mut outcome = ThresholdOutcome::default();
     let last = page.moments().saturating_sub(1);
@@ -210,7 +210,7 @@ pub fn watch(page: &WatchedPage, job: ThresholdJob, settings: &ThresholdSettings
 
 /// Runs all jobs over all pages, on `threads` threads. Gives the outcomes of each page in the order of the jobs, or `None` if
 /// `page` gives no page.
-pub fn sweep(
+pub(super) fn sweep(
     pages: usize,
     page: &(dyn Fn(usize) -> Option<WatchedPage> + Sync),
     jobs: &[ThresholdJob],
@@ -243,7 +243,7 @@ pub fn sweep(
 }
 
 /// The mean outcome of each job. All pages have the same weight, however long they were watched.
-pub fn mean<'a>(pages: impl IntoIterator<Item = &'a Vec<ThresholdOutcome>>) -> Vec<ThresholdOutcome> {
+pub(super) fn mean<'a>(pages: impl IntoIterator<Item = &'a Vec<ThresholdOutcome>>) -> Vec<ThresholdOutcome> {
     let mut means = Vec::new();
     for outcomes in pages {
         means.resize(outcomes.len(), ThresholdOutcome::default());

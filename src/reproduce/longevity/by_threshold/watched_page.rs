@@ -18,7 +18,7 @@ const BASES: usize = 64;
 
 /// One page of a recording, from its first moment on.
 #[derive(Debug)]
-pub struct WatchedPage {
+pub(crate) struct WatchedPage {
     truth: Truth,
     /// The text at each moment.
     texts: Vec<u32>,
@@ -32,7 +32,7 @@ impl WatchedPage {
     /// A page of a group, with `step_days` days between moments. `exact`: pages change at moments of the recording only; else
     /// divergence is interpolated between moments. `None` if there is no such page, or if it was watched at fewer than three
     /// moments.
-    pub fn of(group: &Group, page: u32, step_days: f64, exact: bool) -> Option<Self> {
+    pub(crate) fn of(group: &Group, page: u32, step_days: f64, exact: bool) -> Option<Self> {
         let born = group.pages.get(page as usize)?.born;
         let truth = Truth::of(group, &[page]);
         let texts: Vec<u32> = (born..group.cycles).map(|cycle| truth.text(0, cycle)).collect();
@@ -57,53 +57,53 @@ impl WatchedPage {
         eagerness(triples).unwrap_or(0.5)
     }
 
-    pub fn moments(&self) -> usize {
+    pub(crate) fn moments(&self) -> usize {
         self.texts.len()
     }
 
-    pub fn step_days(&self) -> f64 {
+    pub(crate) fn step_days(&self) -> f64 {
         self.step_days
     }
 
     /// Days from the first moment to this one.
-    pub fn days(&self, moment: usize) -> f64 {
+    pub(crate) fn days(&self, moment: usize) -> f64 {
         self.step_days * moment as f64
     }
 
-    pub fn at(&self, moment: usize) -> Timestamp {
+    pub(crate) fn at(&self, moment: usize) -> Timestamp {
         Timestamp::from_millis((self.days(moment) * 86_400_000.0).round() as i64)
     }
 
-    pub fn text(&self, moment: usize) -> u32 {
+    pub(crate) fn text(&self, moment: usize) -> u32 {
         self.texts.get(moment).copied().unwrap_or(0)
     }
 
     /// The version of this moment.
-    pub fn version(&self, moment: usize) -> BaseVersion {
+    pub(crate) fn version(&self, moment: usize) -> BaseVersion {
         BaseVersion { at: self.at(moment), version: VersionId(i64::from(self.text(moment))) }
     }
 
-    pub fn divergence(&self, one: u32, other: u32) -> f64 {
+    pub(crate) fn divergence(&self, one: u32, other: u32) -> f64 {
         self.truth.divergence(0, one, other)
     }
 
     /// The same, as a crawl measures it with sketches of `sketch` hashes.
-    pub fn measured(&self, one: u32, other: u32, sketch: Option<usize>) -> Divergence {
+    pub(crate) fn measured(&self, one: u32, other: u32, sketch: Option<usize>) -> Divergence {
         self.truth.measured(0, one, other, sketch)
     }
 
     /// The mean divergence between two moments with these divergences (appendix B).
-    pub fn between(&self, left: f64, right: f64) -> f64 {
+    pub(crate) fn between(&self, left: f64, right: f64) -> f64 {
         interpolated(self.eagerness, left, right)
     }
 
     /// Does it ever change?
-    pub fn changes(&self) -> bool {
+    pub(crate) fn changes(&self) -> bool {
         self.texts.windows(2).any(|pair| matches!(pair, [one, next] if one != next))
     }
 
     /// The most likely rate given all moments, in changes a day. `None` if it never changes.
-    pub fn rate(&self) -> Option<f64> {
+    pub(crate) fn rate(&self) -> Option<f64> {
         let mut seen = Intervals::keeping(KEPT_LENGTHS);
         for pair in self.texts.windows(2) {
             seen.add(self.step_days, Seen::from(pair.first() != pair.last()));
@@ -112,7 +112,7 @@ impl WatchedPage {
     }
 
     /// D*: the mean divergence of the page from its own earlier versions, by their age in moments.
-    pub fn mean_curve(&self) -> Vec<f64> {
+    pub(crate) fn mean_curve(&self) -> Vec<f64> {
         let moments = self.moments();
         let stride = moments.div_ceil(BASES);
         let (mut sums, mut counts) = (vec![0.0; moments], vec![0.0; moments]);
@@ -132,7 +132,7 @@ impl WatchedPage {
     }
 
     /// Days at which the utility of the mean curve reaches a threshold; `None` if it never does.
-    pub fn refresh_period(&self, threshold: f64) -> Option<f64> {
+    pub(crate) fn refresh_period(&self, threshold: f64) -> Option<f64> {
         let utilities = self.utilities.get_or_init(|| self.utilities());
         let after = utilities.iter().position(|utility| *utility >= threshold && *utility > 0.0)?;
         let before = after.checked_sub(1)?;
