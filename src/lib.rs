@@ -26,7 +26,7 @@ pub mod identity_hash;
 /// Numerical functions that several rooms need: the gamma function and its relatives, roots of functions.
 pub mod numeric;
 
-/// What a page is called: `PageUrl` (one spelling), its key, `Host` (the unit of politeness), kin.
+/// What a page is called: `PageUrl` (one spelling), its key, `Host` and its twins (the unit of politeness), kin.
 pub mod page;
 
 /// Requests → visits: robots.txt, politeness, limits.

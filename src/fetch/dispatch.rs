@@ -19,7 +19,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     pub(super) fn dispatch(&mut self) -> Option<Instant> {
         let now = Instant::now();
         while self.tasks.len() < self.settings.concurrency.max(1) {
-            let Reverse((at, host)) = *self.turns.peek()?;
+            let Reverse((at, _, host)) = *self.turns.peek()?;
             if self.hosts[host].turn != Some(at) {
                 self.turns.pop();
                 continue;
@@ -40,11 +40,10 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     }
 
     pub(super) fn serve(&mut self, at: usize, now: Instant) {
-        let host = &self.hosts[at];
-        if host.in_flight >= self.settings.politeness.per_host || host.pace.next_allowed() > now {
+        if !self.has_place(at) || self.hosts[at].pace.next_allowed() > now {
             return self.schedule(at);
         }
-        let address = match &host.address {
+        let address = match &self.hosts[at].address {
             HostAddress::Known(address) => *address,
             HostAddress::Unknown => return self.resolve(at),
         };
@@ -115,7 +114,8 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         }
         self.granted = false;
         self.hosts[at].granted = false;
-        self.hosts[at].pace.started(now, per_host);
+        self.hosts[at].last_sent = self.traffic.requests;
+        self.each_with_twins(at, |host| host.pace.started(now, per_host));
         tracing::debug!(url = %task.url, attempt = task.attempt, "get");
         if self.left == Some(0) {
             // That was the last request of the budget: what is queued is put off now.
@@ -123,7 +123,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         }
         self.spawn(at, task);
         if per_host > 1 {
-            self.schedule(at);
+            self.schedule_with_twins(at);
         }
     }
 
@@ -167,18 +167,17 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
 
     /// Gives the host its next turn, if it has something to do and a place free.
     pub(super) fn schedule(&mut self, at: usize) {
-        let host = &self.hosts[at];
-        if host.turn.is_some() || host.in_flight >= self.settings.politeness.per_host {
+        if self.hosts[at].turn.is_some() || !self.has_place(at) {
             return;
         }
-        if let Some(moment) = host.next_turn() {
+        if let Some(moment) = self.hosts[at].next_turn() {
             self.give_turn(at, moment);
         }
     }
 
     pub(super) fn give_turn(&mut self, at: usize, moment: Instant) {
         self.hosts[at].turn = Some(moment);
-        self.turns.push(Reverse((moment, at)));
+        self.turns.push(Reverse((moment, self.hosts[at].last_sent, at)));
     }
 
     pub(super) fn enqueue(&mut self, at: usize, task: Task) {
@@ -191,7 +190,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         self.queued += 1;
         // An earlier task may be due before the turn that is set.
         if let Some(moment) = self.hosts[at].next_turn()
-            && self.hosts[at].in_flight < self.settings.politeness.per_host
+            && self.has_place(at)
             && self.hosts[at].turn.is_none_or(|turn| turn > moment)
         {
             self.give_turn(at, moment);

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::host::{HostAddress, RobotsState};
-use super::politeness::HostVerdict;
+use super::politeness::{HostVerdict, Sign};
 use super::robots::Robots;
 use super::task::{self, EndedTask, Task, TaskEnd, TaskKind};
 use super::visit::{Answer, HostReport, Outcome, RobotsRecord, Visit, Waiting};
@@ -47,7 +47,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         let end = match end {
             TaskEnd::Unsent(task) => {
                 self.unsent(at, task, now);
-                return self.schedule(at);
+                return self.schedule_with_twins(at);
             }
             end => {
                 self.hosts[at].unsent = 0;
@@ -57,16 +57,17 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         let verdict = match &end {
             // A look-up that went well is no request: the host owes no pause for it.
             TaskEnd::Resolved(Ok(_) | Err(NoAnswer::Refused(_))) => HostVerdict::GoOn,
-            _ => self.hosts[at].pace.ended(
-                now,
-                took,
-                sign,
-                first_try,
-                &self.settings.politeness,
-                &mut self.random,
-            ),
+            _ => {
+                self.each_with_twins(at, |host| host.pace.pause(now, took));
+                let politeness = &self.settings.politeness;
+                self.hosts[at].pace.ended(now, took, sign, first_try, politeness, &mut self.random)
+            }
         };
         self.heed(at, verdict);
+        // That no server listens on one port says nothing of the other.
+        if verdict != HostVerdict::GoOn && sign != Sign::Unreachable {
+            self.tell_twins(at);
+        }
         match end {
             TaskEnd::Visited(digested) => self.events.push_back(FetchEvent::Visited(digested)),
             TaskEnd::Again { visit, attempt } => self.again(at, *visit, attempt, now),
@@ -76,7 +77,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             TaskEnd::Resolved(resolved) => self.resolved(at, resolved),
             TaskEnd::Unsent(_) => {}
         }
-        self.schedule(at);
+        self.schedule_with_twins(at);
     }
 
     /// Nothing left this machine because there was no file descriptor: this is not a request, and says nothing of the
@@ -253,6 +254,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         let sitemaps = robots.sitemaps().to_vec();
         let name = host.host.clone();
         host.robots = RobotsState::Known { robots, until };
+        self.pace_twins(of);
         if let Some(delay) = too_slow {
             tracing::warn!(
                 host = %name,
@@ -261,6 +263,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
                 self.settings.politeness.max_crawl_delay.as_secs_f64()
             );
             self.heed(of, HostVerdict::Rest(self.settings.robots_age, Waiting::CrawlDelay));
+            self.tell_twins(of);
         } else {
             self.events.push_back(FetchEvent::Robots { host: name, sitemaps });
         }

@@ -15,9 +15,13 @@ use crate::time::Timestamp;
 
 pub(super) struct HostQueue {
     pub host: Host,
+    /// Places of the other origins of its server, as far as they are known: they share its pace and its waits.
+    pub twins: Vec<usize>,
     pub pace: Pace,
     pub queue: VecDeque<Task>,
     pub in_flight: u32,
+    /// The number of the last request that was sent to it: of two twins, the one that waited longer goes first.
+    pub last_sent: u64,
     /// Requests that may still be sent to it, by its site's budget.
     pub left: Option<u64>,
     pub address: HostAddress,
@@ -55,9 +59,11 @@ impl HostQueue {
     pub(super) fn new(host: Host, pace: Pace, left: Option<u64>) -> Self {
         Self {
             host,
+            twins: Vec::new(),
             pace,
             queue: VecDeque::new(),
             in_flight: 0,
+            last_sent: 0,
             left,
             address: HostAddress::Unknown,
             granted: false,

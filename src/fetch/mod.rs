@@ -2,7 +2,7 @@
 //!
 //! Each host has a queue; a heap of turns says which host may be asked next and when. A host is asked for its
 //! robots.txt before anything else, has at most [`Politeness::per_host`] requests in flight, and gets its pause
-//! after each. Whatever is asked of the web goes through here, redirect hops and robots.txt included, so the
+//! after each. Twins, the origins `http` and `https` of one name, are one host in all of this but robots.txt. Whatever is asked of the web goes through here, redirect hops and robots.txt included, so the
 //! promise has one place to be kept. The fetcher knows neither plans nor the store: the caller submits
 //! [`Request`]s and takes [`FetchEvent`]s.
 
@@ -15,6 +15,7 @@ pub mod politeness;
 pub mod robots;
 pub mod scripted;
 mod task;
+mod twins;
 pub mod visit;
 pub mod web;
 
@@ -120,7 +121,8 @@ pub(crate) struct Fetcher<W, T> {
     hosts: Vec<HostQueue>,
     index: HashMap<Host, usize>,
     /// Hosts by the moment they may next be asked. An entry counts only if its host still has that turn.
-    turns: BinaryHeap<Reverse<(Instant, usize)>>,
+    /// Of hosts with the same moment, the one that was asked longer ago comes first.
+    turns: BinaryHeap<Reverse<(Instant, u64, usize)>>,
     tasks: JoinSet<EndedTask<T>>,
     events: VecDeque<FetchEvent<T>>,
     everyone: Option<DefaultDirectRateLimiter>,
@@ -204,6 +206,8 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             }
             Some(_) => {}
         }
+        self.pace_twins(at);
+        self.tell_twins(at);
     }
 
     /// Puts a request into its host's queue. It comes back as [`FetchEvent::Visited`] or [`FetchEvent::Deferred`], always.
@@ -263,9 +267,9 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         HostPlace(self.host_index(host))
     }
 
-    /// Requests waiting on this host.
+    /// Requests waiting on this host, those of its twins included: they wait for the same turns.
     pub(crate) fn queued_on(&self, host: HostPlace) -> usize {
-        self.hosts[host.0].queue.len()
+        self.with_twins(host.0).map(|at| self.hosts[at].queue.len()).sum()
     }
 
     /// The pause now kept with this host.
@@ -315,8 +319,10 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         let pace = Pace::new(self.site_delay(host), Instant::now());
         let budget = self.site(host).and_then(|site| site.budget);
         self.hosts.push(HostQueue::new(host.clone(), pace, budget));
-        self.index.insert(host.clone(), self.hosts.len() - 1);
-        self.hosts.len() - 1
+        let at = self.hosts.len() - 1;
+        self.index.insert(host.clone(), at);
+        self.find_twins(at);
+        at
     }
 
     fn site(&self, host: &Host) -> Option<&SitePace> {

@@ -156,7 +156,7 @@ impl Pace {
         self.next_allowed = self.next_allowed.max(not_before);
     }
 
-    /// Robots.txt asked for this pause: kept if it is longer than ours, from the request that brought it on.
+    /// A robots.txt of the server asked for this pause: kept if it is longer than ours, from the request that brought it on.
     pub(crate) fn ask_delay(&mut self, crawl_delay: Duration) {
         self.delay = self.delay.max(crawl_delay);
         if let Some(ended) = self.last_end {
@@ -167,6 +167,28 @@ impl Pace {
     /// A request starts now and others may run beside it: the next may start a share of the delay later.
     pub(crate) fn started(&mut self, now: Instant, per_host: u32) {
         self.next_allowed = self.next_allowed.max(now + self.delay / per_host.max(1));
+    }
+
+    /// Requests of this pace and of a twin's go to one server: the longer delay holds, from the end of the last request.
+    pub(crate) fn join(&mut self, twin: &Pace) {
+        self.last_end = self.last_end.max(twin.last_end);
+        self.ask_delay(twin.delay);
+    }
+
+    /// A request to the server, ours or a twin's, ended at `now` after `took`: the next waits for the delay, or as long as the
+    /// answer took.
+    pub(crate) fn pause(&mut self, now: Instant, took: Duration) {
+        // A delay of zero is the operator's word that the host needs no pause.
+        let pause =
+            if self.delay.is_zero() { self.delay } else { self.delay.max(took.min(MAX_ADAPTIVE_DELAY)) };
+        self.hold(now + pause);
+        self.last_end = Some(now);
+    }
+
+    /// The server asked for time: nothing is sent before that moment.
+    pub(crate) fn wait_until(&mut self, until: Instant) {
+        self.hold(until);
+        self.waits_until = self.waits_until.max(Some(until));
     }
 
     /// A request ended at `now` after `took`. `first_try` is false when the page had failed before: that it fails
@@ -180,11 +202,7 @@ impl Pace {
         politeness: &Politeness,
         random: &mut impl rand::Rng,
     ) -> HostVerdict {
-        // A delay of zero is the operator's word that the host needs no pause.
-        let pause =
-            if self.delay.is_zero() { self.delay } else { self.delay.max(took.min(MAX_ADAPTIVE_DELAY)) };
-        self.next_allowed = self.next_allowed.max(now + pause);
-        self.last_end = Some(now);
+        self.pause(now, took);
         let verdict = match sign {
             Sign::Well => {
                 // A request beside it may have brought a wait that is not over: then the host is not well yet.
@@ -226,14 +244,12 @@ impl Pace {
             }
         };
         if let HostVerdict::Wait(span, _) | HostVerdict::Rest(span, _) = verdict {
-            let until = now + span.min(IMPLAUSIBLE_RETRY_AFTER);
-            self.next_allowed = self.next_allowed.max(until);
-            self.waits_until = Some(until);
+            self.wait_until(now + span.min(IMPLAUSIBLE_RETRY_AFTER));
         }
         verdict
     }
 
-    /// Nothing is sent before that moment, for a reason on our side.
+    /// Nothing is sent before that moment.
     pub(crate) fn hold(&mut self, until: Instant) {
         self.next_allowed = self.next_allowed.max(until);
     }

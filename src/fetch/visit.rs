@@ -348,6 +348,12 @@ impl Waiting {
         (Waiting::Stopped, "stopped"),
     ];
 
+    /// Does the reason hold for the server, by whichever scheme it is asked? That no server listens on a port, or that an
+    /// origin's robots.txt can't be had, says nothing of the other scheme.
+    pub(crate) fn is_of_server(self) -> bool {
+        matches!(self, Waiting::RetryAfter | Waiting::BackOff | Waiting::Failing | Waiting::CrawlDelay)
+    }
+
     /// The name that is stored and printed.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(reason, _)| *reason == self).map_or("unknown", |(_, name)| name)

@@ -1,4 +1,4 @@
-//! Host: name and port, the unit of politeness.
+//! Host: scheme, name and port, which have one robots.txt (RFC 9309 §2.3); and its twins, which share its pace.
 //!
 //! In comes a URL; out goes its scheme, name and port as one value that is cheap to clone, compare and hash. What must
 //! stay true: two URLs that reach the same server by the same door have equal hosts, so user info, letter case, a
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use url::{ParseError, Position, Url};
 
-/// Scheme, name and port: the unit of politeness. Prints as `https://example.org` or `http://127.0.0.1:8080`: a
+/// Scheme, name and port: the unit of robots.txt. The unit of politeness is a host with its [twins](Host::twins). Prints as `https://example.org` or `http://127.0.0.1:8080`: a
 /// default port is hidden, an IPv6 address is in brackets.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Host {
@@ -85,6 +85,18 @@ impl Host {
     /// name (`localhost`) and a public suffix are their own.
     pub fn domain(&self) -> &str {
         registrable(self.name())
+    }
+
+    /// The other origins of the same server: the same name, and the same port by the other scheme. Ports 80 and 443 are one
+    /// here, because a site that links to itself by both schemes is one site on one machine.
+    pub(crate) fn twins(&self) -> impl Iterator<Item = Host> {
+        let ports = if matches!(self.port, 80 | 443) { vec![80, 443] } else { vec![self.port] };
+        let start = if self.https { "https://".len() } else { "http://".len() };
+        let name = self.origin.get(start..self.name_end).unwrap_or_default();
+        let origins = ports.into_iter().flat_map(|port| ["http", "https"].map(|scheme| (scheme, port)));
+        origins
+            .filter_map(move |(scheme, port)| Host::parse(&format!("{scheme}://{name}:{port}")))
+            .filter(move |twin| twin != self)
     }
 
     /// A URL on this host. `path` may carry a query; whatever it says, the URL stays on this host.
@@ -162,6 +174,25 @@ mod tests {
         assert_eq!(host("http://localhost:3000/").domain(), "localhost");
         assert_eq!(host("https://github.io/").domain(), "github.io");
         assert_eq!(host("https://someone.github.io/").domain(), "someone.github.io");
+    }
+
+    #[test]
+    fn both_schemes_of_a_name_are_twins() {
+        for (url, others) in [
+            (
+                "https://example.org/",
+                &["http://example.org", "https://example.org:80", "http://example.org:443"][..],
+            ),
+            (
+                "http://example.org:443/",
+                &["http://example.org", "https://example.org:80", "https://example.org"],
+            ),
+            ("http://127.0.0.1:8080/", &["https://127.0.0.1:8080"]),
+            ("https://[::1]:8443/", &["http://[::1]:8443"]),
+        ] {
+            let twins: Vec<String> = host(url).twins().map(|twin| twin.to_string()).collect();
+            assert_eq!(twins, others, "{url}");
+        }
     }
 
     #[test]

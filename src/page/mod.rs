@@ -1,7 +1,7 @@
 //! The names of pages.
 //!
 //! In comes text that claims to be an address; out goes a [`PageUrl`], one spelling a page, with a fingerprint that is
-//! the same for every spelling of it, and a [`Host`], whom we owe politeness. What must stay true: the fingerprint of
+//! the same for every spelling of it, and a [`Host`], which has a robots.txt. What must stay true: the fingerprint of
 //! a page never changes from one release to the next, because stores are keyed by it.
 //!
 //! The identifiers here are the store's: numbers it gives out, which mean nothing outside it.
