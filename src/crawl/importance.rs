@@ -120,10 +120,10 @@ pub(super) fn inlinks(graph: &LinkGraph) -> Vec<f64> {
 
 /// Probability that a reader follows a link instead of going to any page (Brin & Page 1998, §2.1.1).
 const DAMPING: f64 = 0.85;
-/// A round that moves the weights by less than this, in the mean, is the last.
+/// A round that moves the weights by less than this on average is the last.
 const STEADY: f64 = 1e-9;
 /// The distance to where the weights come to rest shrinks by [`DAMPING`] a round, so that after these it is below
-/// 10⁻⁶ in the mean, whatever the links.
+/// 10⁻⁶ on average, whatever the links.
 const MOST_ROUNDS: usize = 100;
 
 /// PageRank: a page is as important as the pages that link to it, each of which shares its importance among the

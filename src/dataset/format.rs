@@ -120,7 +120,7 @@ pub static FORMATS: &[Format] = &[
     Format {
         name: "observations",
         alias: None,
-        about: "Every visit, as CSV, JSON lines or Parquet; export goes by the ending of the file (.csv, .jsonl, .parquet)",
+        about: "Every visit, as CSV, JSON lines or Parquet; export chooses by the ending of the file (.csv, .jsonl, .parquet)",
         endings: &[],
         write: Write::ByEnding(&["observations-csv", "observations-jsonl", "observations-parquet"]),
         read: Read::Sniffed(observations::sniff),

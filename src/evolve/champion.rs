@@ -133,7 +133,7 @@ impl Champion {
     /// The text of the file.
     pub fn text(&self) -> Result<String, toml::ser::Error> {
         let head = "# A score function that `freshet evolve` bred: pages with the highest value are visited first.\n\
-                    # Run it with `--policy evolved:FILE`; `freshet evolve --explain FILE` says what it goes by.\n\n";
+                    # Run it with `--policy evolved:FILE`; `freshet evolve --explain FILE` says which facts it uses.\n\n";
         Ok(head.to_owned() + &toml::to_string_pretty(self)?)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The order is that of the HTML Standard (13.2.3.2) with one addition for pages that say nothing: byte order mark,
 //! `charset` of the Content-Type header, `<meta>` (or XML declaration) in the first 1024 bytes, in a page a later
-//! `<meta>`, UTF-8 if the bytes are that, a guess. A label that nobody knows is as if it were absent. What must stay true: the same bytes
+//! `<meta>`, UTF-8 if the bytes are that, a guess. An unknown label counts as absent. What must stay true: the same bytes
 //! and header always give the same text, and bytes that are wrong in the charset become U+FFFD, never an error.
 
 use std::borrow::Cow;

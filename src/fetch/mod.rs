@@ -352,7 +352,7 @@ fn duration_since(now: Timestamp, earlier: Timestamp) -> Duration {
     Duration::from_secs_f64(now.since(earlier).seconds())
 }
 
-/// So many a second, evenly, without a burst: a crawl has no reason to be impatient.
+/// A number of requests a second, evenly spread and without bursts.
 fn quota(per_second: f64) -> Option<Quota> {
     let period = (per_second.is_finite() && per_second > 0.0).then(|| 1.0 / per_second)?;
     let period = Duration::try_from_secs_f64(period).ok()?;

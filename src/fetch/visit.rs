@@ -263,7 +263,7 @@ impl Outcome {
         Outcome::Refused(Refused::Address),
     ];
 
-    /// The kind of outcome that it is counted as. Everything that counts outcomes goes by this.
+    /// The kind of outcome that it is counted as. Everything that counts outcomes uses it.
     pub fn class(&self) -> OutcomeClass {
         match self {
             Outcome::Fetched | Outcome::NotModified => OutcomeClass::Fetched,

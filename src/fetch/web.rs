@@ -34,6 +34,6 @@ pub trait Web: Send + Sync + 'static {
     /// The answer to one GET.
     fn answer(&self, ask: Ask) -> impl Future<Output = Result<Answer, NoAnswer>> + Send;
 
-    /// The address that answers for a URL's host: what the limit per address goes by.
+    /// The address that answers for a URL's host. The limit per address counts by it.
     fn resolve(&self, url: &Url) -> impl Future<Output = Result<IpAddr, NoAnswer>> + Send;
 }

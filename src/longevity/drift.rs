@@ -109,7 +109,7 @@ mod tests {
     enum Page {
         /// Near a mean, with a deviation.
         Noisy(f64, f64),
-        /// At a height, at one visit in so many; else 0.
+        /// This height at every n-th visit, else 0.
         Whole(f64, f64),
     }
 

@@ -8,7 +8,7 @@ use crate::change::divergence::Divergence;
 /// What a page's log amounts to, and what its visits taught, in their order.
 ///
 /// `log` holds all of its observations in the order in which they were recorded. `hashes` gives those of a version that
-/// the log names; `divergence` measures the first version from the second. What was learnt goes by the divergences that
+/// the log names; `divergence` measures the first version from the second. What was learnt uses the divergences that
 /// were measured then and are in the log, whatever is measured now.
 pub fn refold<E>(
     log: &[Observation],

@@ -1,4 +1,4 @@
-//! Rand: any page is as good as any other, drawn again each cycle.
+//! Rand: every page has the same chance, drawn again each cycle.
 
 use super::registry::{Made, PolicyRequest};
 use super::{Draw, Fact, LooksAt, PageState, Policy, Reason, Score, Survey};

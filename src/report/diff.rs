@@ -50,7 +50,7 @@ pub fn plain(diff: &TextDiff, width: usize, context: usize) -> String {
 /// The marks before and after a changed stretch.
 struct Ink(&'static str, &'static str);
 
-/// How each part is told from the others.
+/// How the parts are marked.
 struct Inks {
     removed: Ink,
     added: Ink,

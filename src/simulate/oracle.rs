@@ -67,7 +67,7 @@ pub struct ByOracle<'a> {
     /// For each page: its last visit.
     last: Vec<u32>,
     competing: Vec<u32>,
-    /// For each page, if the oracle goes by curves: its utility by cycles since the last visit.
+    /// For each page, if the oracle uses curves: its utility by cycles since the last visit.
     curves: Vec<Vec<f32>>,
     plans: Vec<PagePlan>,
 }

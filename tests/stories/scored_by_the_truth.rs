@@ -187,7 +187,7 @@ fn what_is_no_truth_is_told_so() {
     fails(&freshet, &site.url("/"), 1, "tells no truth: missing field");
     let gone = web.seeds[0].clone();
     web.stop();
-    fails(&freshet, &gone, 1, "nobody answers at");
+    fails(&freshet, &gone, 1, "nothing answers at");
     fails(&freshet, "127.0.1.1:8000", 2, "is no address of a web");
     fails(&freshet, "https://127.0.1.1:8000/", 2, "must begin with http://");
     let ran = freshet.run(&["score"]);

@@ -38,8 +38,8 @@ pub enum TruthError {
         "`{url}` is no address of a web: {why}; write it as `freshet web` prints it, http://127.0.1.1:8000/"
     )]
     Url { url: String, why: String },
-    #[error("nobody answers at `{url}`; is `freshet web` running there?")]
-    Nobody { url: String, source: reqwest::Error },
+    #[error("nothing answers at `{url}`; is `freshet web` running there?")]
+    NoAnswer { url: String, source: reqwest::Error },
     #[error("`{url}` tells no truth: {why}; is it a `freshet web`?")]
     NoTruth { url: String, why: String },
     #[error(
@@ -165,13 +165,13 @@ impl TruthClient {
 
     async fn ask<T: DeserializeOwned>(&self, url: &Url) -> Result<T, TruthError> {
         let no_truth = |why: String| TruthError::NoTruth { url: url.to_string(), why };
-        let nobody = |source| TruthError::Nobody { url: url.to_string(), source };
-        let mut answer = self.client.get(url.clone()).send().await.map_err(nobody)?;
+        let no_answer = |source| TruthError::NoAnswer { url: url.to_string(), source };
+        let mut answer = self.client.get(url.clone()).send().await.map_err(no_answer)?;
         if answer.status() != reqwest::StatusCode::OK {
             return Err(no_truth(format!("it answers {}", answer.status())));
         }
         let mut body = Vec::new();
-        while let Some(piece) = answer.chunk().await.map_err(nobody)? {
+        while let Some(piece) = answer.chunk().await.map_err(no_answer)? {
             if body.len() + piece.len() > MOST_BYTES {
                 return Err(no_truth(format!("it says more than {MOST_BYTES} bytes")));
             }

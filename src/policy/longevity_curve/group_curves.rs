@@ -139,14 +139,14 @@ mod tests {
         let curves = gathered();
         // Its name, wherever it lies: two pages with two points each are enough.
         assert!(close(rate(&curves, &page(1, 0, 7, 50)), 2.0, 1e-3));
-        // Its folder, if nobody knows the name.
+        // Its folder, if the name is unknown.
         assert!(close(rate(&curves, &page(1, 1, 99, 50)), 0.5, 1e-3));
-        // Its host, if nobody knows the folder: all that was seen there, so slower than the name and faster than the folder.
+        // Its host, if the folder is unknown: all that was seen there, so slower than the name and faster than the folder.
         let host = rate(&curves, &page(1, 9, 99, 99));
         assert!(host > 0.5 && host < 2.0, "{host}");
-        // Its depth, if nobody knows the host: that of the many pages of host 2, but for a few of host 1.
+        // Its depth, if the host is unknown: that of the many pages of host 2, but for a few of host 1.
         assert!(close(rate(&curves, &page(3, 1, 99, 99)), 0.1, 0.01));
-        // And all pages, if nobody has been so deep.
+        // And all pages, if no page was seen at that depth.
         assert!(close(rate(&curves, &page(3, 9, 99, 99)), 0.1, 0.01));
     }
 

@@ -123,7 +123,7 @@ mod tests {
 
     const DAY: i64 = 86_400;
 
-    /// A page that was visited on day 0, and of which this was seen after so many days.
+    /// A page that was visited on day 0, with the divergence seen after each number of days.
     fn page(host: i64, name: u32, seen: &[(f64, f64)]) -> PageState {
         let start = Timestamp::from_seconds(0);
         let mut page = PageState::found(PageId(1), HostId(host), 1, 1.0, start);
@@ -156,7 +156,7 @@ mod tests {
             pages: &mut |look| pages.iter().for_each(|page| look(page, 1)),
         });
         assert!(close(expected(&policy, &newcomer), 0.875, 1e-3), "{}", expected(&policy, &newcomer));
-        // By its third point it goes by itself.
+        // From its third point on, the page has a curve of its own.
         let grown = page(1, 11, &[(1.0, 0.0), (2.0, 0.0), (4.0, 0.0)]);
         assert_eq!(expected(&policy, &grown), 0.0);
     }

@@ -1,4 +1,4 @@
-//! Expt. 1: five estimators on one page, as time goes by.
+//! Expt. 1: five estimators on one page, over time.
 
 use rand::Rng;
 
@@ -35,7 +35,7 @@ impl Gaps {
     }
 }
 
-/// Expt. 1: the estimates of one page, as time goes by.
+/// Expt. 1: the estimates of one page, over time.
 pub(super) fn one_page(effort: Effort) -> Experiment {
     let mut table = Numbers::new([
         "estimator",

@@ -103,7 +103,7 @@ fn made_up(effort: Effort) -> Spec {
     }
 }
 
-/// Made-up pages are refreshed once in so many days at most, as those of the paper.
+/// The shortest time between two refreshes of a made-up page, in days, as in the paper.
 const DAYS_APART: u32 = 2;
 /// With fewer runs pages are watched for two months only, at one moment a day.
 const FEW_RUNS: u32 = 100;

@@ -79,7 +79,7 @@ impl Refresher {
         }
     }
 
-    /// Time passes, with the page that far from its copy in the mean.
+    /// Time passes; the page is that far from its copy on average.
     pub(super) fn passed(&mut self, days: f64, apart: CopyDivergence) {
         if let Self::Realised { holistic, since, .. } = self {
             since.pass(days, apart.by(*holistic));

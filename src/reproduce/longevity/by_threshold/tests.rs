@@ -48,7 +48,7 @@ fn what_was_done_since_the_last_refresh_decides() {
     // Every two days: on 2, 4 and 6. The copy of day 2 is stale on day 3.
     let even = run(Method::Uniform, 2.0);
     assert_eq!((even.refreshes, even.staleness()), (3.0, 0.5 / 8.0));
-    // A period of a day and a half is kept in the mean: on 2, 3, 5 and 6.
+    // A period of a day and a half is kept on average: on 2, 3, 5 and 6.
     assert_eq!(run(Method::Uniform, 1.5).refreshes, 4.0);
     // Where one can come every third day only, on 3 and 6.
     let third = ThresholdSettings { every: 3, ..NO_WARM_UP };
