@@ -98,9 +98,9 @@ impl Learner {
         if self.groups.is_empty() {
             return version;
         }
-        let group =
-            |(key, estimator): (&i64, &Box<dyn Estimator>)| format!("{key} {}\n", estimator.memory_version());
-        let groups: String = self.groups.iter().map(group).collect();
+        let groups =
+            self.groups.iter().map(|(key, estimator)| format!("{key} {}\n", estimator.memory_version()));
+        let groups: String = groups.collect();
         format!("{version} by {} {:016x}", self.by.name(), xxh3_64(groups.as_bytes()))
     }
 

@@ -39,7 +39,8 @@ impl EstimatorState {
             5 => Memory::Count { events: float()?, days: float()? },
             // Earlier versions kept two numbers of an interval rule here. A store's memories of that version are made again.
             6 => {
-                (float()?, float()?);
+                float()?;
+                float()?;
                 Memory::Nothing
             }
             _ => return None,

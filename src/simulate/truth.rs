@@ -215,8 +215,11 @@ struct Distances {
     /// The fragments of each page's texts, if they are known.
     texts: Vec<Vec<Arc<[u64]>>>,
     /// By page, text and text. There are several maps, so that threads that ask at the same time seldom wait.
-    known: [Mutex<HashMap<(u32, u32, u32), f32>>; SHARDS],
+    known: [Mutex<KnownDistances>; SHARDS],
 }
+
+/// Divergences by page, text and text.
+type KnownDistances = HashMap<(u32, u32, u32), f32>;
 
 const SHARDS: usize = 32;
 /// A map that is full is emptied, to bound the memory.

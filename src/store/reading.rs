@@ -96,7 +96,7 @@ impl dyn Store + '_ {
             // By its last answer: a visit that failed says nothing of where a page lives.
             let answers = ["moved", "redirected", "fetched", "not-modified"];
             let own = visits.iter().filter(|visit| visit.page == spelling.page);
-            let last = own.filter(|visit| answers.contains(&visit.outcome.as_str())).next_back();
+            let last = own.rev().find(|visit| answers.contains(&visit.outcome.as_str()));
             spelling.moved = last.is_some_and(|visit| visit.outcome == "moved");
         }
         Ok(spellings)
