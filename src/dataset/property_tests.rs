@@ -124,9 +124,9 @@ proptest! {
             fs::create_dir_all(&one).expect("a folder");
             let mut source = Source::Dataset(Box::new(DatasetReader::open(&first).expect("a dataset")));
             match export(&mut source, format, &one.join("f"), &options, &mut |_, _| ()) {
-                // No page of it was ever held.
+                // No page of it was ever fetched.
                 Err(DatasetError::Cannot(said)) => {
-                    prop_assert!(said.contains("none was ever held"), "{}", said);
+                    prop_assert!(said.contains("none was ever fetched"), "{}", said);
                     continue;
                 }
                 done => done.expect("an export"),

@@ -16,7 +16,7 @@ type VisitFetcher = Fetcher<ScriptedWeb, Visit>;
 
 /// How the requests of a test ended.
 #[derive(Default)]
-struct Ended {
+struct TwinVisit {
     fetched: Vec<String>,
     put_off: Vec<(String, Waiting)>,
     reports: Vec<HostReport>,
@@ -48,8 +48,8 @@ fn submit(fetcher: &mut VisitFetcher, urls: &[&str]) {
     }
 }
 
-async fn run(fetcher: &mut VisitFetcher) -> Ended {
-    let mut ended = Ended::default();
+async fn run(fetcher: &mut VisitFetcher) -> TwinVisit {
+    let mut ended = TwinVisit::default();
     while let Some(event) = fetcher.next().await {
         match event {
             FetchEvent::Visited(visit) if visit.outcome == Outcome::Fetched => {
