@@ -25,6 +25,7 @@ impl<W: Web> Cycle<'_, W> {
             FetchEvent::Deferred { request, why } => self.deferred(&request, why).await,
             FetchEvent::Host(report) => self.outbox.order(Order::Host(Box::new(report))).await,
             FetchEvent::Robots { host, sitemaps } => self.ask_sitemaps(&host, sitemaps),
+            FetchEvent::RobotsWanted(host) => self.outbox.order(Order::Robots(host)).await,
         }
     }
 

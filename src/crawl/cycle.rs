@@ -228,6 +228,7 @@ impl<'a, W: Web> Cycle<'a, W> {
                 }
                 self.submit(visits);
             }
+            Reply::Robots(host, record) => self.fetcher.recalled(&host, record.as_ref()),
             // The outbox turns it into an error.
             Reply::Failed(_) => {}
         }

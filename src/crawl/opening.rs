@@ -7,9 +7,9 @@ use std::time::Duration;
 use super::observe::{Observed, Observer};
 use super::planner::{Eligibility, HostLoad};
 use super::record::Recorder;
-use super::survey;
 use super::terms::{Terms, View};
 use super::{CrawlError, Crawler};
+use super::{sitemaps, survey};
 use crate::fetch::web::Web;
 use crate::fetch::{Fetcher, HostPlace};
 use crate::page::{Host, HostId, PageId, PageUrl};
@@ -46,7 +46,7 @@ impl<W: Web> Opening<W> {
         let mut hosts = CycleHosts::default();
         let known_hosts = store.hosts()?;
         for known in &known_hosts {
-            fetcher.remember(&known.report, open.resumed);
+            fetcher.remember(&known.report, known.robots, open.resumed);
             let place = fetcher.place(&known.report.host);
             let host = CycleHost { place, is_wanted: false, sitemaps_at: known.sitemaps_at };
             hosts.insert(known.id, known.report.host.clone(), host);
@@ -77,6 +77,12 @@ impl<W: Web> Opening<W> {
             // A host counts though all its pages were visited: the run may have ended before its sitemaps were read.
             hosts.want(page.host);
         })?;
+        if crawler.settings.sitemaps {
+            // Sitemaps are read even of hosts whose pages find no room in the budget.
+            let now = Timestamp::now();
+            let stale = |host: &&CycleHost| host.is_wanted && !sitemaps::are_fresh(host.sitemaps_at, now);
+            hosts.by_id.values().filter(stale).for_each(|host| fetcher.want_sitemaps(host.place));
+        }
         Ok(Self { fetcher, hosts, candidates })
     }
 }

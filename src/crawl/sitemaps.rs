@@ -22,8 +22,16 @@ use crate::unique::{Candidate, LinkSource, Refusal};
 const MAX_AGE: Duration = Duration::from_secs(86_400);
 /// Files of one host that are read in one cycle.
 const FILES_PER_HOST: u32 = 100;
+/// Hosts other than its own, on the same domain, that one host's sitemaps may lie on. Each costs a robots.txt, and its rules
+/// take memory: a site needs one or two, for its files or for its languages.
+const OTHER_HOSTS: usize = 4;
 /// Indexes within indexes, and redirects.
 const NESTING: u8 = 3;
+
+/// Sitemaps that were read at that time need not be read again.
+pub(super) fn are_fresh(read_at: Option<Timestamp>, now: Timestamp) -> bool {
+    read_at.is_some_and(|at| now.since(at).seconds() < MAX_AGE.as_secs_f64())
+}
 
 /// The sitemaps under way.
 #[derive(Debug, Default)]
@@ -37,6 +45,8 @@ pub(super) struct Sitemaps {
 #[derive(Debug, Default)]
 struct Files {
     asked: u32,
+    /// The other hosts that they lie on.
+    elsewhere: Vec<Host>,
     /// Files that were asked for and not answered.
     awaited: u32,
     /// A file was put off or brought no answer.
@@ -47,13 +57,20 @@ impl Sitemaps {
     /// The request for a sitemap of host `of`, if it is asked for. A sitemap of another domain has no say; each file is asked
     /// for once, and there are limits.
     fn ask(&mut self, of: &Host, url: Url, nesting: u8) -> Option<Request> {
-        let ours = Host::of(&url).is_some_and(|on| on.domain() == of.domain());
-        if !ours {
+        let Some(on) = Host::of(&url).filter(|on| on.domain() == of.domain()) else {
             tracing::info!(host = %of, %url, "a sitemap of another domain is left alone");
-        }
-        let files = self.hosts.entry(of.clone()).or_default();
-        if !ours || files.asked >= FILES_PER_HOST || nesting > NESTING || self.of.contains_key(&url) {
             return None;
+        };
+        let files = self.hosts.entry(of.clone()).or_default();
+        if files.asked >= FILES_PER_HOST || nesting > NESTING || self.of.contains_key(&url) {
+            return None;
+        }
+        if on != *of && !files.elsewhere.contains(&on) {
+            if files.elsewhere.len() >= OTHER_HOSTS {
+                tracing::info!(host = %of, %url, "a sitemap is left alone: too many other hosts have some");
+                return None;
+            }
+            files.elsewhere.push(on);
         }
         files.asked += 1;
         files.awaited += 1;
@@ -82,9 +99,9 @@ impl Sitemaps {
 impl<W: Web> Cycle<'_, W> {
     /// A host's robots.txt was read: its sitemaps are asked for, unless they were read today.
     pub(super) fn ask_sitemaps(&mut self, host: &Host, named: Vec<Url>) {
-        let fresh = |at: Timestamp| Timestamp::now().since(at).seconds() < MAX_AGE.as_secs_f64();
         let known = self.hosts.named(host);
-        let wanted = known.is_some_and(|known| known.is_wanted && !known.sitemaps_at.is_some_and(fresh));
+        let wanted =
+            known.is_some_and(|known| known.is_wanted && !are_fresh(known.sitemaps_at, Timestamp::now()));
         if !self.crawler.settings.sitemaps || !wanted {
             return;
         }
@@ -185,5 +202,15 @@ mod tests {
             sitemaps.ask(&host(), url(&format!("https://a.example/more/{file}.xml")), 1).is_some()
         });
         assert_eq!(asked.count(), FILES_PER_HOST as usize - 1);
+    }
+
+    #[test]
+    fn files_lie_on_a_few_other_hosts_at_the_most() {
+        let mut sitemaps = Sitemaps::default();
+        let asked = |sitemaps: &mut Sitemaps, file: String| sitemaps.ask(&host(), url(&file), 0).is_some();
+        let ports = (1..=100).filter(|port| asked(&mut sitemaps, format!("https://a.example:{port}/s.xml")));
+        assert_eq!(ports.count(), OTHER_HOSTS);
+        assert!(asked(&mut sitemaps, "https://a.example:1/more.xml".to_owned()), "a host that was taken");
+        assert!(asked(&mut sitemaps, "https://a.example/own.xml".to_owned()));
     }
 }

@@ -14,10 +14,10 @@ use tokio::time::Instant;
 use super::batch::{Batch, Content, FoundPage, RecordedVisit, VisitRecord};
 use super::record::Recorder;
 use crate::change::ChangeSettings;
-use crate::fetch::visit::HostReport;
+use crate::fetch::visit::{HostReport, RobotsRecord};
 use crate::page::{Fingerprint, Host, PageUrl, SeedId};
 use crate::schedule::Plan;
-use crate::store::{CycleId, PlannedVisit, StoreError, Tally};
+use crate::store::{CycleId, PlannedVisit, StoreError, Tally, Wanted};
 use crate::time::Timestamp;
 use crate::unique::{NewPage, Refusal};
 
@@ -35,6 +35,8 @@ pub(super) enum Order {
     SitemapsRead(Host, Timestamp),
     Counts(Vec<(Refusal, u64)>, Tally),
     AdoptSeed(SeedId, PageUrl),
+    /// The stored robots.txt of this host is needed.
+    Robots(Host),
     Plan(Plan),
 }
 
@@ -47,6 +49,8 @@ pub(super) enum Reply {
         visits: Vec<RecordedVisit>,
         new: Vec<FoundPage>,
     },
+    /// The robots.txt of a host, if one is stored.
+    Robots(Host, Option<RobotsRecord>),
     Planned(Vec<PlannedVisit>),
     Failed(StoreError),
 }
@@ -193,8 +197,9 @@ struct BatchWriter {
 
 impl BatchWriter {
     /// How long to wait for more orders before the next commit. A plan does not wait: hosts stand idle until it is written.
+    /// Nor does a robots.txt: its host stands idle until it is read.
     fn pause(&self, first: &Order, waiting: usize) -> Duration {
-        if matches!(first, Order::Plan(_)) || waiting >= BUSY {
+        if matches!(first, Order::Plan(_) | Order::Robots(_)) || waiting >= BUSY {
             Duration::ZERO
         } else {
             self.linger.saturating_sub(self.last_commit.elapsed())
@@ -207,6 +212,7 @@ impl BatchWriter {
         let mut taken = 0;
         let mut weighed = 0;
         let mut plan = None;
+        let mut robots_of = Vec::new();
         let mut next = Some(first);
         while let Some(order) = next {
             weighed += weight(&order);
@@ -215,6 +221,7 @@ impl BatchWriter {
                     plan = Some(chosen);
                     break;
                 }
+                Order::Robots(host) => robots_of.push(host),
                 other => {
                     taken += 1;
                     add(&mut batch, other);
@@ -223,6 +230,7 @@ impl BatchWriter {
             next = if batch.visits.len() < BATCH { orders.try_recv().ok() } else { None };
         }
         let committed = self.commit(batch, taken, plan.as_ref());
+        let committed = committed.and_then(|()| robots_of.into_iter().try_for_each(|host| self.recall(host)));
         room.add_permits(weighed as usize);
         self.last_commit = Instant::now();
         if let Err(error) = committed {
@@ -244,6 +252,14 @@ impl BatchWriter {
         if let Some(plan) = plan {
             let _ = self.replies.send(Reply::Planned(self.recorder.store.plan(self.cycle, plan)?));
         }
+        Ok(())
+    }
+
+    /// Answers with the stored robots.txt of a host: one that was read in this run was committed before.
+    fn recall(&mut self, host: Host) -> Result<(), StoreError> {
+        let wanted = Wanted { robots_of: vec![host.clone()], ..Wanted::default() };
+        let robots = self.recorder.store.load(&wanted)?.robots.pop().map(|(_, record)| record);
+        let _ = self.replies.send(Reply::Robots(host, robots));
         Ok(())
     }
 }
@@ -290,6 +306,6 @@ fn add(batch: &mut Batch, order: Order) {
             batch.tally.add(tally);
         }
         Order::AdoptSeed(of, url) => batch.adopted_seeds.push((of, url)),
-        Order::Plan(_) => {}
+        Order::Robots(_) | Order::Plan(_) => {}
     }
 }

@@ -68,8 +68,13 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             return Some(task);
         }
         match &host.robots {
-            RobotsState::Asked => return None,
-            RobotsState::Known { until, .. } if *until > now => {}
+            RobotsState::Asked | RobotsState::Recalled { .. } => return None,
+            RobotsState::Known { until } if *until > now => {
+                if self.rules.of(at).is_none() {
+                    self.recall_robots(at);
+                    return None;
+                }
+            }
             _ => {
                 let url = host.host.url("/robots.txt")?;
                 host.robots = RobotsState::Asked;
@@ -86,7 +91,8 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         loop {
             let task = self.hosts[at].take_runnable(now)?;
             self.queued -= 1;
-            if self.hosts[at].allows(&task.url) {
+            // What is not known is forbidden.
+            if self.rules.of(at).is_some_and(|robots| robots.allows(&task.url)) {
                 return Some(task);
             }
             if let TaskKind::Visit(request) = task.kind {

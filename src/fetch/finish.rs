@@ -24,6 +24,9 @@ const LONGEST_UNSENT_PAUSES: u32 = 20;
 /// kept.
 const MOST_UNSENT: u32 = 70;
 
+/// Files that the caller is asked for at the same time. It bounds the memory of those on their way: 4 MiB.
+const MOST_RECALLS: usize = 8;
+
 /// Is a host put off for a reason on our side?
 fn is_ours(why: Waiting) -> bool {
     matches!(why, Waiting::Stopped | Waiting::Budget | Waiting::OutOfFiles)
@@ -207,7 +210,9 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             Err(_) => return self.robots_unavailable(of, attempt.max(1)),
         };
         let robots = read_robots(status, &body, &self.token_of(&self.hosts[of].host.clone()));
-        self.take_robots(of, robots, Instant::now() + self.settings.robots_age);
+        self.hosts[of].robots = RobotsState::Known { until: Instant::now() + self.settings.robots_age };
+        self.hosts[of].sitemaps_told = false;
+        self.take_robots(of, robots);
         self.report(of, Some(RobotsRecord { at: Timestamp::now(), status, body }));
         self.schedule(of);
     }
@@ -244,16 +249,16 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         self.schedule(of);
     }
 
-    pub(super) fn take_robots(&mut self, of: usize, robots: Robots, until: Instant) {
+    /// The rules of a host are known: its pause follows, and the caller is told of its sitemaps, once.
+    pub(super) fn take_robots(&mut self, of: usize, robots: Robots) {
         let too_slow = robots.crawl_delay().filter(|delay| *delay > self.settings.politeness.max_crawl_delay);
         let host = &mut self.hosts[of];
-        if let Some(delay) = robots.crawl_delay() {
-            host.pace.ask_delay(delay);
-        }
+        host.pace.ask_delay(robots.crawl_delay());
         host.robots_attempts = 0;
-        let sitemaps = robots.sitemaps().to_vec();
         let name = host.host.clone();
-        host.robots = RobotsState::Known { robots, until };
+        let tells = !std::mem::replace(&mut host.sitemaps_told, true);
+        let sitemaps = if tells { robots.sitemaps(&name) } else { Vec::new() };
+        self.rules.put(of, robots);
         self.pace_twins(of);
         if let Some(delay) = too_slow {
             tracing::warn!(
@@ -264,8 +269,26 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             );
             self.heed(of, HostVerdict::Rest(self.settings.robots_age, Waiting::CrawlDelay));
             self.tell_twins(of);
-        } else {
+        } else if tells {
             self.events.push_back(FetchEvent::Robots { host: name, sitemaps });
+        }
+    }
+
+    /// Asks the caller for the robots.txt of a host, whose rules are known and not in memory.
+    pub(super) fn recall_robots(&mut self, at: usize) {
+        if let RobotsState::Known { until } = self.hosts[at].robots {
+            self.hosts[at].robots = RobotsState::Recalled { until };
+            self.recalls.push_back(at);
+            self.send_recalls();
+        }
+    }
+
+    pub(super) fn send_recalls(&mut self) {
+        while self.recalls_sent < MOST_RECALLS
+            && let Some(at) = self.recalls.pop_front()
+        {
+            self.recalls_sent += 1;
+            self.events.push_back(FetchEvent::RobotsWanted(self.hosts[at].host.clone()));
         }
     }
 

@@ -4,10 +4,8 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 
 use tokio::time::Instant;
-use url::Url;
 
 use super::politeness::Pace;
-use super::robots::Robots;
 use super::task::{Task, TaskKind};
 use super::visit::Waiting;
 use crate::page::Host;
@@ -28,6 +26,8 @@ pub(super) struct HostQueue {
     /// The ceiling of its address let a request through that was not sent yet.
     pub granted: bool,
     pub robots: RobotsState,
+    /// The caller knows the sitemaps that robots.txt names.
+    pub sitemaps_told: bool,
     /// Tries of robots.txt that brought nothing.
     pub robots_attempts: u32,
     /// Times in a row that nothing could be sent to it because there was no file descriptor.
@@ -49,10 +49,21 @@ pub(super) enum RobotsState {
     Unknown,
     /// On its way, perhaps by another host.
     Asked,
+    /// The rules hold until this moment. They are in the cache, or can be had from the caller.
     Known {
-        robots: Robots,
         until: Instant,
     },
+    /// The same, and the caller is asked for the file.
+    Recalled {
+        until: Instant,
+    },
+}
+
+impl RobotsState {
+    /// Is a robots.txt on its way?
+    pub(super) fn is_awaited(&self) -> bool {
+        matches!(self, RobotsState::Asked | RobotsState::Recalled { .. })
+    }
 }
 
 impl HostQueue {
@@ -68,6 +79,7 @@ impl HostQueue {
             address: HostAddress::Unknown,
             granted: false,
             robots: RobotsState::Unknown,
+            sitemaps_told: false,
             robots_attempts: 0,
             unsent: 0,
             turn: None,
@@ -78,7 +90,7 @@ impl HostQueue {
 
     /// When it can next be asked for something: its pace, and the earliest task it has.
     pub(crate) fn next_turn(&self) -> Option<Instant> {
-        let waits_for_robots = matches!(self.robots, RobotsState::Asked);
+        let waits_for_robots = self.robots.is_awaited();
         let able = |task: &&Task| !waits_for_robots || matches!(task.kind, TaskKind::Robots { .. });
         let earliest = self.queue.iter().filter(able).map(|task| task.not_before).min()?;
         Some(earliest.max(self.pace.next_allowed()))
@@ -94,10 +106,5 @@ impl HostQueue {
     pub(crate) fn take_runnable(&mut self, now: Instant) -> Option<Task> {
         let at = self.queue.iter().position(|task| task.not_before <= now)?;
         self.queue.remove(at)
-    }
-
-    /// Does robots.txt let us ask for this? What is not known is forbidden.
-    pub(super) fn allows(&self, url: &Url) -> bool {
-        matches!(&self.robots, RobotsState::Known { robots, .. } if robots.allows(url))
     }
 }

@@ -36,11 +36,11 @@ use url::Url;
 
 use crate::page::{Host, Sites, has_user_info};
 use crate::time::Timestamp;
-use host::HostQueue;
+use host::{HostQueue, RobotsState};
 use politeness::{Pace, Politeness};
-use robots::{ProductTokens, Robots};
+use robots::{ProductTokens, Robots, RobotsCache};
 use task::{EndedTask, Task, TaskKind};
-use visit::{HostReport, Outcome, Refused, Request, Visit, Waiting};
+use visit::{HostReport, Outcome, Refused, Request, RobotsRecord, RobotsStatus, Visit, Waiting};
 use web::Web;
 
 /// How the fetcher works.
@@ -95,6 +95,8 @@ pub(crate) enum FetchEvent<T> {
     Host(HostReport),
     /// A host's robots.txt was read: these are the sitemaps it names.
     Robots { host: Host, sitemaps: Vec<Url> },
+    /// The robots.txt of this host is needed again: [`Fetcher::recalled`] takes it.
+    RobotsWanted(Host),
 }
 
 /// Where a [`Fetcher`] keeps a host. Holds for that fetcher only.
@@ -120,6 +122,12 @@ pub(crate) struct Fetcher<W, T> {
     settings: FetchSettings,
     hosts: Vec<HostQueue>,
     index: HashMap<Host, usize>,
+    /// Rules of the hosts served last.
+    rules: RobotsCache,
+    /// Hosts whose robots.txt the caller will be asked for.
+    recalls: VecDeque<usize>,
+    /// Files that the caller was asked for and has not given.
+    recalls_sent: usize,
     /// Hosts by the moment they may next be asked. An entry counts only if its host still has that turn.
     /// Of hosts with the same moment, the one that was asked longer ago comes first.
     turns: BinaryHeap<Reverse<(Instant, u64, usize)>>,
@@ -156,6 +164,9 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             settings,
             hosts: Vec::new(),
             index: HashMap::new(),
+            rules: RobotsCache::default(),
+            recalls: VecDeque::new(),
+            recalls_sent: 0,
             turns: BinaryHeap::new(),
             tasks: JoinSet::new(),
             events: VecDeque::new(),
@@ -172,30 +183,43 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     }
 
     /// Takes over what an earlier run knew of a host: a robots.txt that still holds is not asked for again, and a host that
-    /// asked for time gets it.
+    /// asked for time gets it. The file itself is asked of the caller when the host is first served.
     ///
     /// `asked`: it may have been asked a moment ago, whatever the report says.
-    pub(crate) fn remember(&mut self, report: &HostReport, asked: bool) {
+    pub(crate) fn remember(&mut self, report: &HostReport, robots: Option<RobotsStatus>, asked: bool) {
         let now = Timestamp::now();
         let age = self.settings.robots_age;
         let at = self.host_index(&report.host);
         self.hosts[at].pace.resume(report.rests, Instant::now());
-        if asked || report.robots.is_some() || report.wait.is_some() {
+        if asked || robots.is_some() || report.wait.is_some() {
             self.hosts[at].pace.asked_before(Instant::now());
         }
-        if let Some(record) = &report.robots
-            && now.since(record.at).seconds() < age.as_secs_f64()
-            && (200..500).contains(&record.status)
-            && record.status != 429
-        {
-            let token = self.token_of(&report.host);
-            let robots = read_robots(record.status, &record.body, &token);
-            self.take_robots(at, robots, Instant::now() + age.saturating_sub(duration_since(now, record.at)));
+        let fresh = robots.filter(|robots| {
+            now.since(robots.at).seconds() < age.as_secs_f64()
+                && (200..500).contains(&robots.status)
+                && robots.status != 429
+        });
+        if let Some(robots) = fresh {
+            let until = Instant::now() + age.saturating_sub(duration_since(now, robots.at));
+            let host = &mut self.hosts[at];
+            host.robots = RobotsState::Known { until };
+            host.pace.assume_delay(report.delay);
         }
         match report.wait {
-            // Whether its Crawl-delay is too long was just decided again, from the robots.txt held.
-            Some((_, Waiting::CrawlDelay)) if self.hosts[at].resting.is_none() => self.report(at, None),
-            Some((_, Waiting::CrawlDelay)) | None => {}
+            Some((until, Waiting::CrawlDelay)) => {
+                // The stored pause is its Crawl-delay, where that is longer than our own. The limit may have been raised
+                // since; if the host does not rest now, its file decides.
+                let politeness = &self.settings.politeness;
+                let is_too_slow =
+                    report.delay > politeness.max_crawl_delay && report.delay > self.site_delay(&report.host);
+                if fresh.is_some() && is_too_slow {
+                    self.hosts[at].resting = Some(Waiting::CrawlDelay);
+                    self.hosts[at].wait = Some((until, Waiting::CrawlDelay));
+                } else {
+                    self.report(at, None);
+                }
+            }
+            None => {}
             Some((until, why)) if until > now => {
                 let host = &mut self.hosts[at];
                 host.pace.resume(report.rests, Instant::now() + until.after(now));
@@ -208,6 +232,30 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         }
         self.pace_twins(at);
         self.tell_twins(at);
+    }
+
+    /// The robots.txt that [`FetchEvent::RobotsWanted`] asked for. `None`: it is not to be had, and the host is asked for it.
+    pub(crate) fn recalled(&mut self, host: &Host, record: Option<&RobotsRecord>) {
+        self.recalls_sent = self.recalls_sent.saturating_sub(1);
+        self.send_recalls();
+        let at = self.host_index(host);
+        let RobotsState::Recalled { until } = self.hosts[at].robots else { return };
+        match record {
+            Some(record) => {
+                self.hosts[at].robots = RobotsState::Known { until };
+                let robots = read_robots(record.status, &record.body, &self.token_of(host));
+                self.take_robots(at, robots);
+            }
+            None => self.hosts[at].robots = RobotsState::Unknown,
+        }
+        self.schedule(at);
+    }
+
+    /// Has the sitemaps of a host told that was remembered, though no page of it is asked for.
+    pub(crate) fn want_sitemaps(&mut self, host: HostPlace) {
+        if !self.hosts[host.0].sitemaps_told && self.hosts[host.0].resting.is_none() {
+            self.recall_robots(host.0);
+        }
     }
 
     /// Puts a request into its host's queue. It comes back as [`FetchEvent::Visited`] or [`FetchEvent::Deferred`], always.
@@ -358,3 +406,7 @@ fn quota(per_second: f64) -> Option<Quota> {
     let period = Duration::try_from_secs_f64(period).ok()?;
     Quota::with_period(period).map(|quota| quota.allow_burst(NonZeroU32::MIN))
 }
+
+#[cfg(test)]
+#[path = "fetcher_tests.rs"]
+mod tests;

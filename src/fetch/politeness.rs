@@ -101,7 +101,14 @@ pub(crate) fn is_plausible(retry_after: Duration) -> bool {
 /// The pace kept with one host.
 #[derive(Clone, Debug)]
 pub(crate) struct Pace {
-    delay: Duration,
+    /// The pause that we keep with it if it asks for none.
+    own_delay: Duration,
+    /// The longest that its robots.txt has asked for.
+    asked_delay: Duration,
+    /// The pause of an earlier run, until robots.txt is read again.
+    assumed_delay: Duration,
+    /// The longest pause of its twins.
+    twins_delay: Duration,
     next_allowed: Instant,
     last_end: Option<Instant>,
     /// When the last wait or rest is over.
@@ -123,12 +130,27 @@ pub(crate) enum HostVerdict {
 
 impl Pace {
     pub(crate) fn new(delay: Duration, now: Instant) -> Self {
-        Self { delay, next_allowed: now, last_end: None, waits_until: None, failures: 0, rests: 0 }
+        Self {
+            own_delay: delay,
+            asked_delay: Duration::ZERO,
+            assumed_delay: Duration::ZERO,
+            twins_delay: Duration::ZERO,
+            next_allowed: now,
+            last_end: None,
+            waits_until: None,
+            failures: 0,
+            rests: 0,
+        }
     }
 
     /// The pause kept between the end of one request and the start of the next.
     pub(crate) fn delay(&self) -> Duration {
-        self.delay
+        self.alone_delay().max(self.twins_delay)
+    }
+
+    /// The pause that would be kept if it had no twins.
+    fn alone_delay(&self) -> Duration {
+        self.own_delay.max(self.asked_delay).max(self.assumed_delay)
     }
 
     pub(crate) fn next_allowed(&self) -> Instant {
@@ -142,7 +164,7 @@ impl Pace {
     /// An earlier run asked this host; whatever it asked has ended by now.
     pub(crate) fn asked_before(&mut self, now: Instant) {
         self.last_end = Some(now);
-        self.next_allowed = self.next_allowed.max(now + self.delay);
+        self.next_allowed = self.next_allowed.max(now + self.delay());
     }
 
     /// Times in a row that it was given up for a cycle.
@@ -156,31 +178,45 @@ impl Pace {
         self.next_allowed = self.next_allowed.max(not_before);
     }
 
-    /// A robots.txt of the server asked for this pause: kept if it is longer than ours, from the request that brought it on.
-    pub(crate) fn ask_delay(&mut self, crawl_delay: Duration) {
-        self.delay = self.delay.max(crawl_delay);
+    /// The pause of an earlier run is kept until robots.txt is read again.
+    pub(crate) fn assume_delay(&mut self, delay: Duration) {
+        self.assumed_delay = delay;
+        self.keep_delay();
+    }
+
+    /// A robots.txt of the server was read: this pause is kept if it is longer than ours, from the request that brought it
+    /// on.
+    pub(crate) fn ask_delay(&mut self, crawl_delay: Option<Duration>) {
+        self.assumed_delay = Duration::ZERO;
+        self.asked_delay = self.asked_delay.max(crawl_delay.unwrap_or_default());
+        self.keep_delay();
+    }
+
+    /// The delay changed: it is kept from the last request on.
+    fn keep_delay(&mut self) {
         if let Some(ended) = self.last_end {
-            self.next_allowed = self.next_allowed.max(ended + self.delay);
+            self.next_allowed = self.next_allowed.max(ended + self.delay());
         }
     }
 
     /// A request starts now and others may run beside it: the next may start a share of the delay later.
     pub(crate) fn started(&mut self, now: Instant, per_host: u32) {
-        self.next_allowed = self.next_allowed.max(now + self.delay / per_host.max(1));
+        self.next_allowed = self.next_allowed.max(now + self.delay() / per_host.max(1));
     }
 
-    /// Requests of this pace and of a twin's go to one server: the longer delay holds, from the end of the last request.
-    pub(crate) fn join(&mut self, twin: &Pace) {
-        self.last_end = self.last_end.max(twin.last_end);
-        self.ask_delay(twin.delay);
+    /// Requests of this pace and of its twins' go to one server: the longest delay holds, from the end of the last request.
+    pub(crate) fn join(&mut self, twins: &[Pace]) {
+        self.last_end = twins.iter().map(|twin| twin.last_end).fold(self.last_end, Option::max);
+        self.twins_delay = twins.iter().map(Pace::alone_delay).max().unwrap_or_default();
+        self.keep_delay();
     }
 
     /// A request to the server, ours or a twin's, ended at `now` after `took`: the next waits for the delay, or as long as the
     /// answer took.
     pub(crate) fn pause(&mut self, now: Instant, took: Duration) {
         // A delay of zero is the operator's word that the host needs no pause.
-        let pause =
-            if self.delay.is_zero() { self.delay } else { self.delay.max(took.min(MAX_ADAPTIVE_DELAY)) };
+        let delay = self.delay();
+        let pause = if delay.is_zero() { delay } else { delay.max(took.min(MAX_ADAPTIVE_DELAY)) };
         self.hold(now + pause);
         self.last_end = Some(now);
     }
@@ -316,9 +352,9 @@ mod tests {
         let start = Instant::now();
         let mut pace = Pace::new(Duration::from_millis(100), start);
         pace.ended(start, Duration::from_millis(5), Sign::Well, true, &politeness, &mut random);
-        pace.ask_delay(Duration::from_secs(3));
+        pace.ask_delay(Some(Duration::from_secs(3)));
         assert_eq!(pace.next_allowed(), start + Duration::from_secs(3));
-        pace.ask_delay(Duration::from_millis(1));
+        pace.ask_delay(Some(Duration::from_millis(1)));
         assert_eq!(pace.delay(), Duration::from_secs(3));
     }
 

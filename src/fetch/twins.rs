@@ -59,8 +59,9 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     pub(super) fn pace_twins(&mut self, at: usize) {
         for n in 0..self.hosts[at].twins.len() {
             let twin = self.hosts[at].twins[n];
-            let (pace, twins_pace) = (self.hosts[at].pace.clone(), &mut self.hosts[twin].pace);
-            twins_pace.join(&pace);
+            let paces: Vec<_> =
+                self.hosts[twin].twins.iter().map(|other| self.hosts[*other].pace.clone()).collect();
+            self.hosts[twin].pace.join(&paces);
         }
     }
 

@@ -8,7 +8,7 @@ use super::*;
 use crate::fetch::politeness::Politeness;
 use crate::fetch::robots::ProductTokens;
 use crate::fetch::scripted::{LoggedRequest, ScriptedAnswer, ScriptedWeb};
-use crate::fetch::visit::{HostReport, Outcome, Request, Subject, Visit, Waiting};
+use crate::fetch::visit::{HostReport, Outcome, Request, RobotsRecord, Subject, Visit, Waiting};
 use crate::fetch::{FetchEvent, FetchSettings};
 use crate::page::{Host, PageId, Sites};
 
@@ -57,6 +57,7 @@ async fn run(fetcher: &mut VisitFetcher) -> TwinVisit {
             }
             FetchEvent::Deferred { request, why } => ended.put_off.push((request.url.to_string(), why)),
             FetchEvent::Host(report) => ended.reports.push(report),
+            FetchEvent::RobotsWanted(host) => fetcher.recalled(&host, None),
             FetchEvent::Visited(_) | FetchEvent::Robots { .. } => {}
         }
     }
@@ -118,7 +119,7 @@ async fn a_crawl_delay_holds_for_both_schemes_also_after_a_restart() {
     let mut second = fetcher(web_of_both());
     let report = ended.reports.iter().rfind(|report| report.robots.is_some()).unwrap();
     assert_eq!(report.host.as_str(), "https://a.example");
-    second.remember(report, true);
+    second.remember(report, report.robots.as_ref().map(RobotsRecord::answered), true);
     submit(&mut second, &BOTH[..3]);
     assert_eq!(run(&mut second).await.fetched.len(), 3);
     let log = second.web.log();
@@ -158,7 +159,9 @@ async fn a_long_rest_holds_for_both_schemes_also_after_a_restart() {
     let orders = [vec![&reports[0]], vec![&reports[1]], vec![&reports[0], &reports[1]]];
     for known in orders {
         let mut second = fetcher(web_of_both());
-        known.into_iter().for_each(|report| second.remember(report, false));
+        for report in known {
+            second.remember(report, report.robots.as_ref().map(RobotsRecord::answered), false);
+        }
         submit(&mut second, &BOTH);
         let ended = run(&mut second).await;
         assert_eq!((ended.put_off.len(), second.web.log().len()), (6, 0));

@@ -382,6 +382,15 @@ pub struct HostReport {
     pub robots: Option<RobotsRecord>,
 }
 
+/// When robots.txt was read, and how that ended; the file itself is a [`RobotsRecord`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RobotsStatus {
+    /// When it was read.
+    pub at: Timestamp,
+    /// HTTP status, or 0 when there was no answer.
+    pub status: u16,
+}
+
 /// A robots.txt as it was answered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RobotsRecord {
@@ -391,6 +400,14 @@ pub struct RobotsRecord {
     pub status: u16,
     /// The file, as long as it counts.
     pub body: Bytes,
+}
+
+impl RobotsRecord {
+    /// All but the file.
+    #[cfg(test)]
+    pub(crate) fn answered(&self) -> RobotsStatus {
+        RobotsStatus { at: self.at, status: self.status }
+    }
 }
 
 #[cfg(test)]

@@ -141,8 +141,8 @@ impl HostStatus {
             failures: report.failures,
             waiting_until: wait.map(|(until, _)| until),
             waiting_for: wait.map(|(_, why)| why.name()),
-            robots_status: report.robots.as_ref().map(|robots| robots.status),
-            robots_read: report.robots.as_ref().map(|robots| robots.at),
+            robots_status: host.robots.map(|robots| robots.status),
+            robots_read: host.robots.map(|robots| robots.at),
         }
     }
 }

@@ -5,13 +5,13 @@ use url::Url;
 
 use crate::crawl::Crawler;
 use crate::crawl::preview::{Preview, PreviewedPage};
-use crate::fetch::visit::Waiting;
+use crate::fetch::visit::{RobotsRecord, Waiting};
 use crate::fetch::web::Web;
 use crate::fetch::{FetchSettings, read_robots};
 use crate::observation::Life;
-use crate::page::PageId;
+use crate::page::{Host, PageId};
 use crate::policy::Reason;
-use crate::store::KnownHost;
+use crate::store::{KnownHost, Wanted};
 use crate::time::{Age, Timestamp};
 
 use super::LookError;
@@ -73,7 +73,12 @@ pub fn why<W: Web>(crawler: &mut Crawler<W>, url: &str, now: Timestamp) -> Resul
     let mut preview = crawler.preview(now, Some(PageId(page.id)))?;
     let Some(about) = preview.about.take() else { return Err(LookError::UnknownPage(page.url)) };
     let host = crawler.store()?.hosts()?.into_iter().find(|host| host.id == about.page.host);
-    let verdict = Verdict::of(&about, host.as_ref(), preview.budget, crawler.fetch_settings(), now);
+    let robots_of = host.iter().map(|host| host.report.host.clone()).collect();
+    let robots = crawler.store()?.load(&Wanted { robots_of, ..Wanted::default() })?.robots.pop();
+    let is_forbidden = robots.is_some_and(|(host, record)| {
+        is_forbidden(&about.page.url, &host, &record, crawler.fetch_settings())
+    });
+    let verdict = Verdict::of(&about, host.as_ref(), preview.budget, is_forbidden, now);
     let policy = crawler.policy_name().to_owned();
     let told =
         WhySentences { asked: &asked.url, about: &about, preview: &preview, policy: &policy, verdict, now };
@@ -122,14 +127,13 @@ impl Verdict {
         about: &PreviewedPage,
         host: Option<&KnownHost>,
         budget: Option<u64>,
-        fetch: &FetchSettings,
+        is_forbidden: bool,
         now: Timestamp,
     ) -> Self {
-        let forbidden = host.is_some_and(|host| is_forbidden(&about.page.url, host, fetch));
         let waits = host.and_then(|host| host.report.wait).filter(|(until, _)| *until > now);
         match waits {
             _ if !about.is_wanted => Self::OutOfScope,
-            _ if forbidden => Self::Robots,
+            _ if is_forbidden => Self::Robots,
             _ if about.is_done => Self::Done,
             _ if about.page.due_at > now => Self::BackOff,
             _ if about.is_planned => Self::Due,
@@ -156,9 +160,9 @@ impl Verdict {
 }
 
 /// Does the stored robots.txt forbid the page?
-fn is_forbidden(url: &str, host: &KnownHost, fetch: &FetchSettings) -> bool {
-    let (Some(record), Ok(url)) = (&host.report.robots, Url::parse(url)) else { return false };
-    let robots = read_robots(record.status, &record.body, fetch.product_token(&host.report.host));
+fn is_forbidden(url: &str, host: &Host, record: &RobotsRecord, fetch: &FetchSettings) -> bool {
+    let Ok(url) = Url::parse(url) else { return false };
+    let robots = read_robots(record.status, &record.body, fetch.product_token(host));
     !robots.allows(&url)
 }
 
@@ -295,7 +299,7 @@ impl WhySentences<'_> {
             Some((until, why)) => format!("; it waits until {until} ({})", why.name()),
             None => String::new(),
         };
-        let robots = match &host.report.robots {
+        let robots = match &host.robots {
             Some(record) => {
                 format!("robots.txt answered {} {} ago", record.status, span_of(now.since(record.at)))
             }

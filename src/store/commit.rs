@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::change::VersionId;
 use crate::change::sketch::Sketch;
-use crate::fetch::visit::HostReport;
+use crate::fetch::visit::{HostReport, RobotsRecord};
 use crate::observation::{CycleId, Folded, Observation, PageNode, VersionHashes};
 use crate::page::{Depth, Fingerprint, Host, HostId, PageId, PageUrl, SeedId};
 use crate::policy::Learnt;
@@ -36,6 +36,8 @@ pub struct Wanted {
     pub sketches: Vec<VersionId>,
     /// Contents that pages may have held before.
     pub earlier: Vec<EarlierContent>,
+    /// Hosts whose robots.txt is needed.
+    pub robots_of: Vec<Host>,
     /// The first ids that are free are needed.
     pub free_ids: bool,
 }
@@ -70,6 +72,8 @@ pub struct Loaded {
     pub sketches: Vec<SketchRow>,
     /// For each of [`Wanted::earlier`], in its order.
     pub earlier: Vec<Earlier>,
+    /// The robots.txt last read of each of [`Wanted::robots_of`] that has one.
+    pub robots: Vec<(Host, RobotsRecord)>,
     /// The first ids that are free.
     pub free_ids: FreeIds,
 }

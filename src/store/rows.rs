@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::change::VersionId;
 use crate::change::profile::Measured;
-use crate::fetch::visit::{HostReport, Outcome, Validators};
+use crate::fetch::visit::{HostReport, Outcome, RobotsStatus, Validators};
 use crate::observation::{Attempt, CycleId, Found, Lesson, Life, Observation, Told};
 use crate::page::{Depth, Fingerprint, HostId, PageId, SeedId};
 use crate::policy::{PageState, Yield};
@@ -58,8 +58,10 @@ pub struct KnownPage {
 pub struct KnownHost {
     /// Its number.
     pub id: HostId,
-    /// What the fetcher learnt of it.
+    /// What the fetcher learnt of it. Its robots.txt is not part of it: [`super::Wanted::robots_of`] loads the file.
     pub report: HostReport,
+    /// When robots.txt was read, and how that ended.
+    pub robots: Option<RobotsStatus>,
     /// When its sitemaps were last read.
     pub sitemaps_at: Option<Timestamp>,
     /// Pages on it.

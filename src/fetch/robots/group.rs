@@ -1,20 +1,21 @@
 //! Records → what they say to us: the rules of our groups, their delay, and everybody's sitemaps.
 //!
 //! A group is a run of User-agent lines and the rules under it (RFC 9309 §2.2.1). Other records neither begin
-//! nor end one (§2.2.4), so a Crawl-delay between two User-agent lines leaves them in one group, and counts
-//! for both.
+//! nor end one (§2.2.4), so a Crawl-delay between two User-agent lines leaves them in one group: they share its rules. The
+//! delay is that of the agents named above it. Sites write an agent with its delay alone, and mean no other agent by it.
 
 use std::time::Duration;
 
-use url::Url;
-
 use super::record::{Record, RuleVerdict, records};
 
-/// A host that wants to be asked less often than this wants not to be asked.
-const MAX_CRAWL_DELAY_SECONDS: f64 = 3600.0;
+/// A longer Crawl-delay is read as this one: 35 000 years, which no limit allows, and which a clock can still add.
+const MAX_CRAWL_DELAY_SECONDS: f64 = (1_u64 << 40) as f64;
 
 /// More than any honest site names: an index can name 50 000 others.
 const MAX_SITEMAPS: usize = 100;
+
+/// A sitemap's address that is longer is not read: pages have the same bound by default.
+const MAX_SITEMAP_BYTES: usize = 2048;
 
 /// The rules of a file for one product token.
 #[derive(Debug, Default)]
@@ -22,7 +23,8 @@ pub(super) struct RobotsGroup<'a> {
     /// In the order written, as written.
     pub rules: Vec<(RuleVerdict, &'a [u8])>,
     pub crawl_delay: Option<Duration>,
-    pub sitemaps: Vec<Url>,
+    /// As written; an address may be relative.
+    pub sitemaps: Vec<&'a str>,
 }
 
 /// The rules of `body` for `token`: the groups that name it, together; else those for everyone, together.
@@ -50,14 +52,12 @@ struct GroupReader<'a> {
     own: Option<RobotsGroup<'a>>,
     /// The groups for `*`, merged.
     everyone: RobotsGroup<'a>,
-    sitemaps: Vec<Url>,
+    sitemaps: Vec<&'a str>,
     /// Asked for above the first group.
     early_delay: Option<Duration>,
     place: FilePart,
     for_us: bool,
     for_everyone: bool,
-    /// Asked for in the present group: agents that join the group later are asked it too.
-    held_delay: Option<Duration>,
 }
 
 #[derive(Default, PartialEq)]
@@ -72,7 +72,7 @@ impl<'a> GroupReader<'a> {
     fn agent(&mut self, value: &[u8], token: &str) {
         if self.place != FilePart::InAgents {
             self.place = FilePart::InAgents;
-            (self.for_us, self.for_everyone, self.held_delay) = (false, false, None);
+            (self.for_us, self.for_everyone) = (false, false);
         }
         match value {
             [b'*'] => self.for_everyone = true,
@@ -84,8 +84,6 @@ impl<'a> GroupReader<'a> {
             }
             _ => {}
         }
-        let held = self.held_delay;
-        self.addressed(|group| group.crawl_delay = group.crawl_delay.max(held));
     }
 
     fn rule(&mut self, verdict: RuleVerdict, value: &'a [u8]) {
@@ -101,18 +99,18 @@ impl<'a> GroupReader<'a> {
         match self.place {
             FilePart::BeforeGroups => self.early_delay = self.early_delay.max(asked),
             FilePart::InAgents | FilePart::InRules => {
-                self.held_delay = self.held_delay.max(asked);
                 self.addressed(|group| group.crawl_delay = group.crawl_delay.max(asked));
             }
         }
     }
 
-    fn sitemap(&mut self, value: &[u8]) {
+    fn sitemap(&mut self, value: &'a [u8]) {
         if self.sitemaps.len() < MAX_SITEMAPS
-            && let Some(url) = sitemap(value)
-            && !self.sitemaps.contains(&url)
+            && let Ok(address) = std::str::from_utf8(value)
+            && (1..=MAX_SITEMAP_BYTES).contains(&address.len())
+            && !self.sitemaps.contains(&address)
         {
-            self.sitemaps.push(url);
+            self.sitemaps.push(address);
         }
     }
 
@@ -144,15 +142,13 @@ fn leading_token(value: &[u8]) -> &[u8] {
 }
 
 fn delay(value: &[u8]) -> Option<Duration> {
-    let seconds: f64 = std::str::from_utf8(value).ok()?.parse().ok()?;
-    if !seconds.is_finite() {
+    let text = std::str::from_utf8(value).ok()?;
+    // `10s` and `10 seconds` say 10.
+    let digits = text.trim_end_matches(|sign: char| sign.is_alphabetic() || sign == '.').trim_end();
+    let seconds: f64 = text.parse().or_else(|_| digits.parse()).ok()?;
+    if seconds.is_nan() {
         return None;
     }
     // Bounded first: Duration refuses what overflows it, as it refuses what is below zero.
     Duration::try_from_secs_f64(seconds.min(MAX_CRAWL_DELAY_SECONDS)).ok()
-}
-
-fn sitemap(value: &[u8]) -> Option<Url> {
-    let url = Url::parse(std::str::from_utf8(value).ok()?).ok()?;
-    matches!(url.scheme(), "http" | "https").then_some(url)
 }

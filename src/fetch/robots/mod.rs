@@ -11,11 +11,12 @@
 //! 4. `rules` drops duplicates, bounds the work, and hands what is left to texting_robots.
 //!
 //! Costs, in a release build on a shared two-core virtual machine, from quiet to busy: a host with no
-//! rule for us, 2 to 4 ns a URL; `Disallow: /` alone, 12 to 19 ns; twenty rules, 1 to 2 µs, and 4 KB held. The
-//! worst files of 500 KiB that we could write take 30 to 85 ms to parse and 0.2 to 0.6 ms a URL (37 000 plain
-//! rules, 6 MB held), or 10 ms to parse and 1 to 2.5 ms for a URL of 2 000 bytes (wildcards made to be slow).
+//! rule for us, 2 to 4 ns a URL; `Disallow: /` alone, 12 to 19 ns; twenty rules, 1 to 2 µs, and 6 KB held. The
+//! worst files of 500 KiB that we could write hold 2 MiB, or take 1 to 2.5 ms for a URL of 2 000 bytes (wildcards made
+//! to be slow).
 //! Asked directly, texting_robots takes 1.1 s and up to 40 ms for 500 KiB of `$` rules.
 
+mod cache;
 mod group;
 mod pattern;
 mod record;
@@ -30,10 +31,12 @@ use std::time::Duration;
 
 use url::Url;
 
+use crate::page::Host;
 use record::RuleVerdict;
 use rules::RobotsRules;
 use token::product_token as token_of;
 
+pub(crate) use cache::RobotsCache;
 pub use token::ProductTokens;
 
 /// How much of a body is read. RFC 9309 §2.5 asks for at least this much; what follows the last whole line
@@ -47,7 +50,8 @@ pub(crate) const MAX_BYTES: usize = 500 * 1024;
 pub struct Robots {
     rules: RobotsRules,
     crawl_delay: Option<Duration>,
-    sitemaps: Option<Arc<[Url]>>,
+    /// As written.
+    sitemaps: Option<Arc<[Box<str>]>>,
 }
 
 impl Robots {
@@ -58,11 +62,13 @@ impl Robots {
     /// skipped, so a body that is not a robots.txt at all has no rules. If texting_robots refuses what is
     /// left, nothing may be fetched.
     pub fn parse(body: &[u8], product_token: &str) -> Robots {
-        let group = group::read(body, token_of(product_token));
+        let text = record::text(body);
+        let group = group::read(&text, token_of(product_token));
+        let sitemaps = group.sitemaps.iter().map(|address| Box::from(*address));
         Robots {
             rules: RobotsRules::build(&group.rules),
             crawl_delay: group.crawl_delay,
-            sitemaps: (!group.sitemaps.is_empty()).then(|| group.sitemaps.into()),
+            sitemaps: (!group.sitemaps.is_empty()).then(|| sitemaps.collect()),
         }
     }
 
@@ -79,24 +85,48 @@ impl Robots {
             RobotsRules::AllowAll => true,
             _ if pattern::path_and_query(url) == "/robots.txt" => true,
             RobotsRules::DisallowAll => false,
-            RobotsRules::Ask(robot) => robot.allowed(&pattern::of_url(url)),
+            RobotsRules::Ask { robot, .. } => robot.allowed(&pattern::of_url(url)),
         }
     }
 
-    /// The Crawl-delay asked of us: the largest if there are several, and never more than an hour.
+    /// The Crawl-delay asked of us: the largest if there are several, however long it is.
     ///
-    /// It is not in RFC 9309, but hosts expect it. What is not a finite number of seconds, or below 0, is
-    /// skipped. A delay above the first group speaks to everyone whose own groups ask for none.
+    /// It is not in RFC 9309, but hosts expect it. What is not a number of seconds, or below 0, is skipped. A delay belongs
+    /// to the agents named above it in its group. A delay above the first group speaks to everyone whose own groups ask for none.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.crawl_delay
     }
 
-    /// The sitemaps named anywhere in the file, whomever the lines around them speak to, in the order
-    /// written.
+    /// The sitemaps named anywhere in the file of this host, whichever agents the lines around them speak to, in the
+    /// order written.
     ///
-    /// Absolute `http` and `https` URLs only, each once, and at most 100.
-    pub fn sitemaps(&self) -> &[Url] {
-        self.sitemaps.as_deref().unwrap_or_default()
+    /// `http` and `https` URLs only, each once, and at most 100. The protocol wants them absolute; many sites write a path,
+    /// which is resolved, or leave out the scheme before their own name.
+    pub fn sitemaps(&self, of: &Host) -> Vec<Url> {
+        let Some(own) = of.url("/robots.txt") else { return Vec::new() };
+        let mut named = Vec::new();
+        for address in self.sitemaps.iter().flat_map(|sitemaps| sitemaps.iter()) {
+            let names_host = address.strip_prefix(of.name()).is_some_and(|path| path.starts_with('/'));
+            let resolved = if names_host { own.join(&format!("//{address}")) } else { own.join(address) };
+            if let Ok(url) = resolved
+                && matches!(url.scheme(), "http" | "https")
+                && !named.contains(&url)
+            {
+                named.push(url);
+            }
+        }
+        named
+    }
+
+    /// The same rules without the list of sitemaps, which is needed once.
+    pub(super) fn without_sitemaps(self) -> Robots {
+        Robots { sitemaps: None, ..self }
+    }
+
+    /// The bytes that these rules hold in memory, about; see `rules` for their bound.
+    pub(super) fn held_bytes(&self) -> usize {
+        let sitemaps = self.sitemaps.iter().flat_map(|sitemaps| sitemaps.iter());
+        self.rules.held_bytes() + sitemaps.map(|address| size_of::<Box<str>>() + address.len()).sum::<usize>()
     }
 }
 
@@ -105,14 +135,15 @@ impl Robots {
 ///
 /// The longest that matches decides, and of two as long the one that allows (RFC 9309 §2.2.2).
 pub(crate) fn deciding_rule(body: &[u8], product_token: &str, url: &Url) -> Option<String> {
-    let group = group::read(body, token_of(product_token));
+    let text = record::text(body);
+    let group = group::read(&text, token_of(product_token));
     let matches = |value: &[u8]| {
         let alone = RobotsRules::build(&[(RuleVerdict::Disallow, value)]);
         !Robots { rules: alone, crawl_delay: None, sitemaps: None }.allows(url)
     };
-    let length = |value: &[u8]| pattern::of_rule(value).map_or(0, |pattern| pattern.len());
-    let matching = group.rules.iter().filter(|(_, value)| matches(value));
-    let (verdict, value) = matching.max_by_key(|(verdict, value)| (length(value), Reverse(*verdict)))?;
+    let length = |(verdict, value)| pattern::of_rule(verdict, value).map(|pattern| pattern.len());
+    let matching = group.rules.iter().filter(|rule| length(**rule).is_some() && matches(rule.1));
+    let (verdict, value) = matching.max_by_key(|rule| (length(**rule), Reverse(rule.0)))?;
     // Bounds on all rules together may have made them stricter than each alone.
     let allows = Robots::parse(body, product_token).allows(url);
     let name = if *verdict == RuleVerdict::Allow { "Allow" } else { "Disallow" };

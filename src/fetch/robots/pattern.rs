@@ -14,6 +14,8 @@
 
 use url::{Position, Url};
 
+use super::record::RuleVerdict;
+
 /// Ends every URL, and each rule that ended in `$`. Any octet that spelling always escapes would do.
 const END: char = '|';
 
@@ -39,8 +41,9 @@ pub(super) fn of_url(url: &Url) -> String {
 /// A rule's pattern: ASCII without blanks, starting with `/` or `*`; `None` for an empty rule, which matches
 /// nothing.
 ///
-/// A path without its leading `/` gets one, for `Disallow: private` was meant to forbid something.
-pub(super) fn of_rule(value: &[u8]) -> Option<String> {
+/// By its grammar a rule without a leading `/` or `*` is none (RFC 9309 §2.2). An Allow is read so. A Disallow gets its
+/// slash, for `Disallow: private` was meant to forbid something.
+pub(super) fn of_rule(verdict: RuleVerdict, value: &[u8]) -> Option<String> {
     if value.is_empty() {
         return None;
     }
@@ -49,8 +52,10 @@ pub(super) fn of_rule(value: &[u8]) -> Option<String> {
         None => (value, false),
     };
     let mut spelled = String::with_capacity(value.len() + 16);
-    if !matches!(path, [b'/' | b'*', ..]) {
-        spelled.push('/');
+    match (path, verdict) {
+        ([b'/' | b'*', ..], _) => {}
+        (_, RuleVerdict::Disallow) => spelled.push('/'),
+        (_, RuleVerdict::Allow) => return None,
     }
     for (index, stretch) in path.split(|&octet| octet == b'*').enumerate() {
         if index > 0 {

@@ -3,6 +3,8 @@
 //! As forgiving as the large crawlers are: any line end, blanks anywhere, a blank instead of the colon, the
 //! common misspellings. A line that was cut off is not read, for half a path is another path.
 
+use std::borrow::Cow;
+
 use super::MAX_BYTES;
 
 /// One line that means something. Values are without comment and blanks around them, otherwise as written.
@@ -22,6 +24,26 @@ pub(super) enum RuleVerdict {
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The body as UTF-8. One with the byte order mark of UTF-16 is decoded: its site wrote rules, whatever its editor made of
+/// them. A line that was cut off is left out, as in any other body.
+pub(super) fn text(body: &[u8]) -> Cow<'_, [u8]> {
+    let unit = match body {
+        [0xff, 0xfe, ..] => u16::from_le_bytes,
+        [0xfe, 0xff, ..] => u16::from_be_bytes,
+        _ => return Cow::Borrowed(body),
+    };
+    let is_cut = body.len() > MAX_BYTES;
+    let read = body.get(2..MAX_BYTES.min(body.len())).unwrap_or_default();
+    let units = read.as_chunks::<2>().0.iter().map(|octets| unit(*octets));
+    let decoded = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER));
+    let mut decoded = decoded.collect::<String>().into_bytes();
+    if is_cut {
+        let whole = decoded.iter().rposition(is_line_end).unwrap_or(0);
+        decoded.truncate(whole);
+    }
+    Cow::Owned(decoded)
+}
 
 pub(super) fn records(body: &[u8]) -> impl Iterator<Item = Record<'_>> {
     let lines = whole_lines(body);

@@ -6,6 +6,10 @@ mod properties;
 
 use super::*;
 
+fn host() -> Host {
+    Host::parse("http://example.org").expect("a host")
+}
+
 fn url(path: &str) -> Url {
     Url::parse(&format!("http://example.org{path}")).expect("a URL written by hand")
 }
@@ -28,7 +32,7 @@ fn what_needs_no_asking_is_not_asked() {
     assert!(matches!(rules(b"User-agent: *\nAllow: /a\nDisallow:\n"), RobotsRules::AllowAll));
     assert!(matches!(rules(b"User-agent: other\nDisallow: /\n"), RobotsRules::AllowAll));
     assert!(matches!(rules(b"User-agent: *\nDisallow: /a\nDisallow: /\n"), RobotsRules::DisallowAll));
-    assert!(matches!(rules(b"User-agent: *\nDisallow: /\nAllow: /a\n"), RobotsRules::Ask(_)));
+    assert!(matches!(rules(b"User-agent: *\nDisallow: /\nAllow: /a\n"), RobotsRules::Ask { .. }));
 }
 
 #[test]
@@ -42,18 +46,22 @@ fn delay_of(body: &str) -> Option<f64> {
 }
 
 #[test]
-fn crawl_delays_are_finite_and_at_most_an_hour() {
+fn crawl_delays_are_kept_however_long_they_are() {
+    /// Longer than any limit.
+    const LONGEST: f64 = (1_u64 << 40) as f64;
     let asked = [
         ("0.5", Some(0.5)),
         ("3", Some(3.0)),
         ("0", Some(0.0)),
         (" 10 # seconds", Some(10.0)),
         ("3600", Some(3600.0)),
-        ("3601", Some(3600.0)),
-        ("1e30", Some(3600.0)),
-        ("1e39", Some(3600.0)),
-        ("1e999", None),
-        ("inf", None),
+        ("86400", Some(86_400.0)),
+        ("1e30", Some(LONGEST)),
+        ("1e999", Some(LONGEST)),
+        ("inf", Some(LONGEST)),
+        ("10s", Some(10.0)),
+        ("10 seconds", Some(10.0)),
+        ("2.", Some(2.0)),
         ("nan", None),
         ("-1", None),
         ("-1e39", None),
@@ -76,7 +84,9 @@ fn crawl_delays_belong_to_groups() {
     let others = "User-agent: other\nCrawl-delay: 9\nDisallow: /a\nUser-agent: *\nDisallow: /a\n";
     assert_eq!(delay_of(others), None);
     let joined_later = "User-agent: other\nCrawl-delay: 5\nUser-agent: freshet\nDisallow: /a\n";
-    assert_eq!(delay_of(joined_later), Some(5.0));
+    assert_eq!(delay_of(joined_later), None, "the delay is that of the agents above it");
+    let both = "User-agent: other\nUser-agent: freshet\nCrawl-delay: 5\nUser-agent: third\nDisallow: /a\n";
+    assert_eq!(delay_of(both), Some(5.0));
     let above = "Crawl-delay: 4\nUser-agent: *\nDisallow: /a\n";
     assert_eq!(delay_of(above), Some(4.0));
     let above_and_ours = "Crawl-delay: 4\nUser-agent: *\nCrawl-delay: 0\n";
@@ -88,16 +98,43 @@ fn sitemaps_stand_anywhere() {
     let body = b"Sitemap: https://example.org/1.xml\nUser-agent: other\n\
         SITEMAP:https://example.org/2.xml?a=b #\nDisallow: /\nSitemap: /relative.xml\n\
         Sitemap: ftp://example.org/3.xml\nSitemap: https://example.org/1.xml\nSitemap: \xff\nSitemap:\nUser-agent: *\n\
+        Sitemap: example.org/named.xml\nSitemap: s/m.xml\n\
         Site-map: http://elsewhere.example/4.xml";
     let robots = Robots::parse(body, "freshet");
-    let named: Vec<_> = robots.sitemaps().iter().map(Url::as_str).collect();
+    let named: Vec<_> = robots.sitemaps(&host()).iter().map(Url::to_string).collect();
     assert_eq!(
         named,
-        ["https://example.org/1.xml", "https://example.org/2.xml?a=b", "http://elsewhere.example/4.xml"]
+        [
+            "https://example.org/1.xml",
+            "https://example.org/2.xml?a=b",
+            "http://example.org/relative.xml",
+            "http://example.org/named.xml",
+            "http://example.org/s/m.xml",
+            "http://elsewhere.example/4.xml"
+        ]
     );
     let many: String = (0..1000).map(|index| format!("Sitemap: https://example.org/{index}\n")).collect();
-    assert_eq!(Robots::parse(many.as_bytes(), "freshet").sitemaps().len(), 100);
-    assert!(Robots::allow_all().sitemaps().is_empty());
+    assert_eq!(Robots::parse(many.as_bytes(), "freshet").sitemaps(&host()).len(), 100);
+    assert!(Robots::allow_all().sitemaps(&host()).is_empty());
+}
+
+#[test]
+fn a_file_in_utf_16_is_read_by_its_byte_order_mark() {
+    let text = "User-agent: *\r\nDisallow: /a\r\nDisallow: /ü\r\nSitemap: /s.xml\r\n";
+    let encoded = |text: &str, unit: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        format!("\u{feff}{text}").encode_utf16().flat_map(unit).collect()
+    };
+    for unit in [u16::to_le_bytes, u16::to_be_bytes] {
+        let robots = Robots::parse(&encoded(text, unit), "freshet");
+        assert!(!robots.allows(&url("/a")) && !robots.allows(&url("/%C3%BC")) && robots.allows(&url("/b")));
+        assert_eq!(robots.sitemaps(&host()).len(), 1);
+        // The last line goes on beyond the part that is read: it is left out.
+        let long = format!("{text}#{}\nDisallow: /private\n", "x".repeat(MAX_BYTES / 2 - 80));
+        let long = Robots::parse(&encoded(&long, unit), "freshet");
+        assert!(!long.allows(&url("/a")) && long.allows(&url("/p")));
+    }
+    // An odd byte at the end, and half a pair: no panic.
+    assert!(Robots::parse(b"\xff\xfe\x00\xd8\x41", "freshet").allows(&url("/a")));
 }
 
 #[test]

@@ -108,6 +108,10 @@ impl<W: Web> Asker<W> {
                         }
                     }
                 }
+                FetchEvent::RobotsWanted(host) => {
+                    let record = self.hosts.get(&host).and_then(|facts| facts.record.as_ref());
+                    self.fetcher.recalled(&host, record);
+                }
                 // The host's report has them too.
                 FetchEvent::Robots { .. } => {}
             }

@@ -253,7 +253,7 @@ impl CheckedRobots {
     fn of<W: Web>(url: &PageUrl, asker: &Asker<W>) -> CheckedRobots {
         let facts = asker.host(&url.host());
         let robots = facts.and_then(|facts| facts.robots.as_ref());
-        let sitemaps = robots.map_or(&[][..], |robots| robots.sitemaps());
+        let sitemaps = robots.map_or_else(Vec::new, |robots| robots.sitemaps(&url.host()));
         CheckedRobots {
             allowed: robots.map(|robots| robots.allows(url.as_url())),
             rule: asker.deciding_rule(url),

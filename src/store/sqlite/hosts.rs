@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 use super::pages::ensure_host;
 use super::{Result, StoreError, count, moment};
 use crate::fetch::robots;
-use crate::fetch::visit::{HostReport, RobotsRecord, Waiting};
+use crate::fetch::visit::{HostReport, RobotsRecord, RobotsStatus, Waiting};
 use crate::page::{Host, HostId};
 use crate::policy::Yield;
 use crate::store::rows::millis;
@@ -49,10 +49,28 @@ pub(super) fn sitemaps_read(connection: &Connection, host: &Host, at: Timestamp)
     Ok(())
 }
 
+/// The robots.txt last read of each of these hosts that has one.
+pub(super) fn robots_of(connection: &Connection, hosts: &[Host]) -> Result<Vec<(Host, RobotsRecord)>> {
+    let mut found = Vec::new();
+    for host in hosts {
+        let mut statement = connection
+            .prepare_cached("SELECT robots_at, robots_status, robots_body FROM host WHERE origin = ?1")?;
+        let mut rows = statement.query([host.as_str()])?;
+        if let Some(row) = rows.next()?
+            && let (Some(at), Some(status), Some(packed)) = (moment(row.get(0)?), row.get(1)?, row.get(2)?)
+        {
+            let packed: Vec<u8> = packed;
+            let body = Bytes::from(version::decompress(&packed, robots::MAX_BYTES + 1)?);
+            found.push((host.clone(), RobotsRecord { at, status, body }));
+        }
+    }
+    Ok(found)
+}
+
 pub(super) fn all(connection: &Connection) -> Result<Vec<KnownHost>> {
     let mut statement = connection.prepare(
-        "SELECT host.id, origin, delay_ms, not_before, waiting_for, failures, robots_at, robots_status, robots_body,
-                sitemaps_at, coalesce(pages.count, 0), rests, coalesce(pages.visited, 0), coalesce(pages.useful, 0)
+        "SELECT host.id, origin, delay_ms, not_before, waiting_for, failures, robots_at, robots_status, sitemaps_at,
+                coalesce(pages.count, 0), rests, coalesce(pages.visited, 0), coalesce(pages.useful, 0)
          FROM host LEFT JOIN
               (SELECT host_id, count(*) AS count, count(last_visit_at) AS visited,
                       sum(seen_at IS NOT NULL OR state = 'redirected') AS useful
@@ -68,15 +86,7 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<KnownHost>> {
             Host::parse(&origin).ok_or_else(|| StoreError::BadValue(format!("`{origin}` as a host")))?;
         let waiting: Option<String> = row.get(4)?;
         let wait = moment(row.get(3)?).zip(waiting.as_deref().and_then(Waiting::from_name));
-        let robots =
-            match (moment(row.get(6)?), row.get::<_, Option<u16>>(7)?, row.get::<_, Option<Vec<u8>>>(8)?) {
-                (Some(at), Some(status), Some(packed)) => Some(RobotsRecord {
-                    at,
-                    status,
-                    body: Bytes::from(version::decompress(&packed, robots::MAX_BYTES + 1)?),
-                }),
-                _ => None,
-            };
+        let answered = moment(row.get(6)?).zip(row.get::<_, Option<u16>>(7)?);
         hosts.push(KnownHost {
             id: HostId(row.get(0)?),
             report: HostReport {
@@ -84,12 +94,13 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<KnownHost>> {
                 delay: Duration::from_millis(count(row.get::<_, Option<i64>>(2)?.unwrap_or(0))),
                 wait,
                 failures: row.get(5)?,
-                rests: row.get(11)?,
-                robots,
+                rests: row.get(10)?,
+                robots: None,
             },
-            sitemaps_at: moment(row.get(9)?),
-            pages: count(row.get(10)?),
-            yields: Yield { visited: count(row.get(12)?), useful: count(row.get(13)?) },
+            robots: answered.map(|(at, status)| RobotsStatus { at, status }),
+            sitemaps_at: moment(row.get(8)?),
+            pages: count(row.get(9)?),
+            yields: Yield { visited: count(row.get(11)?), useful: count(row.get(12)?) },
         });
     }
     Ok(hosts)

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::{Connection, Row, ToSql, params_from_iter};
 
 use super::state::{STATE, STATE_COLUMNS, state};
-use super::{Result, SqliteStore, fingerprint, moment, signed};
+use super::{Result, SqliteStore, fingerprint, hosts, moment, signed};
 use crate::observation::{Life, PageNode, VersionHashes};
 use crate::page::{Fingerprint, HostId, PageId, SeedId};
 use crate::store::{Earlier, FreeIds, Loaded, PageFacts, SketchRow, SketchedVersion, VersionId, Wanted};
@@ -21,15 +21,16 @@ pub(super) fn load(store: &mut SqliteStore, wanted: &Wanted) -> Result<Loaded> {
     let connection = &store.connection;
     // One transaction: all rows are of the same moment.
     let transaction = connection.unchecked_transaction()?;
-    let hosts = known_hosts(connection, &mut store.host_ids, &wanted.origins)?;
+    let known = known_hosts(connection, &mut store.host_ids, &wanted.origins)?;
     let loaded = Loaded {
         pages: pages(connection, &wanted.pages)?,
         nodes: nodes(connection, wanted)?,
         versions: versions(connection, wanted)?,
-        hosts,
+        hosts: known,
         seed_weights: seed_weights(connection, &wanted.seeds)?,
         sketches: sketches(connection, &wanted.sketches)?,
         earlier: earlier(connection, wanted)?,
+        robots: hosts::robots_of(connection, &wanted.robots_of)?,
         free_ids: if wanted.free_ids { free_ids(connection)? } else { FreeIds::default() },
     };
     transaction.finish()?;

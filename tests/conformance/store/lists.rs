@@ -2,6 +2,13 @@
 
 use super::*;
 
+/// The robots.txt that the store has of a host.
+fn robots_of(store: &mut dyn Store, origin: &str) -> Option<RobotsRecord> {
+    let robots_of = vec![Host::parse(origin).expect("a host")];
+    let loaded = store.load(&Wanted { robots_of, ..Wanted::default() }).expect("rows");
+    loaded.robots.into_iter().next().map(|(_, record)| record)
+}
+
 pub fn hosts_and_their_waits_come_back(place: &dyn Place) {
     let mut begun = begun(place, &["/", "http://[::1]:8080/"]);
     let robots =
@@ -29,12 +36,15 @@ pub fn hosts_and_their_waits_come_back(place: &dyn Place) {
         ];
         let batch = Batch { hosts: reports, now: NOW, ..Batch::default() };
         begun.take(batch).expect("the batch is taken");
-        let known = host(&mut *begun.store, "https://example.org").report;
+        let stored = host(&mut *begun.store, "https://example.org");
+        assert_eq!(stored.robots, Some(RobotsStatus { at: NOW, status: 200 }));
+        let known = stored.report;
         assert_eq!(known.wait, Some((later(60), why)));
         assert_eq!((known.delay, known.failures), (Duration::from_millis(1_500), 3));
-        assert_eq!(known.robots, Some(robots.clone()));
-        let other = host(&mut *begun.store, "http://[::1]:8080").report;
-        assert_eq!((other.wait, other.robots), (None, None));
+        assert_eq!(robots_of(&mut *begun.store, "https://example.org"), Some(robots.clone()));
+        let other = host(&mut *begun.store, "http://[::1]:8080");
+        assert_eq!((other.report.wait, other.robots), (None, None));
+        assert_eq!(robots_of(&mut *begun.store, "http://[::1]:8080"), None);
     }
     // A wait that is over goes; the robots.txt that was read stays until another is.
     let batch =
@@ -42,7 +52,9 @@ pub fn hosts_and_their_waits_come_back(place: &dyn Place) {
     begun.take(batch).expect("the batch is taken");
     drop(begun);
     let known = host(&mut *place.open(), "https://example.org");
-    assert_eq!((known.report.wait, known.report.robots), (None, Some(robots)));
+    assert_eq!((known.report.wait, known.robots.map(|robots| robots.at)), (None, Some(NOW)));
+    assert_eq!(robots_of(&mut *place.open(), "https://example.org"), Some(robots));
+    assert_eq!(robots_of(&mut *place.open(), "https://unknown.example"), None);
     assert_eq!((known.pages, known.sitemaps_at), (1, None));
 }
 

@@ -26,7 +26,7 @@ use freshet::crawl::batch::{Batch, Content, Recorded, VisitRecord};
 use freshet::crawl::learning::{self, MemoryMaker};
 use freshet::crawl::rebuild::Rebuilt;
 use freshet::estimate::priors::{GroupBy, Prior, PriorKind, Priors};
-use freshet::fetch::visit::{Failure, HostReport, Outcome, Refused, RobotsRecord, Waiting};
+use freshet::fetch::visit::{Failure, HostReport, Outcome, Refused, RobotsRecord, RobotsStatus, Waiting};
 use freshet::observation::{Attempt, Life};
 use freshet::page::{Host, Normaliser, PageId, PageUrl, SeedId};
 use freshet::policy::registry::{self, PolicySettings};
@@ -34,7 +34,7 @@ use freshet::policy::{Policy, Score, Yield};
 use freshet::schedule::{Plan, Planned};
 use freshet::store::{
     Change, Commit, CycleId, KnownHost, KnownPage, PageFilter, PageRow, PlannedVisit, ReadContent, Store,
-    StoreError, Summary, Tally, VersionId, VisitRow, version,
+    StoreError, Summary, Tally, VersionId, VisitRow, Wanted, version,
 };
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;

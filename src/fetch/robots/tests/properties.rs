@@ -70,7 +70,8 @@ mod reference {
             .iter()
             .filter(|(agents, _)| agents.iter().any(|agent| if named { ours(agent) } else { *agent == "*" }))
             .flat_map(|(_, rules)| rules)
-            .filter(|(_, pattern)| !pattern.is_empty())
+            // Without its slash an Allow is no rule, and a Disallow was meant to have one.
+            .filter(|(allow, pattern)| !pattern.is_empty() && (!allow || pattern.starts_with(['/', '*'])))
             .map(|(allow, pattern)| {
                 let slash = if pattern.starts_with(['/', '*']) { "" } else { "/" };
                 (signs(&format!("{slash}{pattern}"), true), *allow)
@@ -154,7 +155,7 @@ proptest! {
         let robots = Robots::parse(&body, &token);
         robots.allows(&url);
         prop_assert!(robots.crawl_delay().is_none_or(|delay| delay <= Duration::from_secs(3600)));
-        prop_assert!(robots.sitemaps().len() <= 100);
+        prop_assert!(robots.sitemaps(&host()).len() <= 100);
         prop_assert!(!token_of(&token).is_empty());
     }
 
