@@ -4,6 +4,7 @@ use crate::change::ChangeSettings;
 use crate::change::changed_when::ChangedWhen;
 use crate::fetch::visit::{HostReport, Outcome};
 use crate::observation::Attempt;
+use crate::observation::empty::Emptiness;
 use crate::page::{Fingerprint, Host, HostId, PageId, PageUrl, SeedId};
 use crate::policy::{PageState, Score};
 use crate::store::{Change, ReadContent, Tally};
@@ -84,6 +85,24 @@ pub struct VisitRecord {
     pub alias: Option<Fingerprint>,
 }
 
+impl VisitRecord {
+    /// How empty the content is that it brought; `None` if there is anything in it, or it was not read.
+    pub(super) fn emptiness(&self) -> Option<Emptiness> {
+        let read = self.content.as_ref()?.read()?;
+        let (no_bytes, no_words) = (read.body_bytes == 0, read.sketch.is_some() && read.text_bytes == 0);
+        let answer = Emptiness { no_bytes, no_words, body: read.body_hash, text_rules: self.text_rules };
+        (no_bytes || no_words).then_some(answer)
+    }
+
+    /// Makes it a visit that ended like this and brought nothing.
+    pub(super) fn disbelieve(&mut self, outcome: Outcome) {
+        self.attempt.outcome = outcome;
+        (self.content, self.etag, self.last_modified, self.noindex) = (None, None, None, false);
+        (self.found, self.links, self.entry_dates) = (Vec::new(), None, None);
+        (self.redirect, self.alias) = (None, None);
+    }
+}
+
 /// The content of a page that was fetched.
 #[derive(Debug)]
 pub enum Content {
@@ -115,7 +134,7 @@ pub struct Recorded {
 /// A visit as it was recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedVisit {
-    /// As it came, unless a redirect turned out to close a circle.
+    /// As it came, unless a redirect turned out to close a circle, or an empty answer was not believed.
     pub outcome: Outcome,
     /// Did the page change? `None`: there was nothing to compare with.
     pub changed: Option<bool>,

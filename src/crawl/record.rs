@@ -15,7 +15,8 @@ use crate::change::fragment::SCHEME;
 use crate::change::sketch::Sketch;
 use crate::change::{self, ChangeSettings};
 use crate::fetch::visit::{Outcome, RedirectFault};
-use crate::observation::compare::{Brought, Held, compare};
+use crate::observation::compare::{Brought, compare};
+use crate::observation::empty;
 use crate::observation::{
     Attempt, Comparison, Life, Observation, PageGraph, PageNode, Told, VersionHashes, told,
 };
@@ -80,7 +81,7 @@ fn wanted(batch: &Batch) -> Wanted {
     wanted.origins = new_origins.map(|page| page.url.origin().to_owned()).collect();
     for visit in &batch.visits {
         wanted.targets.extend(visit.redirect.into_iter().chain(visit.alias));
-        if visit.alias.is_some() || !visit.attempt.outcome.is_success() {
+        if visit.alias.is_some() || !visit.attempt.outcome.is_success() || visit.emptiness().is_some() {
             wanted.aliases_of.push(visit.page);
         }
         if let Some(Content::Read(read)) = &visit.content {
@@ -283,10 +284,14 @@ impl<'a> Judge<'a> {
         self.recorded.new.push(AddedPage { id, host, url: page.url.clone(), state });
     }
 
-    fn visit(&mut self, visit: VisitRecord) -> Result<()> {
+    fn visit(&mut self, mut visit: VisitRecord) -> Result<()> {
         let id = visit.page;
         let missing = || StoreError::BadValue(format!("a visit of page {id}, which is not there"));
         let mut page = self.pages.remove(&id).ok_or_else(missing)?;
+        let doubtful = |answer| empty::is_doubtful(answer, page.held(), page.folded.last_outcome.as_deref());
+        if visit.emptiness().is_some_and(doubtful) {
+            visit.disbelieve(Outcome::Empty);
+        }
         let known = self.recorded.new.len();
         let hops = if visit.redirect.is_some() { page.hops + 1 } else { 0 };
         for found in &visit.found {
@@ -347,11 +352,7 @@ impl<'a> Judge<'a> {
             None if visit.attempt.outcome == Outcome::NotModified => Brought::Confirmation,
             None => Brought::Nothing,
         };
-        let held = page.held.map(|hashes| Held {
-            hashes,
-            text_rules: page.folded.text_rules,
-            has_words: page.folded.has_words,
-        });
+        let held = page.held();
         let sketch = visit.content.as_ref().and_then(Content::read).and_then(|read| read.sketch.as_ref());
         let sketches = &self.past.sketches;
         let measure = |from: VersionId| -> std::result::Result<Divergence, Infallible> {

@@ -133,7 +133,7 @@ pub(super) async fn run<W: Web, T: Send + 'static>(orders: TaskOrders<W, T>) -> 
             if is_unsent(&answer) {
                 return unsent(task);
             }
-            let outcome = read_answer(&answer, &task.url);
+            let outcome = read_answer(&answer, &task.url, false);
             let bytes = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);
             EndedTask {
                 host,
@@ -159,7 +159,7 @@ pub(super) async fn run<W: Web, T: Send + 'static>(orders: TaskOrders<W, T>) -> 
             let took = started.elapsed();
             let outcome = match &answer {
                 Ok(answer) if answer.cut => Outcome::Failed(Failure::TooLarge),
-                answer => read_answer(answer, &request.url),
+                answer => read_answer(answer, &request.url, request.validators.can_be_compared()),
             };
             let sign = politeness::sign(&outcome);
             let answer = answer.ok();
@@ -214,19 +214,22 @@ fn broken(request: Request, at: Timestamp, took: Duration) -> Visit {
     Visit { request, at, took, outcome: Outcome::Failed(Failure::Malformed), answer: None }
 }
 
-/// The outcome of a request.
-fn read_answer(answer: &Result<Answer, NoAnswer>, url: &Url) -> Outcome {
+/// The outcome of a request. `conditional`: it named a version that the server could compare with.
+fn read_answer(answer: &Result<Answer, NoAnswer>, url: &Url, conditional: bool) -> Outcome {
     match answer {
         Err(NoAnswer::Failed(failure)) => Outcome::Failed(failure.clone()),
         Err(NoAnswer::Refused(refused)) => Outcome::Refused(refused.clone()),
-        Ok(answer) => outcome(answer, url),
+        Ok(answer) => outcome(answer, url, conditional),
     }
 }
 
-fn outcome(answer: &Answer, url: &Url) -> Outcome {
+fn outcome(answer: &Answer, url: &Url, conditional: bool) -> Outcome {
     match answer.status {
+        // No content, a part of it (we never ask for a range), or a difference (RFC 3229, which we never ask for): none of
+        // these is the page.
+        204 | 205 | 206 | 226 => Outcome::HttpError,
         200..=299 => Outcome::Fetched,
-        304 => Outcome::NotModified,
+        304 if conditional => Outcome::NotModified,
         301 | 302 | 303 | 307 | 308 => match location(answer, url) {
             Some(to) => Outcome::Redirected { to, permanent: matches!(answer.status, 301 | 308) },
             None => Outcome::BadRedirect(RedirectFault::BadLocation),

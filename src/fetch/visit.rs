@@ -47,6 +47,13 @@ pub struct Validators {
     pub body: Option<u128>,
 }
 
+impl Validators {
+    /// Is there anything that a server can compare with what it has?
+    pub(crate) fn can_be_compared(&self) -> bool {
+        self.etag.is_some() || self.last_modified.is_some()
+    }
+}
+
 /// One attempt on one URL, ended.
 #[derive(Debug)]
 pub struct Visit {
@@ -90,7 +97,7 @@ impl Answer {
 pub enum Outcome {
     /// A body came.
     Fetched,
-    /// 304: what we hold is what there is.
+    /// 304 to a request that named the version held: what we hold is what there is.
     NotModified,
     /// Sent elsewhere; where to is the `Location`, resolved.
     Redirected {
@@ -107,6 +114,8 @@ pub enum Outcome {
     SoftMissing,
     /// The status is 200, but the page asks to come back later, or to prove that one is human.
     SoftBusy,
+    /// A page came without content where content is stored: not believed until a second visit says the same.
+    Empty,
     /// 5xx, but for 503.
     ServerError,
     /// Another status that brings no page.
@@ -201,6 +210,7 @@ impl Outcome {
             Outcome::Missing => "missing",
             Outcome::SoftMissing => "soft-missing",
             Outcome::SoftBusy => "soft-busy",
+            Outcome::Empty => "empty",
             Outcome::ServerError => "server-error",
             Outcome::HttpError => "http-error",
             Outcome::Throttled { .. } => "throttled",
@@ -235,7 +245,7 @@ impl Outcome {
     }
 
     /// All but redirects, which say where they lead.
-    const PLAIN: [Outcome; 25] = [
+    const PLAIN: [Outcome; 26] = [
         Outcome::Fetched,
         Outcome::NotModified,
         Outcome::BadRedirect(RedirectFault::BadLocation),
@@ -245,6 +255,7 @@ impl Outcome {
         Outcome::Missing,
         Outcome::SoftMissing,
         Outcome::SoftBusy,
+        Outcome::Empty,
         Outcome::ServerError,
         Outcome::HttpError,
         Outcome::Throttled { retry_after: None },
@@ -273,6 +284,7 @@ impl Outcome {
             | Outcome::Missing
             | Outcome::SoftMissing
             | Outcome::SoftBusy
+            | Outcome::Empty
             | Outcome::ServerError
             | Outcome::HttpError
             | Outcome::Throttled { .. }

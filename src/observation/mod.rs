@@ -6,6 +6,7 @@
 
 pub mod alias;
 pub mod compare;
+pub mod empty;
 pub mod fold;
 pub mod lesson;
 pub mod life;

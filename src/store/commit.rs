@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::change::VersionId;
 use crate::change::sketch::Sketch;
 use crate::fetch::visit::{HostReport, RobotsRecord};
+use crate::observation::compare::Held;
 use crate::observation::{CycleId, Folded, Observation, PageNode, VersionHashes};
 use crate::page::{Depth, Fingerprint, Host, HostId, PageId, PageUrl, SeedId};
 use crate::policy::Learnt;
@@ -109,6 +110,14 @@ pub struct PageFacts {
     pub held: Option<VersionHashes>,
     /// Everything stored of its state could be read. What can't be read is read as nothing.
     pub is_readable: bool,
+}
+
+impl PageFacts {
+    /// The stored content that visits are compared with.
+    pub(crate) fn held(&self) -> Option<Held> {
+        let (text_rules, has_words) = (self.folded.text_rules, self.folded.has_words);
+        self.held.map(|hashes| Held { hashes, text_rules, has_words })
+    }
 }
 
 /// The past of a page, as far as it matters for one content.

@@ -12,6 +12,7 @@ mod a_web_that_changes;
 mod adaptive;
 mod addresses;
 mod again_and_again;
+mod answers_not_believed;
 mod asking_for_time;
 mod changes_told;
 mod checked_and_compared;

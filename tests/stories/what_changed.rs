@@ -355,6 +355,15 @@ fn errors() -> Vec<(&'static str, &'static str, Reply)> {
         ("503", "throttled", Reply::status(503, body.clone())),
         ("429", "throttled", Reply::status(429, body.clone())),
         ("403", "http-error", Reply::status(403, body.clone())),
+        ("no content", "http-error", Reply::status(204, "")),
+        ("reset content", "http-error", Reply::status(205, "")),
+        (
+            "a part of it",
+            "http-error",
+            Reply::status(206, body.clone()).header("Content-Range", "bytes 0-299/9999"),
+        ),
+        ("no bytes", "empty", "".into()),
+        ("no words", "empty", "<html><head></head><body><div id=app></div></body></html>".into()),
         ("soft 404", "soft-missing", short.into()),
         ("busy", "soft-busy", busy.into()),
         ("truncated", "cut-off", Reply::from(body.clone()).header("Content-Length", "100000")),
@@ -510,7 +519,7 @@ fn what_has_no_words_changes_by_its_bytes() {
     let blank = |id: u32| Reply::from(format!("<html><body><img src=\"/{id}.png\"></body></html>"));
     site.page("/blank", Reply::sequence(vec![blank(1), blank(2), "some words at last".into(), blank(1)]));
     let freshet = Freshet::new();
-    for _ in 0..4 {
+    for _ in 0..5 {
         crawl(&freshet, &[site.url("/")], &["--exclude", "[.]png$"]);
     }
     let visits = visits(&freshet);
@@ -519,15 +528,17 @@ fn what_has_no_words_changes_by_its_bytes() {
     };
     assert_eq!(
         told("/picture"),
-        [(None, None), (Some(false), None), (Some(true), None), (Some(true), None)],
+        [(None, None), (Some(false), None), (Some(true), None), (Some(true), None), (Some(false), None)],
         "no words, no divergence"
     );
     let pictures = &visits[&site.url("/picture")];
     let returned: Vec<_> = pictures.iter().map(|visit| visit.returned_to).collect();
-    assert_eq!(returned, [None, None, None, pictures[0].version], "another picture is no return");
+    assert_eq!(returned, [None, None, None, pictures[0].version, None], "another picture is no return");
+    let (gone, doubted) = ((Some(true), Some(1.0)), (None, None));
     assert_eq!(
         told("/blank"),
-        [(None, None), (Some(false), Some(0.0)), (Some(true), Some(1.0)), (Some(true), Some(1.0))]
+        [doubted, (Some(false), Some(0.0)), gone, doubted, gone],
+        "words are missed twice"
     );
     let checked = freshet.run(&["store", "rebuild", "--check"]);
     assert_eq!(checked.code, Some(0), "{}", checked.output());

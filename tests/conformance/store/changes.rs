@@ -65,6 +65,7 @@ pub fn errors_are_no_changes(place: &dyn Place) {
         Outcome::Missing,
         Outcome::SoftMissing,
         Outcome::SoftBusy,
+        Outcome::Empty,
         Outcome::ServerError,
         Outcome::HttpError,
         Outcome::Throttled { retry_after: None },
@@ -84,7 +85,7 @@ pub fn errors_are_no_changes(place: &dyn Place) {
     assert_eq!(recorded.visits[0].changed, Some(false), "it is what it was before all that");
     let seen = visits(&mut *begun.store, root);
     assert!(
-        seen.iter().rev().skip(1).take(11).all(|visit| visit.divergence.is_none() && visit.bases.is_empty())
+        seen.iter().rev().skip(1).take(12).all(|visit| visit.divergence.is_none() && visit.bases.is_empty())
     );
     assert_eq!(begun.row("/").changes, 0);
     let profiles = begun.store.profiles(root).expect("profiles");
