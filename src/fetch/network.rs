@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::error::Error as StdError;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use url::{Host as UrlHost, Url};
 use super::limits::{AddressRules, Limits};
 use super::visit::{Answer, Failure, Refused};
 use super::web::{Ask, NoAnswer, Web};
-use crate::page::{Host, Sites};
+use crate::page::{Host, SiteKey, Sites};
 
 /// Settings of the network.
 #[derive(Clone, Debug)]
@@ -38,25 +39,30 @@ pub struct NetworkSettings {
 }
 
 /// Headers that one site is sent instead of the general ones.
-#[derive(Clone, Debug, Default)]
-pub struct SiteHeaders(HeaderMap);
+#[derive(Clone, Debug)]
+pub struct SiteHeaders {
+    user_agent: Option<HeaderValue>,
+    /// Often secrets: sent only to hosts that the key trusts.
+    headers: HeaderMap,
+    key: SiteKey,
+}
 
 impl SiteHeaders {
-    /// The user agent and headers of a site. An error names the value that HTTP does not allow.
+    /// The user agent and headers of a site. An error names the header that HTTP does not allow, never its value.
     pub fn new(
+        key: SiteKey,
         user_agent: Option<&str>,
         headers: impl Iterator<Item = (String, String)>,
     ) -> Result<Self, NetworkError> {
+        let user_agent = user_agent.map(agent_value).transpose()?;
         let mut own = HeaderMap::new();
-        if let Some(agent) = user_agent {
-            own.insert(header::USER_AGENT, agent_value(agent)?);
-        }
         for (name, value) in headers {
             let parsed = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(&value).ok());
-            let (known, given) = parsed.ok_or(NetworkError::Header { name, value })?;
+            let (known, mut given) = parsed.ok_or(NetworkError::Header { name })?;
+            given.set_sensitive(true);
             own.insert(known, given);
         }
-        Ok(Self(own))
+        Ok(Self { user_agent, headers: own, key })
     }
 }
 
@@ -64,10 +70,10 @@ impl SiteHeaders {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say it")]
 pub enum NetworkError {
-    #[error("`{0}` can't be sent as a user agent: it holds characters that no header may")]
+    #[error("{0:?} can't be sent as a user agent: it holds characters that no header may")]
     UserAgent(String),
-    #[error("`{name}: {value}` is not a valid header")]
-    Header { name: String, value: String },
+    #[error("the header {name:?} can't be sent: its name or its value holds characters that no header may")]
+    Header { name: String },
     #[error("the HTTP client could not be built")]
     Client(#[source] reqwest::Error),
 }
@@ -80,6 +86,8 @@ pub struct Network {
     resolver: GuardedResolver,
     user_agent: HeaderValue,
     sites: Sites<SiteHeaders>,
+    /// It was told that headers of a site are held back.
+    told: AtomicBool,
 }
 
 impl Network {
@@ -102,7 +110,8 @@ impl Network {
             .build()
             .map_err(NetworkError::Client)?;
         let user_agent = agent_value(&settings.user_agent)?;
-        Ok(Self { client, limits: settings.limits, addresses, resolver, user_agent, sites: settings.sites })
+        let (limits, sites) = (settings.limits, settings.sites);
+        Ok(Self { client, limits, addresses, resolver, user_agent, sites, told: AtomicBool::new(false) })
     }
 
     fn judge(&self, address: IpAddr) -> Result<IpAddr, NoAnswer> {
@@ -127,10 +136,20 @@ impl Network {
                 headers.insert(name, value);
             }
         }
-        let own = Host::of(&ask.url).and_then(|host| self.sites.of(host.name(), Some(host.port())));
-        if let Some(SiteHeaders(own)) = own {
-            for (name, value) in own {
-                headers.insert(name.clone(), value.clone());
+        if let Some(host) = Host::of(&ask.url)
+            && let Some(own) = self.sites.of(host.name(), Some(host.port()))
+        {
+            if let Some(agent) = &own.user_agent {
+                headers.insert(header::USER_AGENT, agent.clone());
+            }
+            if own.key.trusts(&host) {
+                headers.extend(own.headers.clone());
+            } else if !own.headers.is_empty() && !self.told.swap(true, Ordering::Relaxed) {
+                tracing::warn!(
+                    %host,
+                    "headers of the site {} are not sent here: they go over https and to the named host alone, unless the name of the section begins with `http://` or `*.`",
+                    own.key.site()
+                );
             }
         }
         request
@@ -437,5 +456,47 @@ impl Resolve for GuardedResolver {
             let dial: Addrs = Box::new(addresses.into_iter().map(|address| SocketAddr::new(address, 0)));
             Ok(dial)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn network(site: &str) -> Network {
+        let mut sites = Sites::default();
+        let key = SiteKey::parse(site).unwrap();
+        let secret = [("X-Key".to_owned(), "s3cret".to_owned())];
+        let headers = SiteHeaders::new(key.clone(), Some("special/1.0"), secret.into_iter()).unwrap();
+        assert!(!format!("{headers:?}").contains("s3cret"));
+        assert!(sites.add(key.site(), headers));
+        Network::new(NetworkSettings {
+            user_agent: "freshet".to_owned(),
+            limits: Limits::default(),
+            keep_alive: Duration::from_secs(1),
+            addresses: AddressRules::default(),
+            sites,
+        })
+        .unwrap()
+    }
+
+    /// The user agent and the key that a URL is sent.
+    fn sent(network: &Network, url: &str) -> (String, bool) {
+        let url = Url::parse(url).unwrap();
+        let ask = Ask { url, validators: Default::default(), max_bytes: 1, wants_beginning: false };
+        let request = network.request(&ask);
+        let agent = request.headers()[header::USER_AGENT].to_str().unwrap().to_owned();
+        (agent, request.headers().contains_key("x-key"))
+    }
+
+    #[test]
+    fn a_key_is_sent_to_the_named_host_over_https_and_an_agent_to_the_whole_site() {
+        let special = |secret| ("special/1.0".to_owned(), secret);
+        let network = network("example.org");
+        assert_eq!(sent(&network, "https://example.org/a"), special(true));
+        for url in ["http://example.org/a", "https://a.example.org/", "https://example.org:8443/"] {
+            assert_eq!(sent(&network, url), special(false), "{url}");
+        }
+        assert_eq!(sent(&network, "https://example.com/"), ("freshet".to_owned(), false));
     }
 }

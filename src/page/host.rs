@@ -76,6 +76,11 @@ impl Host {
         self.port
     }
 
+    /// Is it asked over TLS?
+    pub fn is_https(&self) -> bool {
+        self.https
+    }
+
     /// The address, when the host is one and not a name.
     pub fn ip(&self) -> Option<IpAddr> {
         self.name().parse().ok()

@@ -15,7 +15,7 @@ mod url;
 pub use self::host::Host;
 pub(crate) use self::host::{has_user_info, registrable};
 pub use self::kin::Kin;
-pub use self::sites::Sites;
+pub use self::sites::{SiteKey, Sites};
 pub use self::url::{DEFAULT_DROPPED_PARAMETERS, Fingerprint, Normaliser, PageUrl, UrlError};
 
 use std::fmt;

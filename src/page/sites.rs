@@ -1,4 +1,4 @@
-//! Sites: what is different for one of them.
+//! Sites: what is different for one of them, and how a section of the settings names one.
 //!
 //! In come values by host name, with or without a port; out goes, for a host, the value nearest to it: that of
 //! `name:port` first, then that of its name, then of the names it is a subdomain of, longest first.
@@ -69,6 +69,58 @@ impl<T> Sites<T> {
     }
 }
 
+/// The name of a section: a host name or `name:port`. Settings hold for the name and its subdomains; secrets for less: over
+/// https and to the named host alone, unless the key begins with `http://` (plain HTTP too) or `*.` (subdomains too).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteKey {
+    site: Box<str>,
+    name: Box<str>,
+    port: Option<u16>,
+    plain: bool,
+    subdomains: bool,
+}
+
+impl SiteKey {
+    /// `None` when the text is no host name, with or without a port, or asks for the subdomains of an address or of a port.
+    pub fn parse(text: &str) -> Option<SiteKey> {
+        let text = text.trim();
+        let (plain, rest) = match text.split_once("://") {
+            None => (false, text),
+            Some(("https", rest)) => (false, rest),
+            Some(("http", rest)) => (true, rest),
+            Some(_) => return None,
+        };
+        let below = rest.strip_prefix("*.");
+        let (subdomains, site) = (below.is_some(), below.unwrap_or(rest));
+        let (http, https) =
+            (Host::parse(&format!("http://{site}"))?, Host::parse(&format!("https://{site}"))?);
+        let port = (http.port() == https.port()).then_some(http.port());
+        let is_vague = subdomains && (port.is_some() || http.ip().is_some());
+        if is_vague || http.name().contains('*') {
+            return None;
+        }
+        Some(SiteKey { site: site.into(), name: http.name().into(), port, plain, subdomains })
+    }
+
+    /// The site, as [`Sites::add`] takes it.
+    pub fn site(&self) -> &str {
+        &self.site
+    }
+
+    /// Do the two name one site?
+    pub fn is_same_site(&self, other: &SiteKey) -> bool {
+        (&self.name, self.port) == (&other.name, other.port)
+    }
+
+    /// May secrets of the section be sent to this host? Without a port in the key, only to the scheme's own.
+    pub fn trusts(&self, host: &Host) -> bool {
+        let is_named = host.name() == &*self.name;
+        let is_below = || host.name().strip_suffix(&*self.name).is_some_and(|before| before.ends_with('.'));
+        let port = self.port.unwrap_or(if host.is_https() { 443 } else { 80 });
+        (is_named || self.subdomains && is_below()) && (host.is_https() || self.plain) && host.port() == port
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +163,57 @@ mod tests {
         assert!(found(&sites, "https://example.org/").is_some());
         assert!(found(&sites, "http://example.org:443/").is_some());
         assert!(found(&sites, "http://example.org/").is_none());
+    }
+
+    #[test]
+    fn secrets_go_to_the_named_host_over_https_unless_the_key_says_more() {
+        for (key, trusted, others) in [
+            (
+                "example.org",
+                &["https://example.org"][..],
+                &["http://example.org", "https://example.org:8443", "https://a.example.org"][..],
+            ),
+            ("https://example.org", &["https://example.org"], &["http://example.org"]),
+            (
+                "http://example.org",
+                &["http://example.org", "https://example.org"],
+                &["http://a.example.org", "http://example.org:8080", "http://example.org:443"],
+            ),
+            (
+                "*.example.org",
+                &["https://example.org", "https://a.b.example.org"],
+                &["http://a.example.org", "https://notexample.org", "https://a.example.org:8443"],
+            ),
+            ("http://*.example.org", &["http://a.example.org", "https://example.org"], &["http://org"]),
+            (
+                "example.org:8443",
+                &["https://example.org:8443"],
+                &["https://example.org", "http://example.org:8443"],
+            ),
+            ("http://127.0.0.1:81", &["http://127.0.0.1:81"], &["http://127.0.0.1", "http://127.0.0.2:81"]),
+            ("[::1]", &["https://[::1]"], &["http://[::1]"]),
+        ] {
+            let trusts = SiteKey::parse(key).unwrap();
+            for host in trusted {
+                assert!(trusts.trusts(&Host::parse(host).unwrap()), "{key}: {host}");
+            }
+            for host in others {
+                assert!(!trusts.trusts(&Host::parse(host).unwrap()), "{key}: {host}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_names_a_site() {
+        let key = |text: &str| SiteKey::parse(text).unwrap();
+        assert_eq!(key("http://*.Example.org").site(), "Example.org");
+        assert!(key("http://example.org").is_same_site(&key("*.Example.org")));
+        assert!(!key("example.org:443").is_same_site(&key("example.org")));
+        for wrong in
+            ["", "*.", "ftp://example.org", "*.example.org:81", "*.10.0.0.1", "a.*.org/", "http://a/b"]
+        {
+            assert_eq!(SiteKey::parse(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

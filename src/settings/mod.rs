@@ -7,6 +7,7 @@
 //! output can be saved and edited.
 
 mod file;
+mod header_text;
 mod resolve;
 mod sections;
 mod values;

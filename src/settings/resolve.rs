@@ -15,14 +15,15 @@ use freshet::fetch::network::{NetworkSettings, SiteHeaders};
 use freshet::fetch::politeness::Politeness;
 use freshet::fetch::robots::ProductTokens;
 use freshet::fetch::{FetchSettings, SitePace};
-use freshet::page::Sites;
+use freshet::page::{SiteKey, Sites};
 use freshet::unique::{Scope, ScopeKind, SiteRules, TrapLimits};
 
-use super::sections::Sections;
+use super::sections::{Sections, SiteSection};
 use super::values::{Amount, Contact, LongCount, Share, Threshold, TimeOfDay, address_rules};
 use super::{Settings, Usage};
 
 pub(super) fn resolve(sections: Sections) -> Result<Settings, Usage> {
+    let sites = named_sites(&sections)?;
     let change = ChangeSettings {
         fragment_words: sections.change.fragment_words.get(),
         sketch: sections.change.sketch.0,
@@ -30,14 +31,40 @@ pub(super) fn resolve(sections: Sections) -> Result<Settings, Usage> {
     };
     Ok(Settings {
         store: sections.store.clone(),
-        crawl: crawl(&sections),
+        crawl: crawl(&sections, &sites),
         change,
-        network: network(&sections)?,
-        scope: scope(&sections)?,
-        reading: reading(&sections)?,
+        network: network(&sections, &sites)?,
+        scope: scope(&sections, &sites)?,
+        reading: reading(&sections, &sites)?,
         at: sections.crawl.at.as_ref().map(|at| *at.get()).map(|TimeOfDay(hour, minute)| (hour, minute)),
         sections,
     })
+}
+
+/// A section of a site, by its key.
+struct NamedSite {
+    key: SiteKey,
+    own: SiteSection,
+    /// The section as the file has it: `[site."example.org"]`.
+    place: String,
+}
+
+/// The sections of sites. Each names a host, and no two the same one.
+fn named_sites(sections: &Sections) -> Result<Vec<NamedSite>, Usage> {
+    let mut sites: Vec<NamedSite> = Vec::new();
+    for (site, own) in &sections.site {
+        let place = format!("[site.\"{site}\"]");
+        let key = SiteKey::parse(site).ok_or_else(|| {
+            Usage(format!(
+                "{place}: `{site}` is not a host name, nor `name:port`; `http://` or `*.` may stand before a name"
+            ))
+        })?;
+        if let Some(same) = sites.iter().find(|other| other.key.is_same_site(&key)) {
+            return Err(Usage(format!("{} and {place} are one site: write one section for it", same.place)));
+        }
+        sites.push(NamedSite { key, own: own.clone(), place });
+    }
+    Ok(sites)
 }
 
 fn user_agent(sections: &Sections) -> String {
@@ -48,10 +75,10 @@ fn user_agent(sections: &Sections) -> String {
     }
 }
 
-fn crawl(sections: &Sections) -> CrawlSettings {
+fn crawl(sections: &Sections, sites: &[NamedSite]) -> CrawlSettings {
     let (crawl, limits) = (&sections.crawl, &sections.limits);
     CrawlSettings {
-        fetch: fetch(sections),
+        fetch: fetch(sections, sites),
         budget: crawl.budget.map(LongCount::get),
         cycles: crawl.cycles.get(),
         every: crawl.every.as_ref().map(|every| every.get().0),
@@ -65,13 +92,13 @@ fn crawl(sections: &Sections) -> CrawlSettings {
     }
 }
 
-fn fetch(sections: &Sections) -> FetchSettings {
+fn fetch(sections: &Sections, named: &[NamedSite]) -> FetchSettings {
     let crawl = &sections.crawl;
     let mut sites = Sites::default();
     let mut product_tokens = ProductTokens::new(&user_agent(sections));
-    for (site, own) in &sections.site {
-        sites.add(site, SitePace { delay: own.delay.map(Amount::seconds), budget: own.budget });
-        product_tokens.add_site(site, own.user_agent.as_deref());
+    for NamedSite { key, own, .. } in named {
+        sites.add(key.site(), SitePace { delay: own.delay.map(Amount::seconds), budget: own.budget });
+        product_tokens.add_site(key.site(), own.user_agent.as_deref());
     }
     FetchSettings {
         politeness: Politeness {
@@ -134,11 +161,19 @@ fn scope_name(kind: ScopeKind) -> &'static str {
     }
 }
 
-fn network(sections: &Sections) -> Result<NetworkSettings, Usage> {
+fn network(sections: &Sections, named: &[NamedSite]) -> Result<NetworkSettings, Usage> {
     let mut sites = Sites::default();
-    for (site, own) in &sections.site {
-        let headers = SiteHeaders::new(own.user_agent.as_deref(), own.headers.clone().into_iter());
-        sites.add(site, headers.map_err(|error| Usage(format!("[site.\"{site}\"]: {error}")))?);
+    for NamedSite { key, own, place } in named {
+        let mut headers = Vec::new();
+        for (name, text) in &own.headers {
+            let value = text.filled(|variable| std::env::var(variable).ok());
+            headers.push((
+                name.clone(),
+                value.map_err(|error| Usage(format!("{place} headers, {name:?}: {error}")))?,
+            ));
+        }
+        let headers = SiteHeaders::new(key.clone(), own.user_agent.as_deref(), headers.into_iter());
+        sites.add(key.site(), headers.map_err(|error| Usage(format!("{place}: {error}")))?);
     }
     let addresses = address_rules(&sections.crawl.allow_private);
     Ok(NetworkSettings {
@@ -155,7 +190,7 @@ fn network(sections: &Sections) -> Result<NetworkSettings, Usage> {
     })
 }
 
-fn scope(sections: &Sections) -> Result<Scope, Usage> {
+fn scope(sections: &Sections, sites: &[NamedSite]) -> Result<Scope, Usage> {
     let (crawl, limits) = (&sections.crawl, &sections.limits);
     let limits = TrapLimits {
         url_length: limits.url_length,
@@ -167,11 +202,8 @@ fn scope(sections: &Sections) -> Result<Scope, Usage> {
     };
     let rules = site_rules("crawl", &crawl.include, &crawl.exclude, None)?;
     let mut scope = Scope::new(crawl.scope, crawl.max_depth, limits, rules);
-    for (site, own) in &sections.site {
-        let rules = site_rules(site, &own.include, &own.exclude, own.scope)?;
-        if !scope.add_site(site, rules) {
-            return Err(Usage(format!("[site.\"{site}\"]: `{site}` is not a host name, nor `name:port`")));
-        }
+    for NamedSite { key, own, .. } in sites {
+        scope.add_site(key.site(), site_rules(key.site(), &own.include, &own.exclude, own.scope)?);
     }
     Ok(scope)
 }
@@ -192,23 +224,22 @@ fn site_rules(
 }
 
 /// The rules for reading pages. The lists of a site are added to those for every site.
-fn reading(sections: &Sections) -> Result<Reading, Usage> {
+fn reading(sections: &Sections, named: &[NamedSite]) -> Result<Reading, Usage> {
     let all = &sections.change;
     let changed = *all.changed.get();
     let general =
         SiteReading { rules: text_rules("[change]", &all.ignore, &all.only, &all.ignore_text)?, changed };
     let mut sites = Sites::default();
-    for (site, own) in &sections.site {
-        let place = format!("[site.\"{site}\"]");
+    for NamedSite { key, own, place } in named {
         // The site's own lists alone first, so that a mistake is told where it was made.
-        text_rules(&place, &own.ignore, &own.only, &own.ignore_text)?;
+        text_rules(place, &own.ignore, &own.only, &own.ignore_text)?;
         let with_general = |general: &[String], own: &[String]| [general, own].concat();
         let ignore = with_general(&all.ignore, &own.ignore);
         let only = with_general(&all.only, &own.only);
         let ignore_text = with_general(&all.ignore_text, &own.ignore_text);
-        let rules = text_rules(&place, &ignore, &only, &ignore_text)?;
+        let rules = text_rules(place, &ignore, &only, &ignore_text)?;
         let changed: ChangedWhen = own.changed.as_ref().map_or(changed, |own| *own.get());
-        sites.add(site, SiteReading { rules, changed });
+        sites.add(key.site(), SiteReading { rules, changed });
     }
     Ok(Reading { general, sites })
 }

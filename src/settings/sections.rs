@@ -20,6 +20,7 @@ use freshet::fetch::politeness::Politeness;
 use freshet::page::DEFAULT_DROPPED_PARAMETERS;
 use freshet::unique::{ScopeKind, TrapLimits};
 
+use super::header_text::{self, HeaderText};
 use super::values::{
     Aim, Amount, Contact, Count, FragmentWords, Gamma, LimitSeconds, LongCount, PrivateRange, Profiles, Risk,
     Share, SketchSize, Threshold, TimeOfDay, TimeSpan, Written, scope_parser,
@@ -309,8 +310,8 @@ pub(crate) struct SiteSection {
     pub budget: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_agent: Option<String>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub headers: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "header_text::table")]
+    pub headers: BTreeMap<String, HeaderText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<Written<ChangedWhen>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -188,3 +188,61 @@ fn the_hash_of_the_link_rules_stays_what_stores_keep() {
         assert_eq!(settings.crawl.rules, xxhash_rust::xxh3::xxh3_64(kept.as_bytes()), "{kept}");
     }
 }
+
+#[test]
+fn no_mistake_shows_the_value_of_a_header() {
+    let site = "[site.\"example.org\"]\n";
+    for (text, said) in [
+        ("headers = { X-Key = \"s3cret }\n", "line 2"),
+        ("headers = { X-Key = s3cret }\n", "line 2"),
+        ("headers = { X-Key = 53cre7 }\n", "line 2"),
+        ("headers = { X-Key = 53 }\n", "text in quotes"),
+        ("headers = { X-Key = [\"s3cret\"] }\n", "text in quotes"),
+        ("headers = \"s3cret\"\n", "table"),
+        ("headers = [\"s3cret\"]\n", "table"),
+        ("header = { X-Key = \"s3cret\" }\n", "unknown field `header`"),
+        ("haeders = { X-Key = \"s3cret\" }\n", "unknown field `haeders`"),
+        ("headers = { X-Key = \"s3cret\\u0007\" }\n", "X-Key"),
+        ("headers = { \"X Key\" = \"s3cret\" }\n", "X Key"),
+        ("headers = { X-Key = \"s3cret$\" }\n", "X-Key"),
+        ("headers = { X-Key = \"s3cret$FRESHET_NO_SUCH_KEY\" }\n", "no variable `FRESHET_NO_SUCH_KEY`"),
+        ("headers = { X-Key = \"***\" }\n", "`freshet config` does not print"),
+        ("headers = { X-Key = \"s3cret\" } delay = 3\n", "line 2"),
+        ("[site.\"example.org\".headers]\nX-Key = \"s3cret\n", "line 3"),
+        ("headers.X-Key = \"s3cret\nheaders.Y = \"53\"\n", "line 2"),
+    ] {
+        let Err(Usage(error)) = parsed(&format!("{site}{text}")) else { panic!("{text} is taken") };
+        assert!(error.contains(said), "{text}: {error}");
+        assert!(!error.contains("s3c") && !error.contains("53") && !error.contains('\u{7}'), "{error}");
+    }
+}
+
+#[test]
+fn header_values_are_printed_as_stars() {
+    let text = "[site.\"example.org\"]\nheaders = { X-Key = \"s3cret\" }\n";
+    let settings = parsed(text).unwrap();
+    for printed in [
+        toml::to_string(&settings).unwrap(),
+        serde_json::to_string(&settings).unwrap(),
+        format!("{settings:?}"),
+    ] {
+        assert!(!printed.contains("s3cret"), "{printed}");
+    }
+    assert!(toml::to_string(&settings).unwrap().contains("X-Key = \"***\""));
+}
+
+#[test]
+fn a_section_names_a_site_and_each_site_has_one_section() {
+    for (text, said) in [
+        ("[site.\"ftp://example.org\"]\n", "is not a host name"),
+        ("[site.\"*.example.org:8080\"]\n", "is not a host name"),
+        ("[site.\"example.org\"]\n[site.\"http://example.org\"]\n", "are one site"),
+        ("[site.\"*.Example.org\"]\n[site.\"example.org\"]\n", "are one site"),
+    ] {
+        let Err(Usage(error)) = parsed(text) else { panic!("{text} is taken") };
+        assert!(error.contains(said), "{text}: {error}");
+    }
+    let settings = parsed("[site.\"http://*.example.org\"]\ndelay = 9\n").unwrap();
+    let pace = settings.crawl.fetch.sites.of("a.example.org", Some(443)).unwrap();
+    assert_eq!(pace.delay, Some(Duration::from_secs(9)));
+}

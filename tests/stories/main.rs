@@ -31,6 +31,7 @@ mod reproduced;
 mod robots_rules;
 mod scope_and_traps;
 mod scored_by_the_truth;
+mod secrets;
 mod stopped_and_killed;
 mod store_rebuilt;
 mod the_demo;

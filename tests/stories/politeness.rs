@@ -237,10 +237,8 @@ fn what_is_said_to_one_site_is_not_said_to_another() {
     site.page("/away", Reply::redirect(302, site.url_on(0, "/target")));
     site.page("/target", "here");
     let freshet = Freshet::new();
-    freshet.write(
-        "freshet.toml",
-        "[site.\"127.0.0.2\"]\nuser_agent = \"special/1.0\"\nheaders = { X-Key = \"secret\" }\n",
-    );
+    let own = "user_agent = \"special/1.0\"\nheaders = { X-Key = \"secret\" }\n";
+    freshet.write("freshet.toml", format!("[site.\"{}\"]\n{own}", site.origin(1)));
     let ran = crawl(&freshet, &[site.url_on(0, "/"), site.url_on(1, "/")], &["--delay", "0"]);
 
     let log = site.log();
