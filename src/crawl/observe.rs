@@ -172,7 +172,7 @@ impl Observer {
         let mut words_ignored = 0;
         let mut error = None;
         if let Some(document) = &mut document {
-            error = soft_error(kind, document.title.as_deref(), &document.text);
+            error = soft_error(kind, document.title.as_deref(), &document.text, &answer.body);
             let rules = &self.reading.of(url).rules;
             if !rules.is_empty() {
                 let words = count_words(&document.text);
@@ -326,6 +326,7 @@ impl ReadPage {
         self.soft_error.map(|error| match error {
             SoftError::Missing => Outcome::SoftMissing,
             SoftError::Busy => Outcome::SoftBusy,
+            SoftError::Wall => Outcome::Wall,
         })
     }
 

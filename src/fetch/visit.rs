@@ -112,10 +112,12 @@ pub enum Outcome {
     Missing,
     /// The status is 200, but the page says that there is no such page: a soft 404.
     SoftMissing,
-    /// The status is 200, but the page asks to come back later, or to prove that one is human.
+    /// The status is 200, but the page asks to come back later.
     SoftBusy,
     /// A page came without content where content is stored: not believed until a second visit says the same.
     Empty,
+    /// The status is 200, but something else stands before the page: a check for robots, a block, a question for consent.
+    Wall,
     /// 5xx, but for 503.
     ServerError,
     /// Another status that brings no page.
@@ -211,6 +213,7 @@ impl Outcome {
             Outcome::SoftMissing => "soft-missing",
             Outcome::SoftBusy => "soft-busy",
             Outcome::Empty => "empty",
+            Outcome::Wall => "wall",
             Outcome::ServerError => "server-error",
             Outcome::HttpError => "http-error",
             Outcome::Throttled { .. } => "throttled",
@@ -245,7 +248,7 @@ impl Outcome {
     }
 
     /// All but redirects, which say where they lead.
-    const PLAIN: [Outcome; 26] = [
+    const PLAIN: [Outcome; 27] = [
         Outcome::Fetched,
         Outcome::NotModified,
         Outcome::BadRedirect(RedirectFault::BadLocation),
@@ -256,6 +259,7 @@ impl Outcome {
         Outcome::SoftMissing,
         Outcome::SoftBusy,
         Outcome::Empty,
+        Outcome::Wall,
         Outcome::ServerError,
         Outcome::HttpError,
         Outcome::Throttled { retry_after: None },
@@ -285,6 +289,7 @@ impl Outcome {
             | Outcome::SoftMissing
             | Outcome::SoftBusy
             | Outcome::Empty
+            | Outcome::Wall
             | Outcome::ServerError
             | Outcome::HttpError
             | Outcome::Throttled { .. }

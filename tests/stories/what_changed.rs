@@ -347,6 +347,8 @@ fn errors() -> Vec<(&'static str, &'static str, Reply)> {
     let body = article("oh no", 50, 3, &["/nowhere"]);
     let short = "<html><head><title>Page not found</title></head><body><h1>Page not found</h1></body></html>";
     let busy = "<html><head><title>Too many requests</title></head><body>Please slow down.</body></html>";
+    let wall = "<html><head><title>Example</title></head><body><h1>JavaScript is disabled</h1>In order to continue, we need \
+        to verify that you're not a robot. Enable JavaScript and then reload the page.</body></html>";
     let gzip_of_nothing = Reply::html("this is no gzip at all").header("Content-Encoding", "gzip");
     vec![
         ("404", "missing", Reply::status(404, body.clone())),
@@ -366,6 +368,7 @@ fn errors() -> Vec<(&'static str, &'static str, Reply)> {
         ("no words", "empty", "<html><head></head><body><div id=app></div></body></html>".into()),
         ("soft 404", "soft-missing", short.into()),
         ("busy", "soft-busy", busy.into()),
+        ("robot check", "wall", wall.into()),
         ("truncated", "cut-off", Reply::from(body.clone()).header("Content-Length", "100000")),
         ("broken gzip", "encoding", gzip_of_nothing),
         ("cut gzip", "", Reply::from(body.clone()).gzip().truncate(60)),

@@ -181,11 +181,10 @@ impl Asked {
                 let answered = status(visit);
                 Some(match error {
                     SoftError::Missing => format!("{answered}, but the page says that it does not exist"),
-                    SoftError::Busy => {
-                        format!(
-                            "{answered}, but the page asks to come back later, or to prove that we are no robot"
-                        )
-                    }
+                    SoftError::Busy => format!("{answered}, but the page asks to come back later"),
+                    SoftError::Wall => format!(
+                        "{answered}, but a check for robots, a block or a question for consent stands before the page"
+                    ),
                 })
             }
             (Ended::Visited(visit), _) => went_wrong(visit, &host),

@@ -17,7 +17,7 @@ fn no_page_of_the_model_is_a_soft_error() {
         let site = Site::new(&spec, host);
         for page in site.living(2.5) {
             let document = html(site.html(&page, 2.5).as_bytes(), Some("text/html; charset=utf-8"), 10);
-            assert_eq!(soft_error(MediaKind::Html, document.title.as_deref(), &document.text), None);
+            assert_eq!(soft_error(MediaKind::Html, document.title.as_deref(), &document.text, b""), None);
         }
     }
 }

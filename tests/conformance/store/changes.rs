@@ -66,6 +66,7 @@ pub fn errors_are_no_changes(place: &dyn Place) {
         Outcome::SoftMissing,
         Outcome::SoftBusy,
         Outcome::Empty,
+        Outcome::Wall,
         Outcome::ServerError,
         Outcome::HttpError,
         Outcome::Throttled { retry_after: None },

@@ -1,11 +1,12 @@
 use proptest::prelude::*;
 
+use super::SoftError::Busy;
 use super::*;
 use crate::extract::html;
 
 fn of(page: &str) -> Option<SoftError> {
     let document = html(page.as_bytes(), Some("text/html; charset=utf-8"), 10);
-    soft_error(MediaKind::Html, document.title.as_deref(), &document.text)
+    soft_error(MediaKind::Html, document.title.as_deref(), &document.text, page.as_bytes())
 }
 
 #[test]
@@ -58,12 +59,12 @@ fn what_servers_say() {
         // Cloudflare
         (
             "<title>Just a moment...</title><h1>example.org</h1><p>Verifying you are human. This may take a few seconds.",
-            Busy,
+            Wall,
         ),
-        ("<title>Attention Required! | Cloudflare</title><h1>Sorry, you have been blocked</h1>", Busy),
+        ("<title>Attention Required! | Cloudflare</title><h1>Sorry, you have been blocked</h1>", Wall),
         ("<title>example.org | 502: Bad gateway</title><h1>Bad gateway Error code 502</h1>", Busy),
-        ("<title>Access denied</title><h1>Error 1015</h1><h2>You are being rate limited</h2>", Busy),
-        ("<p>Checking your browser before accessing example.org.", Busy),
+        ("<title>Access denied</title><h1>Error 1015</h1><h2>You are being rate limited</h2>", Wall),
+        ("<p>Checking your browser before accessing example.org.", Wall),
         // WordPress
         (
             "<title>Page not found – A Blog</title><h1>Oops! That page can’t be found.</h1><p>It looks like nothing was \
@@ -87,7 +88,7 @@ fn what_servers_say() {
         (
             "<title>Access Denied</title><h1>Access Denied</h1>You don't have permission to access \
           \"http&#58;&#47;&#47;example.org\" on this server.<p>Reference&#32;&#35;18&#46;2",
-            Busy,
+            Wall,
         ),
         // others
         ("<p>404 page not found", Missing),
@@ -107,7 +108,7 @@ fn what_servers_say() {
 fn other_languages_say_it_too() {
     for (page, error) in [
         ("<title>Seite nicht gefunden – Stadt</title>", Missing),
-        ("<h1>Fehler</h1><title>Zugriff verweigert</title>", Busy),
+        ("<h1>Fehler</h1><title>Zugriff verweigert</title>", Wall),
         ("<h1>Page introuvable</h1>", Missing),
         ("<h1>Oups</h1><title>Cette page n’existe pas</title>", Missing),
         ("<title>Página no encontrada | Diario</title>", Missing),
@@ -115,7 +116,7 @@ fn other_languages_say_it_too() {
         ("<h1>Pagina non trovata</h1>", Missing),
         ("<h1>Nie znaleziono strony</h1>", Missing),
         ("<h1>Страница не найдена</h1>", Missing),
-        ("<h1>Доступ запрещён</h1>", Busy),
+        ("<h1>Доступ запрещён</h1>", Wall),
         ("<h1>抱歉，您访问的页面不存在</h1><title>页面不存在_网站</title>", Missing),
         ("<h1>服务器繁忙，请稍后再试</h1>", Busy),
         ("<h1>お探しのページは見つかりませんでした</h1>", Missing),
@@ -200,7 +201,7 @@ fn what_is_vague_needs_a_second_witness() {
         ("<title>503</title><h1>Sorry</h1><p>Please try again later.", Busy),
         ("<title>Forbidden</title><h1>Forbidden</h1><p>You don't have permission to access /a.", Busy),
         ("<title>Forbidden</title><p>You don't have permission to access /a on this server.", Busy),
-        ("<title>Access Denied</title><h1>Access Denied</h1>", Busy),
+        ("<title>Access Denied</title><h1>Access Denied</h1>", Wall),
         (
             "<title>Nothing found | Shop</title><h1>Shop</h1><p>The page you requested could not be found.",
             Missing,
@@ -237,7 +238,7 @@ fn that_a_page_is_lacking_is_said_with_a_verb() {
 
 #[test]
 fn a_plain_text_is_an_error_only_if_it_is_a_server_s_message() {
-    let of = |text: &str| soft_error(MediaKind::Text, None, text);
+    let of = |text: &str| soft_error(MediaKind::Text, None, text, b"");
     for (text, error) in [
         ("404 page not found\n", Missing),
         ("404: Not Found", Missing),
@@ -260,7 +261,7 @@ fn a_plain_text_is_an_error_only_if_it_is_a_server_s_message() {
     ] {
         assert_eq!(of(text), None, "{text}");
     }
-    assert_eq!(soft_error(MediaKind::Sitemap, None, "404 page not found"), None);
+    assert_eq!(soft_error(MediaKind::Sitemap, None, "404 page not found", b""), None);
 }
 
 #[test]
@@ -271,9 +272,13 @@ fn every_phrase_is_written_as_it_is_looked_for() {
     }
     for (phrase, _, error, _) in MESSAGES {
         assert_eq!(plain(phrase), *phrase);
-        assert_eq!(soft_error(MediaKind::Text, None, phrase), Some(*error), "{phrase}");
+        assert_eq!(soft_error(MediaKind::Text, None, phrase, b""), Some(*error), "{phrase}");
     }
-    for phrase in [SUBJECTS, SUBJECTS_WITH_ADDRESS, LACKS, ERROR_WORDS, WORDING].concat() {
+    let sentences = [GATES, GATES_WITHOUT_SPACES, DEMANDS].concat();
+    for (phrase, _) in sentences {
+        assert_eq!(plain(phrase), phrase);
+    }
+    for phrase in [SUBJECTS, SUBJECTS_WITH_ADDRESS, LACKS, ERROR_WORDS, WORDING, CONSENT, ANSWERS].concat() {
         assert_eq!(plain(phrase), phrase);
     }
 }
@@ -282,7 +287,7 @@ proptest! {
     #[test]
     fn no_text_makes_it_fail(title in "\\PC{0,40}", text in "\\PC{0,80}") {
         for kind in [MediaKind::Html, MediaKind::Text, MediaKind::Sitemap, MediaKind::Other] {
-            soft_error(kind, Some(&title), &text);
+            soft_error(kind, Some(&title), &text, b"");
         }
     }
 
@@ -293,11 +298,78 @@ proptest! {
         number in "[0-9]{3}",
     ) {
         let line = format!("{name}{sign}{number}");
-        prop_assert_eq!(soft_error(MediaKind::Html, Some(&line), &line), None);
-        prop_assert_eq!(soft_error(MediaKind::Html, Some(&number), &line), None);
-        prop_assert_eq!(soft_error(MediaKind::Html, Some(&line), &number), None);
-        prop_assert_eq!(soft_error(MediaKind::Html, Some(&number), &number), None);
-        prop_assert_eq!(soft_error(MediaKind::Text, None, &number), None);
-        prop_assert_eq!(soft_error(MediaKind::Text, None, &line), None);
+        prop_assert_eq!(soft_error(MediaKind::Html, Some(&line), &line, b""), None);
+        prop_assert_eq!(soft_error(MediaKind::Html, Some(&number), &line, b""), None);
+        prop_assert_eq!(soft_error(MediaKind::Html, Some(&line), &number, b""), None);
+        prop_assert_eq!(soft_error(MediaKind::Html, Some(&number), &number, b""), None);
+        prop_assert_eq!(soft_error(MediaKind::Text, None, &number, b""), None);
+        prop_assert_eq!(soft_error(MediaKind::Text, None, &line, b""), None);
     }
+}
+
+/// Pages of `tests/golden/walls`.
+#[derive(serde::Deserialize)]
+struct WallPages {
+    pages: Vec<WallPage>,
+}
+
+#[derive(serde::Deserialize)]
+struct WallPage {
+    name: String,
+    expected: String,
+    html: String,
+}
+
+/// How many of these pages are no content to us, how many of those for the reason that is expected, and the rest.
+fn recognised(golden: &str) -> (usize, usize, usize, Vec<String>) {
+    let WallPages { pages } = serde_json::from_str(golden).expect("golden pages");
+    let (mut found, mut same, mut others) = (0, 0, Vec::new());
+    for WallPage { name, expected, html } in &pages {
+        let reason = of(html).map(|error| match error {
+            Missing => "missing",
+            Busy => "busy",
+            Wall => "wall",
+        });
+        found += usize::from(reason.is_some());
+        same += usize::from(reason == Some(expected));
+        if reason != Some(expected) {
+            others.push(format!("{name}: {reason:?}"));
+        }
+    }
+    (pages.len(), found, same, others)
+}
+
+#[test]
+fn a_page_on_walls_is_none() {
+    let essay = "Every reader has met one of these puzzles, and few remember why they came to be. ".repeat(6);
+    let menu = "<ul>".to_owned() + &"<li>Chapter".repeat(60) + "</ul>";
+    for page in [
+        format!("<title>CAPTCHA</title><h1>CAPTCHA</h1><p>A test that tells whether you are human.</p><p>{essay}"),
+        format!("<title>Page not found</title><h1>Page not found</h1><p>The error 404.</p><p>{essay}{essay}"),
+        format!("{menu}<title>404 Not Found – Manual</title><h1>404 Not Found</h1><p>{essay}{essay}"),
+        "<title>Contact</title><h1>Contact</h1><p>Name<p>E-mail<p>Message<p>Solve this captcha to show that you are \
+         not a robot<button>Send</button>"
+            .to_owned(),
+        "<title>A baker's page</title><noscript>Please enable JavaScript.</noscript><h1>Bread</h1><p>We bake every day \
+         from five in the morning, with flour from the mill in the valley. Rye on Tuesdays, rolls at weekends."
+            .to_owned(),
+        "<title>A small museum</title><h1>A small museum</h1><p>Open on Sundays.<p>We use cookies.<button>Accept \
+         all</button><button>Reject all</button>"
+            .to_owned(),
+        "<title>Consent</title><h1>Consent</h1><p>A short poem on saying yes, in three verses and a refrain.".to_owned(),
+        "<title>Board</title><ul><li>Home<li>Forums<li>Members</ul><p>JavaScript is disabled. For a better experience, \
+         please enable JavaScript in your browser before proceeding.<h1>Gardening</h1><p>There are no threads in this \
+         forum. Be the first to write about gardens, greenhouses and balconies."
+            .to_owned(),
+        format!("<title>Our maintenance plan</title>{menu}<h1>Maintenance</h1><p>The lift is looked after every month."),
+        format!("<title>HTTP errors</title>{menu}<h1>HTTP errors</h1><p>404 Not Found<p>403 Forbidden<p>502 Bad Gateway"),
+    ] {
+        assert_eq!(of(&page), None, "{page}");
+    }
+}
+
+#[test]
+fn walls_that_the_rules_were_written_with_are_recognised() {
+    let (pages, found, same, others) = recognised(include_str!("../../../tests/golden/walls/built.json"));
+    assert!(found * 10 >= pages * 9 && same * 10 >= pages * 8, "{found}, {same} of {pages}: {others:#?}");
 }

@@ -1,49 +1,13 @@
-//! Pages that are no content though their status says so: title and text in, what is the matter out.
+//! What error pages with status 200 say: phrases, and who says them.
 //!
-//! Many servers answer 200 with "page not found", and those in front of them with "too many requests" or "verify you are
-//! human". To take that for the page would be to see it change twice, and to lose what it held. What must stay true:
-//! better to miss an error than to take a page for one. So the page must be short, and its title or its first line
-//! must *be* one of the known phrases, or begin with one, give or take the site's name and what is polite. A phrase or
-//! number that may also be the name of a film or a bus needs a second witness on the page. A page that only talks of
-//! such errors is long, or begins with something else. A plain text has no title: all of it must be a server's message.
+//! A table. In lower case, without punctuation and apostrophes, as `plain` leaves a text.
 
-use super::MediaKind;
-
-/// The error that a page with status 200 shows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SoftError {
-    /// There is no such page: it counts as 404.
-    Missing,
-    /// There may be one, but it is not shown now, or not to us: it counts as 503.
-    Busy,
-}
-use SoftError::{Busy, Missing};
-
-/// Words that an error page has at the most. Error pages of servers have some 10 to 60, with a menu around them more,
-/// but then they can't be told from a page.
-const MAX_WORDS: usize = 80;
-/// Bytes of a title or line that are looked at: longer ones are sentences.
-const MAX_LINE_BYTES: usize = 200;
-
-/// Words of a plain text that is a server's message, at the most.
-const MAX_MESSAGE_WORDS: usize = 12;
-
-/// How much of a title or line a phrase has to be, and whether that is enough.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum PhraseFit {
-    /// The beginning of it, or of a part of it: they are set apart by a dash or a bar. For phrases that begin no
-    /// headline.
-    Start,
-    /// All of it, or of a part of it, or of its first sentence. For phrases that may begin a headline.
-    Whole,
-    /// As [`Whole`], but not alone: for phrases that may be a headline.
-    Vague,
-}
-use PhraseFit::{Start, Vague, Whole};
+use super::PhraseFit::{self, Start, Vague, Whole};
+use super::SoftError::{self, Busy, Missing, Wall};
 
 /// Phrases of error pages, in lower case, without punctuation and apostrophes; how each must stand; what it means; and
 /// who says so, or why it is not stricter or looser.
-const PHRASES: &[(&str, PhraseFit, SoftError, &str)] = &[
+pub(super) const PHRASES: &[(&str, PhraseFit, SoftError, &str)] = &[
     // --- missing
     ("error 404", Whole, Missing, "IIS, and most hand-made ones"),
     ("http error 404", Whole, Missing, "IIS"),
@@ -110,6 +74,24 @@ const PHRASES: &[(&str, PhraseFit, SoftError, &str)] = &[
     ("ページが見つかりません", Start, Missing, "Japanese"),
     ("お探しのページは見つかりません", Start, Missing, "Japanese"),
     ("お探しのページが見つかりません", Start, Missing, "Japanese"),
+    ("erreur 404", Whole, Missing, "French"),
+    ("error 404 página no encontrada", Start, Missing, "Spanish"),
+    ("fehler 404", Whole, Missing, "German"),
+    ("errore 404", Whole, Missing, "Italian"),
+    ("erro 404", Whole, Missing, "Portuguese"),
+    ("błąd 404", Whole, Missing, "Polish"),
+    ("ошибка 404", Whole, Missing, "Russian"),
+    ("that page doesnt exist", Start, Missing, "help centres"),
+    ("that page does not exist", Start, Missing, "help centres"),
+    ("we cant find that page", Start, Missing, "shops"),
+    ("we cant find the page", Start, Missing, "shops"),
+    ("we couldnt find that page", Start, Missing, "shops"),
+    ("we couldnt find the page", Start, Missing, "shops"),
+    ("we cant seem to find the page", Start, Missing, "hand-made"),
+    ("404 resource not found", Start, Missing, "frameworks"),
+    ("resource not found", Vague, Missing, "frameworks; interfaces have such errors too"),
+    ("page not available", Vague, Missing, "hand-made"),
+    ("content not found", Vague, Missing, "hand-made"),
     // --- busy, broken, or closed to us
     ("error 503", Whole, Busy, "Varnish"),
     ("error 503 service unavailable", Start, Busy, "Varnish"),
@@ -165,70 +147,171 @@ const PHRASES: &[(&str, PhraseFit, SoftError, &str)] = &[
     ("database connection error", Whole, Busy, "hand-made"),
     ("this wiki has a problem", Start, Busy, "MediaWiki"),
     ("this site is experiencing technical difficulties", Start, Busy, "MediaWiki"),
-    ("just a moment", Vague, Busy, "Cloudflare's check"),
-    ("checking your browser", Start, Busy, "Cloudflare's check, the older one"),
-    ("checking if the site connection is secure", Start, Busy, "Cloudflare's check"),
-    ("attention required", Vague, Busy, "Cloudflare's block: “Attention Required! | Cloudflare”"),
-    ("verify you are human", Start, Busy, "Cloudflare and other checks"),
-    ("verifying you are human", Start, Busy, "Cloudflare's check"),
-    ("please verify you are a human", Start, Busy, "PerimeterX"),
-    ("are you a robot", Vague, Busy, "Bloomberg and others"),
-    ("are you human", Vague, Busy, "checks"),
-    ("robot check", Vague, Busy, "Amazon"),
-    ("security check", Vague, Busy, "checks; travellers read of such too"),
-    ("pardon our interruption", Vague, Busy, "Imperva, Akamai"),
-    ("ddos protection by", Start, Busy, "DDoS-Guard, Cloudflare"),
-    ("access denied", Vague, Busy, "Akamai, IIS, Cloudflare 1020"),
-    ("access to this page has been denied", Start, Busy, "PerimeterX"),
-    ("you have been blocked", Start, Busy, "Cloudflare, DataDome"),
+    ("just a moment", Vague, Wall, "Cloudflare's check"),
+    ("checking your browser", Start, Wall, "Cloudflare's check, the older one"),
+    ("checking if the site connection is secure", Start, Wall, "Cloudflare's check"),
+    ("attention required", Vague, Wall, "Cloudflare's block: “Attention Required! | Cloudflare”"),
+    ("verify you are human", Start, Wall, "Cloudflare and other checks"),
+    ("verifying you are human", Start, Wall, "Cloudflare's check"),
+    ("please verify you are a human", Start, Wall, "PerimeterX"),
+    ("are you a robot", Vague, Wall, "Bloomberg and others"),
+    ("are you human", Vague, Wall, "checks"),
+    ("robot check", Vague, Wall, "Amazon"),
+    ("security check", Vague, Wall, "checks; travellers read of such too"),
+    ("pardon our interruption", Vague, Wall, "Imperva, Akamai"),
+    ("ddos protection by", Start, Wall, "DDoS-Guard, Cloudflare"),
+    ("access denied", Vague, Wall, "Akamai, IIS, Cloudflare 1020"),
+    ("access to this page has been denied", Start, Wall, "PerimeterX"),
+    ("you have been blocked", Start, Wall, "Cloudflare, DataDome"),
     ("forbidden", Vague, Busy, "Apache's heading"),
-    ("unusual traffic from your computer network", Start, Busy, "search engines"),
+    ("unusual traffic from your computer network", Start, Wall, "search engines"),
     ("zu viele anfragen", Start, Busy, "German"),
     ("wartungsarbeiten", Vague, Busy, "German; railways announce them too"),
     ("wartungsmodus", Vague, Busy, "German"),
-    ("zugriff verweigert", Vague, Busy, "German"),
+    ("zugriff verweigert", Vague, Wall, "German"),
     ("dienst nicht verfügbar", Vague, Busy, "German"),
     ("der server ist überlastet", Start, Busy, "German"),
     ("trop de requêtes", Start, Busy, "French"),
     ("site en maintenance", Vague, Busy, "French"),
-    ("accès refusé", Vague, Busy, "French"),
+    ("accès refusé", Vague, Wall, "French"),
     ("service indisponible", Vague, Busy, "French"),
     ("service temporairement indisponible", Whole, Busy, "French"),
     ("demasiadas solicitudes", Start, Busy, "Spanish"),
     ("sitio en mantenimiento", Vague, Busy, "Spanish"),
-    ("acceso denegado", Vague, Busy, "Spanish"),
+    ("acceso denegado", Vague, Wall, "Spanish"),
     ("servicio no disponible", Vague, Busy, "Spanish"),
     ("muitas solicitações", Vague, Busy, "Portuguese"),
     ("site em manutenção", Vague, Busy, "Portuguese"),
-    ("acesso negado", Vague, Busy, "Portuguese"),
+    ("acesso negado", Vague, Wall, "Portuguese"),
     ("serviço indisponível", Vague, Busy, "Portuguese"),
     ("troppe richieste", Vague, Busy, "Italian"),
     ("sito in manutenzione", Vague, Busy, "Italian"),
-    ("accesso negato", Vague, Busy, "Italian"),
+    ("accesso negato", Vague, Wall, "Italian"),
     ("servizio non disponibile", Vague, Busy, "Italian"),
     ("zbyt wiele żądań", Start, Busy, "Polish"),
     ("przerwa techniczna", Vague, Busy, "Polish"),
-    ("odmowa dostępu", Vague, Busy, "Polish"),
+    ("odmowa dostępu", Vague, Wall, "Polish"),
     ("serwis niedostępny", Vague, Busy, "Polish"),
     ("слишком много запросов", Start, Busy, "Russian"),
     ("технические работы", Vague, Busy, "Russian"),
-    ("доступ запрещен", Whole, Busy, "Russian"),
-    ("доступ запрещён", Whole, Busy, "Russian, with ё"),
+    ("доступ запрещен", Whole, Wall, "Russian"),
+    ("доступ запрещён", Whole, Wall, "Russian, with ё"),
     ("сервис временно недоступен", Whole, Busy, "Russian"),
     ("请求过于频繁", Start, Busy, "Chinese"),
     ("服务器繁忙", Start, Busy, "Chinese"),
     ("系统繁忙", Start, Busy, "Chinese"),
     ("系统维护中", Start, Busy, "Chinese"),
-    ("访问被拒绝", Start, Busy, "Chinese"),
+    ("访问被拒绝", Start, Wall, "Chinese"),
     ("アクセスが集中しています", Start, Busy, "Japanese"),
     ("ただいまメンテナンス中です", Start, Busy, "Japanese"),
     ("メンテナンス中", Vague, Busy, "Japanese"),
-    ("アクセスが拒否されました", Start, Busy, "Japanese"),
+    ("アクセスが拒否されました", Start, Wall, "Japanese"),
     ("サーバーが混み合っています", Start, Busy, "Japanese"),
+    ("system down", Vague, Busy, "carriers, banks"),
+    ("system unavailable", Vague, Busy, "banks"),
+    ("our system is currently unavailable", Start, Busy, "banks"),
+    ("site unavailable", Vague, Busy, "hosting panels"),
+    ("site maintenance", Vague, Busy, "hosting panels"),
+    ("scheduled maintenance", Vague, Busy, "an operator may announce it, too"),
+    ("website maintenance", Vague, Busy, "hand-made"),
+    ("maintenance", Vague, Busy, "a workshop's page may be called so"),
+    ("we are down for maintenance", Start, Busy, "hand-made"),
+    ("were down for maintenance", Start, Busy, "hand-made"),
+    ("we are down for scheduled maintenance", Start, Busy, "hand-made"),
+    ("well be right back", Vague, Busy, "hand-made"),
+    ("we will be back soon", Vague, Busy, "hand-made"),
+    ("something went wrong", Vague, Busy, "applications"),
+    ("an error has occurred", Vague, Busy, "applications"),
+    ("an error occurred", Vague, Busy, "applications"),
+    ("an unexpected error has occurred", Start, Busy, "applications"),
+    ("an unexpected error occurred", Start, Busy, "applications"),
+    ("unexpected error", Vague, Busy, "applications"),
+    ("application error", Vague, Busy, "hosting platforms"),
+    ("this page got tripped up", Start, Busy, "Spotify"),
+    ("weve got some trouble", Vague, Busy, "a set of error pages"),
+    ("you are now in line", Start, Busy, "waiting rooms"),
+    ("waiting room", Vague, Busy, "surgeries have one, too"),
+    ("account suspended", Vague, Busy, "hosting panels"),
+    ("this account has been suspended", Start, Busy, "hosting panels"),
+    ("website is currently unavailable", Vague, Busy, "hand-made"),
+    ("site temporairement indisponible", Start, Busy, "French"),
+    ("maintenance en cours", Vague, Busy, "French"),
+    ("site en cours de maintenance", Start, Busy, "French"),
+    ("die seite wird gewartet", Start, Busy, "German"),
+    ("wir sind gleich wieder da", Vague, Busy, "German"),
+    ("wir sind bald wieder da", Vague, Busy, "German"),
+    ("estamos en mantenimiento", Start, Busy, "Spanish"),
+    ("página en mantenimiento", Start, Busy, "Spanish"),
+    ("volveremos pronto", Vague, Busy, "Spanish"),
+    ("estamos em manutenção", Start, Busy, "Portuguese"),
+    ("voltamos já", Vague, Busy, "Portuguese"),
+    ("voltamos em breve", Vague, Busy, "Portuguese"),
+    ("in manutenzione", Vague, Busy, "Italian"),
+    ("torniamo presto", Vague, Busy, "Italian"),
+    ("prace serwisowe", Vague, Busy, "Polish"),
+    ("strona w przebudowie", Vague, Busy, "Polish"),
+    ("сайт на техническом обслуживании", Start, Busy, "Russian"),
+    ("ведутся технические работы", Start, Busy, "Russian"),
+    ("网站维护中", Start, Busy, "Chinese"),
+    ("メンテナンスのお知らせ", Vague, Busy, "Japanese"),
+    // --- walls: a check, a block or a question stands between us and the page
+    ("human verification", Vague, Wall, "AWS WAF and others"),
+    ("bot verification", Vague, Wall, "checks"),
+    ("radware captcha page", Start, Wall, "Radware"),
+    ("radware bot manager captcha", Start, Wall, "Radware"),
+    ("bot manager captcha", Whole, Wall, "Radware"),
+    ("security measure", Vague, Wall, "eBay"),
+    ("security verification", Vague, Wall, "checks"),
+    ("please verify yourself", Start, Wall, "eBay"),
+    ("please wait for verification", Start, Wall, "Reddit"),
+    ("please wait while we verify", Start, Wall, "checks"),
+    ("please wait while your request is being verified", Start, Wall, "checks"),
+    ("one moment please", Vague, Wall, "checks"),
+    ("robot or human", Vague, Wall, "Walmart"),
+    ("request rejected", Vague, Wall, "F5"),
+    ("request blocked", Vague, Wall, "CloudFront and others"),
+    ("request unsuccessful", Vague, Wall, "Imperva"),
+    ("request unsuccessful incapsula incident id", Start, Wall, "Imperva"),
+    ("the requested url was rejected", Start, Wall, "F5"),
+    ("access blocked", Vague, Wall, "firewalls"),
+    ("website firewall", Vague, Wall, "Sucuri"),
+    ("sucuri website firewall", Start, Wall, "Sucuri"),
+    ("youve been blocked", Start, Wall, "DataDome"),
+    ("click the button below to continue shopping", Start, Wall, "Amazon"),
+    ("enter the characters you see below", Start, Wall, "Amazon"),
+    ("javascript is disabled", Vague, Wall, "AWS WAF and others; help pages are on it, too"),
+    ("javascript not enabled", Vague, Wall, "services"),
+    ("javascript required", Vague, Wall, "services"),
+    ("javascript is required", Vague, Wall, "services"),
+    ("javascript disabled", Vague, Wall, "services"),
+    ("noscript error", Vague, Wall, "services"),
+    ("please enable javascript", Vague, Wall, "services"),
+    ("enable javascript", Vague, Wall, "services"),
+    ("cookies required", Vague, Wall, "services"),
+    ("please enable cookies", Vague, Wall, "Cloudflare and services"),
+    ("cookies are disabled", Vague, Wall, "services"),
+    ("age verification", Vague, Wall, "drinks"),
+    ("are you of legal drinking age", Start, Wall, "drinks"),
+    ("nur einen moment", Vague, Wall, "Cloudflare, German"),
+    ("un instant", Vague, Wall, "Cloudflare, French"),
+    ("un momento", Vague, Wall, "Cloudflare, Spanish"),
+    ("um momento", Vague, Wall, "Cloudflare, Portuguese"),
+    ("один момент", Vague, Wall, "Cloudflare, Russian"),
+    ("sicherheitsprüfung", Vague, Wall, "German"),
+    ("sicherheitsüberprüfung", Vague, Wall, "German"),
+    ("vérification de sécurité", Vague, Wall, "French"),
+    ("verificación de seguridad", Vague, Wall, "Spanish"),
+    ("verificação de segurança", Vague, Wall, "Portuguese"),
+    ("verifica di sicurezza", Vague, Wall, "Italian"),
+    ("weryfikacja", Vague, Wall, "Polish"),
+    ("проверка безопасности", Vague, Wall, "Russian"),
+    ("安全验证", Vague, Wall, "Chinese"),
+    ("人机验证", Start, Wall, "Chinese"),
+    ("セキュリティチェック", Vague, Wall, "Japanese"),
 ];
 
 /// Statuses that are told as nothing but a number, which says little: all of a title or first line, and not alone.
-const NUMBERS: &[(&str, SoftError)] = &[
+pub(super) const NUMBERS: &[(&str, SoftError)] = &[
     ("404", Missing),
     ("410", Missing),
     ("403", Busy),
@@ -241,7 +324,7 @@ const NUMBERS: &[(&str, SoftError)] = &[
 
 /// Beginnings of sentences of error pages, if one of [`LACKS`] follows: there are pages on “the page you requested at
 /// the library” too. IIS, Rails, Django, Drupal, Apache and Tomcat say so.
-const SUBJECTS: &[&str] = &[
+pub(super) const SUBJECTS: &[&str] = &[
     "the page you are looking for",
     "the page youre looking for",
     "the page you were looking for",
@@ -254,8 +337,8 @@ const SUBJECTS: &[&str] = &[
     "the resource you are looking for",
 ];
 /// As [`SUBJECTS`], with an address in between: Apache and Tomcat.
-const SUBJECTS_WITH_ADDRESS: &[&str] = &["the requested url", "the requested resource"];
-const LACKS: &[&str] = &[
+pub(super) const SUBJECTS_WITH_ADDRESS: &[&str] = &["the requested url", "the requested resource"];
+pub(super) const LACKS: &[&str] = &[
     "was not",
     "wasnt",
     "could not",
@@ -284,7 +367,7 @@ const LACKS: &[&str] = &[
 ];
 
 /// Titles and lines that say only that there is an error; the next line tells more.
-const ERROR_WORDS: &[&str] = &[
+pub(super) const ERROR_WORDS: &[&str] = &[
     "error",
     "server error",
     "http error",
@@ -299,7 +382,7 @@ const ERROR_WORDS: &[&str] = &[
 ];
 
 /// Wording that error pages have somewhere, and others seldom: a second witness.
-const WORDING: &[&str] = &[
+pub(super) const WORDING: &[&str] = &[
     "page not found",
     "was not found",
     "cant be found",
@@ -331,13 +414,71 @@ const WORDING: &[&str] = &[
     "unusual traffic",
     "you are human",
     "you are not a robot",
+    "please try again",
+    "try again in",
+    "check back",
+    "be back",
+    "back online",
+    "for the inconvenience",
+    "for your patience",
+    "working to restore",
+    "nothing was found",
+    "looking for is not",
+    "does not exist",
+    "doesnt exist",
+    "might have been removed",
+    "may have been moved",
+    "has been moved",
+    "the error has been logged",
+    "contact your administrator",
+    "contact the administrator",
+    "consult with your administrator",
+    "contact your hosting provider",
+    "refresh the page",
+    "reload the page",
+    "reload it",
+    "reload this page",
+    "refresh button",
+    "please refresh",
+    "please call",
+    "server had a problem",
+    "had a problem",
+    "in a queue",
+    "wait time",
+    "ist nicht verfügbar",
+    "existiert leider nicht",
+    "wieder für sie da",
+    "für ihr verständnis",
+    "wird gerade gewartet",
+    "nexiste pas",
+    "nexiste plus",
+    "veuillez réessayer",
+    "gêne occasionnée",
+    "de nouveau accessible",
+    "votre compréhension",
+    "no existe",
+    "inténtelo de nuevo",
+    "disculpe las molestias",
+    "não existe",
+    "tente novamente",
+    "riprova più tardi",
+    "ci scusiamo",
+    "non esiste",
+    "spróbować później",
+    "spróbuj ponownie",
+    "za utrudnienia",
+    "попробуйте позже",
+    "приносим извинения",
+    "请稍后",
+    "申し訳ございません",
+    "しばらく",
     "nicht gefunden",
     "später erneut",
     "später noch einmal",
 ];
 
 /// Plain texts that are a server's message, and who sends it.
-const MESSAGES: &[(&str, PhraseFit, SoftError, &str)] = &[
+pub(super) const MESSAGES: &[(&str, PhraseFit, SoftError, &str)] = &[
     ("404 page not found", Whole, Missing, "Go"),
     ("404 not found", Whole, Missing, "many frameworks"),
     ("error 404 not found", Whole, Missing, "hand-made"),
@@ -364,161 +505,3 @@ const MESSAGES: &[(&str, PhraseFit, SoftError, &str)] = &[
     ("upstream request timeout", Whole, Busy, "Envoy"),
     ("no healthy upstream", Whole, Busy, "Envoy"),
 ];
-
-/// Whether a page that came with status 200 is an error after all. `title` and `text` are those of
-/// [`Document`](super::Document), before any rule on what to ignore.
-pub fn soft_error(kind: MediaKind, title: Option<&str>, text: &str) -> Option<SoftError> {
-    match kind {
-        MediaKind::Html => page(title, text),
-        MediaKind::Text => message(text),
-        MediaKind::Sitemap | MediaKind::Other => None,
-    }
-}
-
-fn message(text: &str) -> Option<SoftError> {
-    if text.split_whitespace().nth(MAX_MESSAGE_WORDS).is_some() || text.len() > MAX_LINE_BYTES {
-        return None;
-    }
-    let said = plain(text);
-    let found = MESSAGES.iter().find(|(phrase, fit, ..)| match fit {
-        Start => starts_with(&said, phrase),
-        Whole | Vague => said == *phrase,
-    });
-    found.map(|(_, _, error, _)| *error)
-}
-
-fn page(title: Option<&str>, text: &str) -> Option<SoftError> {
-    if text.split_whitespace().nth(MAX_WORDS).is_some() || is_long_without_spaces(text) {
-        return None;
-    }
-    let heads = [title, text.lines().next()];
-    let found = heads.map(|line| line.and_then(read));
-    if let Some(sure) = found.iter().flatten().find(|found| found.is_sure) {
-        return Some(sure.error);
-    }
-    let vague = found.iter().flatten().next()?;
-    let whole = heads.map(|line| line.map(plain).unwrap_or_default());
-    let agree = whole.iter().all(|line| line == vague.phrase) && !vague.is_number;
-    let is_named = whole.iter().any(|line| ERROR_WORDS.contains(&line.as_str()));
-    let tells_two = matches!(&found, [Some(title), Some(first)] if title.phrase != first.phrase);
-    (agree || is_named || tells_two || has_witness(text, vague)).then_some(vague.error)
-}
-
-/// Chinese and Japanese have no spaces between words: some two characters are one, of three bytes each.
-fn is_long_without_spaces(text: &str) -> bool {
-    text.len() > MAX_WORDS * 12
-}
-
-/// Whether the text says in other words, too, that this is an error.
-fn has_witness(text: &str, vague: &FoundPhrase) -> bool {
-    let is_other = |words: &str| !words.contains(vague.phrase) && !vague.phrase.contains(words);
-    text.lines().any(|line| {
-        let said = format!(" {} ", plain(line));
-        let is_worded =
-            WORDING.iter().any(|wording| is_other(wording) && said.contains(&format!(" {wording} ")));
-        let tells =
-            |sentence: &str| read(sentence).is_some_and(|found| !found.is_number && is_other(found.phrase));
-        is_worded || line.split_inclusive(ENDS).any(tells)
-    })
-}
-
-/// The error that a title or line names.
-struct FoundPhrase {
-    phrase: &'static str,
-    error: SoftError,
-    /// Whether it needs no witness.
-    is_sure: bool,
-    is_number: bool,
-}
-
-fn read(line: &str) -> Option<FoundPhrase> {
-    if line.len() > MAX_LINE_BYTES {
-        return None;
-    }
-    let (mut best, parts): (Option<FoundPhrase>, _) = (None, parts(line));
-    for part in &parts {
-        if let Some(subject) = lacking(&part.all) {
-            return Some(FoundPhrase { phrase: subject, error: Missing, is_sure: true, is_number: false });
-        }
-        for (phrase, fit, error, _) in PHRASES {
-            let fits = match fit {
-                Start => starts_with(&part.all, phrase) || starts_with(&part.sentence, phrase),
-                Whole | Vague => part.all == *phrase || part.sentence == *phrase,
-            };
-            if fits {
-                let found = FoundPhrase { phrase, error: *error, is_sure: *fit != Vague, is_number: false };
-                if found.is_sure {
-                    return Some(found);
-                }
-                best = best.or(Some(found));
-            }
-        }
-    }
-    let whole = plain(line);
-    let number = NUMBERS.iter().find(|(number, _)| whole == *number);
-    best.or(number.map(|(phrase, error)| FoundPhrase {
-        phrase,
-        error: *error,
-        is_sure: false,
-        is_number: true,
-    }))
-}
-
-/// The subject that a sentence says is not there.
-fn lacking(part: &str) -> Option<&'static str> {
-    let lacks = |rest: &str| LACKS.iter().any(|lack| starts_with(rest, lack));
-    let near =
-        SUBJECTS.iter().find(|subject| part.strip_prefix(**subject).is_some_and(|rest| lacks(rest.trim())));
-    let far = || {
-        SUBJECTS_WITH_ADDRESS.iter().find(|subject| {
-            part.strip_prefix(**subject).is_some_and(|rest| {
-                LACKS.iter().any(|lack| format!("{rest} ").contains(&format!(" {lack} ")))
-            })
-        })
-    };
-    near.or_else(far).copied()
-}
-
-/// Characters that end a sentence.
-const ENDS: [char; 6] = ['.', '!', '?', '…', '。', '！'];
-
-/// A title or line, or what stands between its dashes and bars: plain words, in lower case.
-struct LinePart {
-    all: String,
-    /// The first sentence of it that is more than polite.
-    sentence: String,
-}
-
-fn parts(line: &str) -> Vec<LinePart> {
-    let apart = line.replace(" - ", "|");
-    let pieces = apart.split(['|', '–', '—', '·', '•', '»', '«', '｜']);
-    let part = |piece: &str| {
-        let mut sentences = piece.split(ENDS).map(plain);
-        let sentence = sentences.find(|sentence| !sentence.is_empty()).unwrap_or_default();
-        LinePart { all: plain(piece), sentence }
-    };
-    std::iter::once(line).chain(pieces).map(part).filter(|part| !part.all.is_empty()).collect()
-}
-
-/// Lower case, one space between words, no punctuation; and without the politeness in front.
-fn plain(part: &str) -> String {
-    let spoken = part.chars().filter(|character| !matches!(character, '\'' | '’' | '‘' | '`'));
-    let spaced: String =
-        spoken.map(|character| if character.is_alphanumeric() { character } else { ' ' }).collect();
-    let lower = spaced.to_lowercase();
-    let words: Vec<&str> = lower.split_whitespace().collect();
-    let polite = ["sorry", "oops", "ooops", "whoops", "uh", "oh", "hmm", "ups"];
-    let from = words.iter().position(|word| !polite.contains(word)).unwrap_or(words.len());
-    words.get(from..).unwrap_or_default().join(" ")
-}
-
-/// At whole words; a language without spaces has none.
-fn starts_with(part: &str, phrase: &str) -> bool {
-    part.strip_prefix(phrase).is_some_and(|rest| {
-        rest.is_empty() || rest.starts_with(' ') || phrase.chars().all(|character| character > '\u{2e7f}')
-    })
-}
-
-#[cfg(test)]
-#[path = "soft_error_tests.rs"]
-mod tests;
