@@ -23,13 +23,14 @@ impl EstimatorState {
         numbers.iter().for_each(|number| push_float(bytes, *number));
     }
 
-    /// Reads what [`Self::push_bytes`] wrote from the start of `rest`; `None` if it can't be read.
+    /// Reads what [`Self::push_bytes`] wrote from the start of `rest`; `None` if it can't be read, or if no visits lead to
+    /// such a state.
     pub fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
         let (visits, changes) = (take_small(rest)?, take_small(rest)?);
-        let watched_days = take_float(rest)?;
+        let watched_days = take_number(rest)?;
         let (&kind, more) = rest.split_first()?;
         *rest = more;
-        let mut float = || take_float(rest);
+        let mut float = || take_number(rest);
         let memory = match kind {
             0 => Memory::Nothing,
             1 => Memory::Share(float()?),
@@ -49,6 +50,15 @@ impl EstimatorState {
     }
 }
 
+/// The largest number that a state may hold. Counts, days and rates of real visits stay far below it, and estimators
+/// need time that grows with it.
+const MOST: f64 = 1e12;
+
+/// A number as visits lead to it: not negative, and not beyond all bounds.
+fn take_number(rest: &mut &[u8]) -> Option<f64> {
+    take_float(rest).filter(|number| (0.0..=MOST).contains(number))
+}
+
 fn push_history(bytes: &mut Vec<u8>, history: &VisitHistory) {
     bytes.push(4);
     let VisitHistory { changed, events, quiet_days, shortest_days, last_rate, keep } = history;
@@ -64,11 +74,14 @@ fn push_history(bytes: &mut Vec<u8>, history: &VisitHistory) {
 
 fn take_history(rest: &mut &[u8]) -> Option<VisitHistory> {
     let (keep, events) = (usize::try_from(take(rest)?).ok()?, take_small(rest)?);
-    let (quiet_days, shortest_days, last_rate) = (take_float(rest)?, take_float(rest)?, take_float(rest)?);
+    let quiet_days = take_number(rest)?;
+    // The largest number there is stands for "no interval yet".
+    let shortest_days = take_float(rest).filter(|days| *days == f64::MAX || (0.0..=MOST).contains(days))?;
+    let last_rate = take_number(rest)?;
     let runs = take(rest)?;
     let mut changed = Vec::new();
     for _ in 0..runs {
-        changed.push(VisitRun { days: take_float(rest)?, count: take_small(rest)? });
+        changed.push(VisitRun { days: take_number(rest)?, count: take_small(rest)? });
     }
     Some(VisitHistory { changed, events, quiet_days, shortest_days, last_rate, keep })
 }
