@@ -57,6 +57,11 @@ impl Timestamp {
     pub fn plus(self, span: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
     }
+
+    /// This moment and `span` less, stopping at the beginning of time.
+    pub fn minus(self, span: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)))
+    }
 }
 
 impl Age {

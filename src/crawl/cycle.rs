@@ -22,7 +22,7 @@ use super::sitemaps::Sitemaps;
 use super::terms::{self, Terms, View};
 use super::weights::Weights;
 use super::writer::{Order, Reply, Writer};
-use super::{CrawlError, Crawler, Progress};
+use super::{CrawlError, Crawler, Progress, clock};
 use crate::fetch::visit::{Request, Subject, Validators, Waiting};
 use crate::fetch::web::Web;
 use crate::page::{HostId, PageId};
@@ -342,6 +342,9 @@ fn read_store<W: Web>(
     let Recorder { store, policy, .. } = &mut *recorder;
     let settings = &crawler.settings;
     let length = terms::cycle_length(&mut **store, settings.every, now)?;
+    if let Some(last) = store.cycles(1)?.first().filter(|last| clock::is_ahead(last.started_at, now)) {
+        tracing::warn!("{}", clock::warning(last.started_at, now));
+    }
     let mut open = store.open_cycle(policy.name(), settings.budget, now)?;
     // The plan rows of pages that are not wanted any more fall when the cycle closes.
     open.outstanding.retain(|visit| !crawler.unwanted.contains(&visit.page));

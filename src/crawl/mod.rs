@@ -7,6 +7,7 @@
 mod accounts;
 mod arrivals;
 pub mod batch;
+pub mod clock;
 mod cycle;
 mod importance;
 pub mod learning;

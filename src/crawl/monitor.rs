@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::sync::watch;
 
-use super::{Counts, CrawlError, CrawlReport, Crawler, CycleLimits, Progress};
+use super::{Counts, CrawlError, CrawlReport, Crawler, CycleLimits, Progress, clock};
 use crate::fetch::web::Web;
 use crate::schedule::calendar::{Arrears, Calendar};
 use crate::schedule::threshold::Controller;
@@ -160,7 +160,8 @@ impl Monitor {
             cycle_days: every.as_secs_f64() / DAY.as_secs_f64(),
             threshold: kept.filter(|kept: &f64| *kept > 0.0),
         });
-        let last_start = last.as_ref().map(|cycle| cycle.started_at);
+        // A clock that was ahead must not keep the next cycle waiting.
+        let last_start = last.as_ref().map(|cycle| cycle.started_at).filter(|at| !clock::is_ahead(*at, now));
         let mut calendar = Calendar::new(every, time_of_day, last_start, now);
         let is_overdue = last_start.is_none_or(|last| calendar.latest(now) > last);
         let missed = if resumes { 0 } else { calendar.missed(last_start, calendar.latest(now)) };
@@ -328,7 +329,9 @@ impl CycleSummary {
 
 /// Requests that cycles begun within that time before `now` sent.
 fn sent_since(cycles: &[CycleRow], now: Timestamp, time: Duration) -> u64 {
-    cycles.iter().filter(|cycle| now.after(cycle.started_at) < time).map(|cycle| cycle.requests).sum()
+    let counts =
+        |cycle: &&CycleRow| !clock::is_ahead(cycle.started_at, now) && now.after(cycle.started_at) < time;
+    cycles.iter().filter(counts).map(|cycle| cycle.requests).sum()
 }
 
 /// Sleeps until then; says no if it was told to stop before.

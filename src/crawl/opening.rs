@@ -9,7 +9,7 @@ use super::planner::{Eligibility, HostLoad};
 use super::record::Recorder;
 use super::terms::{Terms, View};
 use super::{CrawlError, Crawler};
-use super::{sitemaps, survey};
+use super::{clock, sitemaps, survey};
 use crate::fetch::web::Web;
 use crate::fetch::{Fetcher, HostPlace};
 use crate::page::{Host, HostId, PageId, PageUrl};
@@ -44,9 +44,10 @@ impl<W: Web> Opening<W> {
         let mut fetcher =
             Fetcher::new(Arc::clone(&crawler.web), digest, crawler.settings.fetch.clone(), left);
         let mut hosts = CycleHosts::default();
-        let known_hosts = store.hosts()?;
-        for known in &known_hosts {
-            fetcher.remember(&known.report, known.robots, open.resumed);
+        let mut known_hosts = store.hosts()?;
+        for known in &mut known_hosts {
+            let was_corrected = clock::correct_host(known, terms.now);
+            fetcher.remember(&known.report, known.robots, open.resumed || was_corrected);
             let place = fetcher.place(&known.report.host);
             let host = CycleHost { place, is_wanted: false, sitemaps_at: known.sitemaps_at };
             hosts.insert(known.id, known.report.host.clone(), host);
@@ -59,7 +60,7 @@ impl<W: Web> Opening<W> {
         let mut candidates = Candidates::default();
         let outstanding: HashSet<PageId> = open.outstanding.iter().map(|visit| visit.page).collect();
         store.each_page(&mut |mut page| {
-            view.adjust(&mut page);
+            view.adjust(&mut page, terms.now);
             let is_planned = outstanding.contains(&page.id);
             let eligibility = Eligibility::of(&page, open.id, &terms, policy, is_wanted(&page), is_planned);
             match eligibility {

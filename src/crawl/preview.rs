@@ -104,7 +104,7 @@ fn preview<W: Web>(
     let (store, policy) = (&mut *recorder.store, &*recorder.policy);
     let asked = about.map(|page| store.known_page(page)).transpose()?.flatten();
     let asked = asked.map(|mut page| {
-        view.adjust(&mut page);
+        view.adjust(&mut page, now);
         let score = policy::score(policy, &page.state, now);
         (candidates.better_than(&page.state, score), score, page)
     });
@@ -131,7 +131,7 @@ fn preview<W: Web>(
     let mut visits = Vec::with_capacity(plan.visits.len());
     for visit in &plan.visits {
         if let Some(mut page) = store.known_page(visit.page)? {
-            view.adjust(&mut page);
+            view.adjust(&mut page, now);
             let reason = policy.reason(&page.state, now);
             visits.push(PreviewedVisit { page, score: visit.score, is_new: visit.is_new, reason });
         }

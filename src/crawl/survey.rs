@@ -22,8 +22,8 @@ pub(super) fn look_over(
     let mut failed = None;
     let mut pages = |look: &mut dyn FnMut(&PageState, usize)| {
         let each = &mut |mut page: KnownPage| {
+            view.adjust(&mut page, terms.now);
             if is_wanted(&page) && page.due_at <= terms.middle() {
-                view.adjust(&mut page);
                 look(&page.state, 1);
             }
         };

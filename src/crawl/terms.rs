@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use super::clock;
 use super::weights::Weights;
 use crate::page::PageId;
 use crate::policy::{self, Learnt, PageState, Policy};
@@ -19,8 +20,9 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Makes the page the one that is ranked.
-    pub(super) fn adjust(&self, page: &mut KnownPage) {
+    /// Makes the page the one that is ranked, as of `now`.
+    pub(super) fn adjust(&self, page: &mut KnownPage, now: Timestamp) {
+        clock::correct_page(page, now);
         page.state.weight = self.weights.of(page.id, page.state.weight);
         if let Some(learnt) = &self.learnt {
             page.state.learnt = learnt.get(&page.id).cloned().unwrap_or_default();

@@ -98,6 +98,15 @@ pub(crate) fn is_plausible(retry_after: Duration) -> bool {
     retry_after <= IMPLAUSIBLE_RETRY_AFTER
 }
 
+/// The longest wait that a rule can have set for this reason. One that ends later was set by a wrong clock.
+pub(crate) fn longest_wait(why: Waiting) -> Duration {
+    match why {
+        Waiting::Failing | Waiting::Unreachable | Waiting::RobotsUnavailable => LONGEST_REST,
+        // The operator sets the longest back-off, and how long a robots.txt counts.
+        _ => IMPLAUSIBLE_RETRY_AFTER,
+    }
+}
+
 /// The pace kept with one host.
 #[derive(Clone, Debug)]
 pub(crate) struct Pace {

@@ -2,6 +2,7 @@
 
 use serde::ser::{Serialize, Serializer};
 
+use crate::crawl::clock;
 use crate::observation::Life;
 use crate::store::{CycleRow, KnownHost, Sizes, Store};
 use crate::time::Timestamp;
@@ -11,6 +12,8 @@ use super::LookError;
 /// The figures of a store.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct StoreStatus {
+    /// What is wrong with it, in sentences.
+    pub warnings: Vec<String>,
     /// Pages, counted.
     pub pages: PageCounts,
     /// Seeds.
@@ -101,11 +104,16 @@ pub fn status(
     now: Timestamp,
 ) -> Result<StoreStatus, LookError> {
     let summary = store.summary()?;
+    let last = store.cycles(1)?;
+    let ahead = last.first().map(|cycle| cycle.started_at).filter(|at| clock::is_ahead(*at, now));
+    let warnings = ahead.map(|at| clock::warning(at, now)).into_iter().collect();
     let cycles = store.cycles(cycles)?;
-    let mut hosts: Vec<HostStatus> = store.hosts()?.iter().map(|host| HostStatus::of(host, now)).collect();
+    let mut hosts: Vec<HostStatus> =
+        store.hosts()?.into_iter().map(|host| HostStatus::of(host, now)).collect();
     hosts.sort_by_key(|host| (host.waiting_until.is_none(), std::cmp::Reverse(host.pages)));
     let sizes = if sizes { Some(store.sizes()?) } else { None };
     Ok(StoreStatus {
+        warnings,
         pages: PageCounts {
             known: summary.known,
             visited: summary.visited,
@@ -131,7 +139,8 @@ pub fn status(
 }
 
 impl HostStatus {
-    fn of(host: &KnownHost, now: Timestamp) -> Self {
+    fn of(mut host: KnownHost, now: Timestamp) -> Self {
+        clock::correct_host(&mut host, now);
         let report = &host.report;
         let wait = report.wait.filter(|(until, _)| *until > now);
         Self {

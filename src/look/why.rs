@@ -3,8 +3,8 @@
 use serde::Serialize;
 use url::Url;
 
-use crate::crawl::Crawler;
 use crate::crawl::preview::{Preview, PreviewedPage};
+use crate::crawl::{Crawler, clock};
 use crate::fetch::visit::{RobotsRecord, Waiting};
 use crate::fetch::web::Web;
 use crate::fetch::{FetchSettings, read_robots};
@@ -72,7 +72,10 @@ pub fn why<W: Web>(crawler: &mut Crawler<W>, url: &str, now: Timestamp) -> Resul
     };
     let mut preview = crawler.preview(now, Some(PageId(page.id)))?;
     let Some(about) = preview.about.take() else { return Err(LookError::UnknownPage(page.url)) };
-    let host = crawler.store()?.hosts()?.into_iter().find(|host| host.id == about.page.host);
+    let mut host = crawler.store()?.hosts()?.into_iter().find(|host| host.id == about.page.host);
+    if let Some(host) = &mut host {
+        clock::correct_host(host, now);
+    }
     let robots_of = host.iter().map(|host| host.report.host.clone()).collect();
     let robots = crawler.store()?.load(&Wanted { robots_of, ..Wanted::default() })?.robots.pop();
     let is_forbidden = robots.is_some_and(|(host, record)| {

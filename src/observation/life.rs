@@ -84,11 +84,7 @@ impl Standing {
             Outcome::Redirected { .. } => Standing { life: Life::Redirected, failures: 0, due_at: at },
             Outcome::Refused(Refused::Robots) => {
                 let failures = if self.life == Life::Blocked { self.failures.saturating_add(1) } else { 1 };
-                let wait = match failures {
-                    1 => Duration::ZERO,
-                    _ => doubled(BLOCKED_WAIT, failures - 2, LONGEST_BLOCKED_WAIT),
-                };
-                Standing { life: Life::Blocked, failures, due_at: at.plus(wait) }
+                Standing { life: Life::Blocked, failures, due_at: at.plus(blocked_wait(failures)) }
             }
             Outcome::Refused(Refused::Address) => self.failed(Life::Blocked, at),
             Outcome::Missing => match self.life {
@@ -105,14 +101,37 @@ impl Standing {
         }
     }
 
+    /// The longest wait that [`Standing::after`] can have set: a page that is due later than this was visited by a wrong
+    /// clock.
+    pub fn longest_wait(self) -> Duration {
+        let from_the_second = self.failures.saturating_sub(2);
+        match self.life {
+            Life::New | Life::Alive | Life::Missing | Life::Redirected => Duration::ZERO,
+            Life::Failing => failure_wait(self.failures),
+            Life::Blocked => failure_wait(self.failures).max(blocked_wait(self.failures)),
+            Life::Gone => doubled(GONE_WAIT, from_the_second, LONGEST_GONE_WAIT),
+        }
+    }
+
     fn failed(self, life: Life, at: Timestamp) -> Standing {
         let failures = self.failures + 1;
-        let wait = if failures == 1 {
-            Duration::ZERO
-        } else {
-            doubled(FAILURE_WAIT, failures - 2, LONGEST_FAILURE_WAIT)
-        };
-        Standing { life, failures, due_at: at.plus(wait) }
+        Standing { life, failures, due_at: at.plus(failure_wait(failures)) }
+    }
+}
+
+/// The wait after this number of failures in a row.
+fn failure_wait(failures: u32) -> Duration {
+    match failures {
+        0 | 1 => Duration::ZERO,
+        _ => doubled(FAILURE_WAIT, failures - 2, LONGEST_FAILURE_WAIT),
+    }
+}
+
+/// The wait after robots.txt forbade a page this number of times in a row.
+fn blocked_wait(times: u32) -> Duration {
+    match times {
+        0 | 1 => Duration::ZERO,
+        _ => doubled(BLOCKED_WAIT, times - 2, LONGEST_BLOCKED_WAIT),
     }
 }
 
@@ -166,6 +185,28 @@ mod tests {
         assert_eq!(waits, [0, 1, 2, 4, 7, 7].map(|days| days * 86_400));
         let freed = after(&[forbidden.clone(), forbidden.clone(), Outcome::Fetched, forbidden]);
         assert_eq!((freed.life, wait(freed)), (Life::Blocked, 0));
+    }
+
+    #[test]
+    fn no_rule_sets_a_longer_wait_than_the_longest() {
+        let outcomes = [
+            Outcome::Fetched,
+            Outcome::Missing,
+            Outcome::ServerError,
+            Outcome::Refused(Refused::Robots),
+            Outcome::Refused(Refused::Address),
+        ];
+        // All sequences of five of these.
+        for number in 0..outcomes.len().pow(5) {
+            let mut standing = Standing::default();
+            for place in 0..5 {
+                standing = standing.after(&outcomes[number / outcomes.len().pow(place) % outcomes.len()], AT);
+                assert!(standing.due_at.after(AT) <= standing.longest_wait(), "{standing:?}");
+            }
+        }
+        let gone = after(&[Outcome::Missing, Outcome::Missing, Outcome::Missing]);
+        assert_eq!(gone.longest_wait().as_secs(), 2 * 86_400, "exact, where one rule sets it");
+        assert_eq!(after(&[Outcome::Fetched]).longest_wait(), Duration::ZERO);
     }
 
     #[test]

@@ -72,14 +72,16 @@ pub struct Observation {
 
 impl Observation {
     /// What the visit teaches about how the page changes. `seen_at`: the visit before that brought or confirmed what
-    /// was held. `None` if there was nothing to compare with: a visit that failed leaves the interval open.
+    /// was held. `None` if there was nothing to compare with: a visit that failed leaves the interval open. Nor can an
+    /// interval be known if the clock was set back in between.
     pub fn lesson(&self, seen_at: Option<Timestamp>) -> Option<Lesson> {
         self.found?;
         let at = self.attempt.at;
+        let seen_at = seen_at.filter(|seen_at| *seen_at <= at)?;
         let Told { date, events, new_links } = self.told;
         Some(Lesson {
             at,
-            interval: at.since(seen_at?),
+            interval: at.since(seen_at),
             changed: self.changed?,
             date,
             events,
@@ -145,5 +147,7 @@ mod tests {
         assert_eq!(lessons(&[found(0, None)]), []);
         assert_eq!(found(0, Some(true)).lesson(None), None, "nothing was seen before");
         assert_eq!(observation(AT, Outcome::Missing).lesson(Some(AT)), None, "nothing was found");
+        let ahead = AT.plus(Duration::from_secs(86_400));
+        assert_eq!(found(0, Some(true)).lesson(Some(ahead)), None, "the clock was set back");
     }
 }

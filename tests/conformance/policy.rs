@@ -141,6 +141,22 @@ fn new_pages_come_in_order_of_depth_and_failures_lower_a_score() {
     }
 }
 
+#[test]
+fn a_page_that_a_wrong_clock_visited_in_the_future_scores_as_one_that_was_just_visited() {
+    for name in names() {
+        let policy = policy(&name);
+        let visit = |changed| Visit { days: 2.0, changed, divergence: 0.5, bases: Vec::new(), new_links: 0 };
+        let page = visited(&*policy, 1, 1.0, &[visit(true), visit(false), visit(true)]);
+        let at_once = score(&*policy, &page, after(&page, 0)).value();
+        for days_ahead in [1, 400, 100_000] {
+            let now = after(&page, -days_ahead * DAY);
+            let ahead = score(&*policy, &page, now).value();
+            assert_eq!(ahead, at_once, "{name}, {days_ahead} days ahead");
+            policy.reason(&page, now);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 

@@ -8,6 +8,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod a_clock_that_was_ahead;
 mod a_web_that_changes;
 mod adaptive;
 mod addresses;
