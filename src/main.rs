@@ -14,6 +14,7 @@ use std::process::ExitCode;
 
 use cli::Command;
 use freshet::look::LookError;
+use freshet::report::diff::harmless;
 use settings::Usage;
 
 fn main() -> ExitCode {
@@ -59,7 +60,9 @@ fn main() -> ExitCode {
                     said = format!("{said}: {cause}");
                 }
             }
-            eprintln!("error: {said}");
+            // An error may quote a stranger's store.
+            let said: Vec<String> = said.split('\n').map(harmless).collect();
+            eprintln!("error: {}", said.join("\n"));
             ExitCode::from(if is_misuse(&error) { 2 } else { 1 })
         }
     }

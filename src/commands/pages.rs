@@ -1,9 +1,11 @@
 //! `freshet pages`: the pages of a store, filtered, as a table, JSON lines or CSV.
 
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Cursor, Write};
 use std::process::ExitCode;
 
+use freshet::dataset::csv_cell::guarded;
 use freshet::look::pages::{in_state, pages};
+use freshet::report::diff::harmless;
 use freshet::report::{Align, Table, bytes, number};
 use freshet::store::{self, PageFilter, PageRow};
 
@@ -38,12 +40,27 @@ pub(crate) fn run(global: &Global, arguments: &PagesArgs) -> anyhow::Result<Exit
         })?,
         ListFormat::Csv => {
             let mut rows = csv::Writer::from_writer(&mut out);
-            pages(&mut *store, &filter, |page| anyhow::Ok(rows.serialize(&page)?))?;
+            let mut has_heads = false;
+            pages(&mut *store, &filter, |page| {
+                for row in csv_rows(&page, !has_heads)?.records() {
+                    rows.write_record(row?.iter().map(|cell| guarded(&harmless(cell)).into_owned()))?;
+                }
+                has_heads = true;
+                anyhow::Ok(())
+            })?;
             rows.flush()?;
         }
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A page as a row of cells, after the names of the columns if they are wanted.
+fn csv_rows(page: &PageRow, with_heads: bool) -> anyhow::Result<csv::Reader<Cursor<Vec<u8>>>> {
+    let mut row = csv::WriterBuilder::new().has_headers(with_heads).from_writer(Vec::new());
+    row.serialize(page)?;
+    let text = Cursor::new(row.into_inner()?);
+    Ok(csv::ReaderBuilder::new().has_headers(false).from_reader(text))
 }
 
 fn filter(arguments: &PagesArgs) -> Result<PageFilter, Usage> {

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use freshet::look::why::why;
+use freshet::report::diff::harmless;
 use freshet::time::Timestamp;
 
 use super::plan::looking;
@@ -12,5 +13,10 @@ use crate::terminal::{json, print};
 pub(crate) fn run(global: &Global, arguments: &WhyArgs) -> anyhow::Result<ExitCode> {
     let mut crawler = looking(global, &arguments.flags, arguments.every.as_ref())?;
     let why = why(&mut crawler, &arguments.url, Timestamp::now())?;
-    print(&if global.json { json(&why)? } else { why.sentences.join("\n") + "\n" })
+    print(&if global.json { json(&why)? } else { lines(&why.sentences) })
+}
+
+/// Sentences, a line each. Parts of them may come from a stranger's store.
+fn lines(sentences: &[String]) -> String {
+    sentences.iter().map(|sentence| harmless(sentence) + "\n").collect()
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use csv::{ErrorKind, StringRecord, Trim};
 
 use super::DatasetError;
+use super::csv_cell::unguarded;
 
 /// A table that is read row by row.
 pub struct CsvTable {
@@ -66,7 +67,7 @@ impl CsvTable {
 
     /// The text of a column in this row; `None` if it is empty.
     pub fn text(&self, column: &str) -> Option<&str> {
-        self.row.get(self.place(column)?).filter(|text| !text.is_empty())
+        self.row.get(self.place(column)?).map(unguarded).filter(|text| !text.is_empty())
     }
 
     /// The text of a column in this row, which must not be empty.

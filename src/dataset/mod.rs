@@ -14,6 +14,7 @@
 pub mod blobs;
 mod brdc;
 pub mod counts;
+pub mod csv_cell;
 pub mod csv_table;
 pub mod disk;
 pub mod error;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::DatasetError;
+use super::csv_cell::guarded;
 use super::csv_table::CsvTable;
 use super::disk::{VISITS, visit_row, visit_values, wrong_row};
 use super::fields::site_of;
@@ -156,7 +157,8 @@ impl ObservationsWriter {
             ObservationsOut::Csv(rows) => {
                 for visit in &page.visits {
                     let cells = ObservationRow::of(page, visit.clone()).cells();
-                    rows.write_record(cells).map_err(|error| unwritten(&self.path, error))?;
+                    rows.write_record(cells.iter().map(|cell| guarded(cell).into_owned()))
+                        .map_err(|error| unwritten(&self.path, error))?;
                 }
             }
             ObservationsOut::Json(lines) => {

@@ -8,6 +8,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use super::DatasetError;
+use super::csv_cell::guarded;
 use super::csv_table::CsvTable;
 use super::fields::{check_name, check_weight, parse_time, show_time};
 use super::format::EachRecord;
@@ -108,7 +109,8 @@ impl RatesWriter {
             changes.to_string(),
             rate.to_string(),
         ];
-        self.rows.write_record(record).map_err(|error| unwritten(&self.path, error))
+        let cells = record.iter().map(|cell| guarded(cell).into_owned());
+        self.rows.write_record(cells).map_err(|error| unwritten(&self.path, error))
     }
 
     fn finish(mut self) -> Result<(), DatasetError> {

@@ -21,6 +21,7 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr as _;
 
+use self::diff::harmless;
 pub use crate::look::figures::{bytes, counted, number, percent, rate, span};
 
 /// A table with a heading; columns are as wide as they need to be. Numbers stand to the right.
@@ -48,9 +49,10 @@ impl Table {
         }
     }
 
-    /// Adds a row; cells beyond the columns are left out.
+    /// Adds a row; cells beyond the columns are left out. A cell may come from a stranger's store: it holds nothing that a
+    /// terminal obeys.
     pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
-        self.rows.push(cells.into_iter().map(Into::into).collect());
+        self.rows.push(cells.into_iter().map(|cell| harmless(&cell.into())).collect());
     }
 
     /// The whole table, a newline at the end of each line, no blanks before it.
@@ -94,5 +96,12 @@ mod tests {
         table.row(["example.org", "7"]);
         table.row(["żółw", "1,024"]);
         assert_eq!(table.render(), "host         pages\nexample.org      7\nżółw         1,024\n");
+    }
+
+    #[test]
+    fn a_cell_has_nothing_that_a_terminal_obeys() {
+        let mut table = Table::new(&[("host", Align::Left)]);
+        table.row(["a\u{1b}]0;owned\u{7}\u{9b}2J\nb"]);
+        assert_eq!(table.render(), "host\na␛]0;owned␇�2J␊b\n");
     }
 }

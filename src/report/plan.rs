@@ -2,6 +2,7 @@
 
 use crate::look::plan::NextPlan;
 
+use super::diff::harmless;
 use super::{Align, Table, number, rate};
 
 /// The plan, with its first `most` visits.
@@ -32,7 +33,7 @@ pub fn plan(plan: &NextPlan, most: usize) -> String {
     text + &format!(
         "\n{} visits by `{}` with {budget}, of {} pages that may be visited ({} of them new){least}{resumed}\n",
         number(plan.visits.len() as u64),
-        plan.policy,
+        harmless(&plan.policy),
         number(plan.candidates as u64),
         number(plan.new as u64),
     )

@@ -1,6 +1,7 @@
 //! How policies did in a replay, drawn as a table, a picture or CSV.
 
 use crate::dataset::Dataset;
+use crate::dataset::csv_cell::guarded;
 use crate::simulate::compare::{BOUND, CompareRow, MeanInterval};
 
 use super::plot::{Axis, Plot, Series};
@@ -15,23 +16,33 @@ pub fn csv(rows: &[CompareRow]) -> String {
         let mean = std::iter::once(("mean", &row.mean));
         for (group, of) in mean.chain(row.groups.iter().map(|(name, of)| (name.as_str(), of))) {
             let figures = &of.figures;
+            let figures = [
+                figures.change_rate.to_string(),
+                figures.freshness.to_string(),
+                figures.staleness.to_string(),
+                figures.age.to_string(),
+                figures.weighted_freshness.to_string(),
+                figures.ndcg.to_string(),
+                figures.requests.to_string(),
+            ];
             text += &format!(
-                "{},{},{},{},{},{},{},{},{},{},{}\n",
-                row.policy,
+                "{},{},{},{},{}\n",
+                csv_text(&row.policy),
                 row.budget,
-                group,
-                figures.change_rate,
-                figures.freshness,
-                figures.staleness,
-                figures.age,
-                figures.weighted_freshness,
-                figures.ndcg,
-                figures.requests,
+                csv_text(group),
+                figures.join(","),
                 of.samples
             );
         }
     }
     text
+}
+
+/// A name as a cell of CSV.
+fn csv_text(name: &str) -> String {
+    let cell = guarded(name);
+    let is_plain = !cell.contains([',', '"', '\n', '\r']);
+    if is_plain { cell.into_owned() } else { format!("\"{}\"", cell.replace('"', "\"\"")) }
 }
 
 /// A row for each policy and budget; `groups` adds one for each group.

@@ -6,6 +6,7 @@ use crate::look::status::{HostStatus, NamedCounts, StoreStatus};
 use crate::store::{CycleRow, Sizes};
 use crate::time::Timestamp;
 
+use super::diff::harmless;
 use super::{Align, Table, bytes, number, span};
 
 /// The store in figures, with the first `hosts` of its hosts.
@@ -45,7 +46,7 @@ pub fn status(status: &StoreStatus, hosts: usize, now: Timestamp) -> String {
 }
 
 fn list(counts: &NamedCounts) -> String {
-    let counts = counts.0.iter().map(|(name, count)| format!("{name} {}", number(*count)));
+    let counts = counts.0.iter().map(|(name, count)| format!("{} {}", harmless(name), number(*count)));
     counts.collect::<Vec<_>>().join(", ")
 }
 

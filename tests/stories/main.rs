@@ -35,5 +35,6 @@ mod scored_by_the_truth;
 mod secrets;
 mod stopped_and_killed;
 mod store_rebuilt;
+mod strangers_text;
 mod the_demo;
 mod what_changed;
