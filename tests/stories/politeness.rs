@@ -1,7 +1,8 @@
 //! How hosts are paced: one request at a time, a pause after each, and ceilings over them all.
 
 use crate::support::operator::{crawl, host, waiting_for};
-use crate::support::{Freshet, Log, Reply, Site, links_page};
+use crate::support::{Freshet, Log, Reply, Request, Site, links_page};
+use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::time::Duration;
 
 fn millis(millis: u64) -> Duration {
@@ -15,6 +16,36 @@ fn small_site(site: &Site, pages: usize, delay: Duration) {
     site.page("/", Reply::html(links_page("home", &links)).delay(delay));
     for link in links {
         site.page(link, Reply::html(links_page(link, &[])).delay(delay));
+    }
+}
+
+/// How long the server waits for what must come before it answers.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Requests that are answered only when a number of them are in flight at once: that they were does not depend on how
+/// fast the machine is.
+#[derive(Clone)]
+struct Meeting {
+    size: usize,
+    came: Arc<(Mutex<usize>, Condvar)>,
+}
+
+impl Meeting {
+    fn of(size: usize) -> Meeting {
+        Meeting { size, came: Arc::default() }
+    }
+
+    fn reply(&self) -> Reply {
+        let Meeting { size, came } = self.clone();
+        Reply::dynamic(move |_| {
+            let (count, changed) = &*came;
+            let mut all = count.lock().unwrap();
+            *all += 1;
+            let needed = (*all).div_ceil(size) * size;
+            changed.notify_all();
+            drop(changed.wait_timeout_while(all, PATIENCE, |all| *all < needed).unwrap());
+            Reply::html("all were there")
+        })
     }
 }
 
@@ -85,7 +116,19 @@ fn many_hosts_that_send_us_to_one_do_not_hurry_us() {
 #[test]
 fn a_slow_host_does_not_hold_up_the_others() {
     let site = Site::with_hosts(2);
-    site.page_on(0, "/", Reply::html("at last").delay(millis(3000)));
+    // The slow host answers when the fast one has been crawled to its end, and else never.
+    let (release, released) = mpsc::channel();
+    let released = Mutex::new(released);
+    let wait = move |_: &Request| {
+        let _ = released.lock().unwrap().recv_timeout(PATIENCE);
+        Reply::html("at last")
+    };
+    site.page_on(0, "/", Reply::dynamic(wait));
+    let end = move |_: &Request| {
+        let _ = release.send(());
+        Reply::html("the end")
+    };
+    site.page_on(1, "/6", Reply::dynamic(end));
     for step in 0..6 {
         let next = format!("/{}", step + 1);
         let path = if step == 0 { "/".to_owned() } else { format!("/{step}") };
@@ -97,7 +140,7 @@ fn a_slow_host_does_not_hold_up_the_others() {
     let log = site.log();
     let slow = log.on(0).first("/").cloned().expect("the slow host is asked");
     let fast = log.on(1).first("/6").cloned().expect("the fast host is crawled to its end");
-    assert!(fast.end < slow.end, "the fast host ended at {} s\n{}", fast.end, ran.output());
+    assert!(fast.start < slow.end, "the fast host ended at {} s\n{}", fast.end, ran.output());
 }
 
 #[test]
@@ -117,7 +160,11 @@ fn a_host_that_answers_slowly_is_asked_more_slowly() {
 #[test]
 fn two_requests_at_once_where_the_operator_allows_two_and_no_more() {
     let site = Site::start();
-    small_site(&site, 6, millis(400));
+    small_site(&site, 6, Duration::ZERO);
+    let meeting = Meeting::of(2);
+    for page in 0..6 {
+        site.page(&format!("/{page}"), meeting.reply());
+    }
     let freshet = Freshet::new();
     let flags = ["--delay", "0.05", "--per-host", "2"];
     let ran = crawl(&freshet, &[site.url("/")], &flags);
@@ -128,15 +175,17 @@ fn two_requests_at_once_where_the_operator_allows_two_and_no_more() {
 
 #[test]
 fn no_more_requests_are_in_flight_than_allowed_over_all_hosts() {
-    let site = Site::with_hosts(8);
+    let site = Site::with_hosts(9);
     small_site(&site, 2, millis(150));
     site.page("/robots.txt", Reply::status(404, "none").delay(millis(150)));
+    // One page of a host, so that all three of a meeting can come at once.
+    site.page("/0", Meeting::of(3).reply());
     let freshet = Freshet::new();
     let flags = ["--delay", "0", "--concurrency", "3", "--no-sitemaps"];
-    let ran = crawl(&freshet, &fronts(&site, 8), &flags);
+    let ran = crawl(&freshet, &fronts(&site, 9), &flags);
 
     assert_eq!(site.log().max_concurrent_of_all(), 3, "{}", ran.output());
-    assert_eq!(ran.json()["fetched"], 24);
+    assert_eq!(ran.json()["fetched"], 27);
 }
 
 #[test]
