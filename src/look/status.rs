@@ -76,6 +76,8 @@ pub struct HostStatus {
 pub struct StoreSize {
     /// On disk.
     pub bytes: u64,
+    /// Those of them that are in the journal, not folded in yet.
+    pub journal_bytes: u64,
     /// Observations in the log.
     pub observations: u64,
     /// Distinct contents.
@@ -106,7 +108,9 @@ pub fn status(
     let summary = store.summary()?;
     let last = store.cycles(1)?;
     let ahead = last.first().map(|cycle| cycle.started_at).filter(|at| clock::is_ahead(*at, now));
-    let warnings = ahead.map(|at| clock::warning(at, now)).into_iter().collect();
+    let clock = ahead.map(|at| clock::warning(at, now));
+    let journal = summary.journal.is_overgrown().then(|| summary.journal.warning());
+    let warnings = clock.into_iter().chain(journal).collect();
     let cycles = store.cycles(cycles)?;
     let mut hosts: Vec<HostStatus> =
         store.hosts()?.into_iter().map(|host| HostStatus::of(host, now)).collect();
@@ -129,6 +133,7 @@ pub fn status(
         cycles,
         store: StoreSize {
             bytes: summary.file_bytes,
+            journal_bytes: summary.journal.bytes,
             observations: summary.observations,
             versions: summary.versions,
             content_bytes: summary.content_bytes,

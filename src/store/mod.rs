@@ -36,8 +36,8 @@ pub use commit::{
 };
 pub use error::StoreError;
 pub use rows::{
-    Change, CycleRow, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageLessons, PageRow,
-    PlannedVisit, Sizes, Spelling, StoredContent, Summary, VisitRow,
+    Change, CycleRow, JournalSize, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageLessons,
+    PageRow, PlannedVisit, Sizes, Spelling, StoredContent, Summary, VisitRow,
 };
 use sqlite::SqliteStore;
 

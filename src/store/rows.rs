@@ -228,6 +228,8 @@ pub struct Summary {
     pub stored_bytes: u64,
     /// Bytes of the store as a whole.
     pub file_bytes: u64,
+    /// The part of it that is not folded in yet.
+    pub journal: JournalSize,
     /// Seeds.
     pub seeds: u64,
     /// Links that were not taken, by reason.
@@ -238,6 +240,34 @@ impl Summary {
     /// Pages that are at this place in their life.
     pub fn life(&self, life: Life) -> u64 {
         self.lives.iter().find(|(name, _)| name == life.name()).map_or(0, |(_, count)| *count)
+    }
+}
+
+/// The size of the journal that changes are written to before they are folded into the store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct JournalSize {
+    /// On disk.
+    pub bytes: u64,
+    /// The size at which it is folded in, if no reader holds that up.
+    pub checkpoint_bytes: u64,
+}
+
+impl JournalSize {
+    /// A journal that is this many times larger than it should be was not folded in for a while.
+    const OVERGROWN: u64 = 4;
+
+    /// Has it grown far beyond the size at which it is folded in?
+    pub fn is_overgrown(self) -> bool {
+        self.bytes > Self::OVERGROWN.saturating_mul(self.checkpoint_bytes)
+    }
+
+    /// The warning of an overgrown journal.
+    pub fn warning(self) -> String {
+        format!(
+            "the journal beside the store has {} MB, and should have {} MB: a program that reads the store keeps it from being folded in",
+            self.bytes / 1_000_000,
+            self.checkpoint_bytes / 1_000_000
+        )
     }
 }
 

@@ -12,5 +12,6 @@ mod policy;
 #[macro_use]
 mod store;
 mod sqlite;
+mod sqlite_journal;
 
 conformance_of_a_store!(sqlite_store, crate::sqlite::Folder::new());

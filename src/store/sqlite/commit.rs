@@ -76,6 +76,7 @@ pub(super) fn commit(store: &mut SqliteStore, rows: &Commit) -> Result<()> {
     for (id, origin) in &rows.new_hosts {
         store.host_ids.insert(origin.clone(), *id);
     }
+    store.watch_journal();
     Ok(())
 }
 

@@ -20,6 +20,7 @@ pub(super) fn summary(connection: &Connection, path: &Path) -> Result<Summary> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     };
     let sizes = |column: &str| one(&format!("SELECT coalesce(sum({column}), 0) FROM version"));
+    let journal = super::journal(path);
     Ok(Summary {
         known: one("SELECT count(*) FROM page WHERE alias_of IS NULL")?,
         visited: one("SELECT count(*) FROM page WHERE alias_of IS NULL AND last_visit_at IS NOT NULL")?,
@@ -36,21 +37,11 @@ pub(super) fn summary(connection: &Connection, path: &Path) -> Result<Summary> {
         versions: one("SELECT count(*) FROM version")?,
         content_bytes: sizes("body_bytes + text_bytes")?,
         stored_bytes: sizes("length(content)")?,
-        file_bytes: file_bytes(path),
+        file_bytes: std::fs::metadata(path).map_or(0, |found| found.len()) + journal.bytes,
+        journal,
         seeds: one("SELECT count(*) FROM seed")?,
         refusals: groups("SELECT reason, count FROM refusal ORDER BY count DESC, reason")?,
     })
-}
-
-/// The database, and what it has not folded in yet.
-fn file_bytes(path: &Path) -> u64 {
-    let wal = || {
-        let mut name = path.as_os_str().to_owned();
-        name.push("-wal");
-        name
-    };
-    let size = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
-    size(path) + size(Path::new(&wal()))
 }
 
 pub(super) fn pages(

@@ -22,9 +22,9 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use super::{
-    Change, Commit, CycleId, CycleRow, Frontier, KnownHost, KnownPage, KnownSeed, Loaded, Log, Look, Notes,
-    OpenCycle, PageFilter, PageRow, PlannedVisit, Result, SketchedVersion, StoreError, StoredContent,
-    Summary, VersionId, VisitRow, Wanted,
+    Change, Commit, CycleId, CycleRow, Frontier, JournalSize, KnownHost, KnownPage, KnownSeed, Loaded, Log,
+    Look, Notes, OpenCycle, PageFilter, PageRow, PlannedVisit, Result, SketchedVersion, StoreError,
+    StoredContent, Summary, VersionId, VisitRow, Wanted,
 };
 use crate::estimate::priors::Priors;
 use crate::page::{Fingerprint, HostId, PageId};
@@ -42,6 +42,8 @@ pub(super) struct SqliteStore {
     /// Ids of hosts seen by this process, by origin.
     host_ids: HashMap<String, HostId>,
     path: PathBuf,
+    /// The size of the journal that was warned of.
+    told_journal_bytes: u64,
     /// Held as long as the store is open for a crawl.
     _lock: Option<File>,
 }
@@ -72,7 +74,7 @@ impl SqliteStore {
 
     fn with(connection: Connection, path: &Path, lock: Option<File>) -> Self {
         let (host_ids, path) = (HashMap::new(), path.to_owned());
-        Self { connection, host_ids, path, _lock: lock }
+        Self { connection, host_ids, path, told_journal_bytes: 0, _lock: lock }
     }
 
     fn configure(connection: Connection, path: &Path, lock: Option<File>) -> Result<Self> {
@@ -80,7 +82,10 @@ impl SqliteStore {
         connection.set_prepared_statement_cache_capacity(128);
         let set = |sql: &str| connection.execute_batch(sql).map_err(|error| cannot_open(path, error));
         set("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
-        set("PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 8000; PRAGMA temp_store = MEMORY;")?;
+        set("PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;")?;
+        set(&format!(
+            "PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}; PRAGMA journal_size_limit = {KEPT_JOURNAL_BYTES};"
+        ))?;
         Ok(Self::with(connection, path, lock))
     }
 
@@ -96,6 +101,15 @@ impl SqliteStore {
         Ok(self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?)
     }
 
+    /// Warns of a journal that can't be folded in, and again whenever it has doubled.
+    fn watch_journal(&mut self) {
+        let journal = journal(&self.path);
+        if journal.is_overgrown() && journal.bytes / 2 >= self.told_journal_bytes {
+            self.told_journal_bytes = journal.bytes;
+            tracing::warn!("{}", journal.warning());
+        }
+    }
+
     /// Lets the file grow by this number of database pages and no further, as a full disk would.
     pub(super) fn limit_pages(&mut self, more: i64) -> Result<()> {
         let now: i64 = self.connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
@@ -104,6 +118,22 @@ impl SqliteStore {
                 .query_row(&format!("PRAGMA max_page_count = {}", now + more), [], |row| row.get(0))?;
         Ok(())
     }
+}
+
+/// The journal is folded into the database when it has this number of database pages: 32 MB.
+const CHECKPOINT_PAGES: u64 = 8000;
+/// Bytes of a database page, as SQLite makes it.
+const DATABASE_PAGE_BYTES: u64 = 4096;
+/// Bytes of the journal's file that stay on disk after it was folded in: twice what it normally has, so that the file is
+/// neither cut nor grown in ordinary use.
+const KEPT_JOURNAL_BYTES: u64 = 2 * CHECKPOINT_PAGES * DATABASE_PAGE_BYTES;
+
+/// The journal beside a database.
+fn journal(path: &Path) -> JournalSize {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    let bytes = std::fs::metadata(Path::new(&name)).map_or(0, |found| found.len());
+    JournalSize { bytes, checkpoint_bytes: CHECKPOINT_PAGES * DATABASE_PAGE_BYTES }
 }
 
 /// How long a write waits for a reader's checkpoint, or a reader for a writer.
