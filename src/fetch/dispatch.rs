@@ -34,6 +34,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             self.turns.pop();
             self.hosts[host].turn = None;
             self.serve(host, now);
+            self.wake_share(host);
         }
         // Every place is taken: the next thing to happen is that a request ends.
         None
@@ -42,6 +43,9 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     pub(super) fn serve(&mut self, at: usize, now: Instant) {
         if !self.has_place(at) || self.hosts[at].pace.next_allowed() > now {
             return self.schedule(at);
+        }
+        if self.waits_for_share(at) {
+            return;
         }
         let address = match &self.hosts[at].address {
             HostAddress::Known(address) => *address,
@@ -63,7 +67,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             return None;
         }
         let host = &mut self.hosts[at];
-        if let Some(task) = host.take_robots_task() {
+        if let Some(task) = host.take_robots_task(at) {
             self.queued -= 1;
             return Some(task);
         }
@@ -78,6 +82,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             _ => {
                 let url = host.host.url("/robots.txt")?;
                 host.robots = RobotsState::Asked;
+                host.robots_behind = None;
                 let attempt = host.robots_attempts + 1;
                 return Some(Task {
                     kind: TaskKind::Robots { of: at, hops: 0 },
@@ -95,9 +100,14 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             if self.rules.of(at).is_some_and(|robots| robots.allows(&task.url)) {
                 return Some(task);
             }
-            if let TaskKind::Visit(request) = task.kind {
-                let visit = unasked(request, Outcome::Refused(Refused::Robots));
-                self.events.push_back(FetchEvent::Visited((self.digest)(visit)));
+            match task.kind {
+                TaskKind::Visit(request) => {
+                    let visit = unasked(request, Outcome::Refused(Refused::Robots));
+                    self.events.push_back(FetchEvent::Visited((self.digest)(visit)));
+                }
+                // The rules of that host are behind a page that this one forbids.
+                TaskKind::Robots { of, .. } => self.robots_unavailable(of, u32::MAX),
+                TaskKind::Resolve => {}
             }
         }
     }
@@ -135,6 +145,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
 
     pub(super) fn spawn(&mut self, at: usize, task: Task) {
         self.hosts[at].in_flight += 1;
+        self.take_share(at, matches!(task.kind, TaskKind::Resolve));
         let sitemap = matches!(&task.kind, TaskKind::Visit(request) if matches!(request.subject, Subject::Sitemap { .. }));
         self.tasks.spawn(task::run(TaskOrders {
             web: Arc::clone(&self.web),
@@ -143,6 +154,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             task,
             attempts: self.settings.politeness.attempts,
             patience: self.settings.politeness.patience,
+            unpacking: Arc::clone(&self.unpacking),
             body_bytes: if sitemap { self.settings.sitemap_bytes } else { self.settings.body_bytes },
         }));
     }
@@ -173,10 +185,10 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
 
     /// Gives the host its next turn, if it has something to do and a place free.
     pub(super) fn schedule(&mut self, at: usize) {
-        if self.hosts[at].turn.is_some() || !self.has_place(at) {
+        if self.hosts[at].turn.is_some() || self.hosts[at].waits_for_share || !self.has_place(at) {
             return;
         }
-        if let Some(moment) = self.hosts[at].next_turn() {
+        if let Some(moment) = self.hosts[at].next_turn(at) {
             self.give_turn(at, moment);
         }
     }
@@ -195,8 +207,9 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         self.hosts[at].queue.push_back(task);
         self.queued += 1;
         // An earlier task may be due before the turn that is set.
-        if let Some(moment) = self.hosts[at].next_turn()
+        if let Some(moment) = self.hosts[at].next_turn(at)
             && self.has_place(at)
+            && !self.hosts[at].waits_for_share
             && self.hosts[at].turn.is_none_or(|turn| turn > moment)
         {
             self.give_turn(at, moment);

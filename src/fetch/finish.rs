@@ -46,11 +46,18 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         let EndedTask { host: at, took, sign, first_try, bytes, end } = done;
         let now = Instant::now();
         self.hosts[at].in_flight -= 1;
+        let resolves = match &end {
+            TaskEnd::Resolved(_) => true,
+            TaskEnd::Unsent(task) => matches!(task.kind, TaskKind::Resolve),
+            _ => false,
+        };
+        self.return_share(at, resolves);
         self.traffic.bytes += bytes;
         let end = match end {
             TaskEnd::Unsent(task) => {
                 self.unsent(at, task, now);
-                return self.schedule_with_twins(at);
+                self.schedule_with_twins(at);
+                return self.wake_share(at);
             }
             end => {
                 self.hosts[at].unsent = 0;
@@ -81,6 +88,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             TaskEnd::Unsent(_) => {}
         }
         self.schedule_with_twins(at);
+        self.wake_share(at);
     }
 
     /// Nothing left this machine because there was no file descriptor: this is not a request, and says nothing of the
@@ -209,6 +217,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             Ok(answer) => (answer.status, answer.body.clone()),
             Err(_) => return self.robots_unavailable(of, attempt.max(1)),
         };
+        self.hosts[of].robots_behind = None;
         let robots = read_robots(status, &body, &self.token_of(&self.hosts[of].host.clone()));
         self.hosts[of].robots = RobotsState::Known { until: Instant::now() + self.settings.robots_age };
         self.hosts[of].sitemaps_told = false;
@@ -223,16 +232,20 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         if self.hosts[at].resting.is_some() {
             return self.robots_unavailable(of, u32::MAX);
         }
-        self.enqueue(
-            at,
-            Task {
-                kind: TaskKind::Robots { of, hops },
-                url: to,
-                attempt,
-                not_before: Instant::now(),
-                last: None,
-            },
-        );
+        let task = Task {
+            kind: TaskKind::Robots { of, hops },
+            url: to,
+            attempt,
+            not_before: Instant::now(),
+            last: None,
+        };
+        let behind = Some(at).filter(|at| task.needs_leave(*at));
+        // Hosts whose rules are behind one another's would wait for each other for ever.
+        if std::iter::successors(behind, |host| self.hosts[*host].robots_behind).any(|host| host == of) {
+            return self.robots_unavailable(of, u32::MAX);
+        }
+        self.hosts[of].robots_behind = behind;
+        self.enqueue(at, task);
     }
 
     /// No robots.txt to be had: everything on the host is forbidden. It is tried again a few times, then the host
@@ -241,6 +254,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         let attempts = self.settings.politeness.attempts;
         let host = &mut self.hosts[of];
         host.robots = RobotsState::Unknown;
+        host.robots_behind = None;
         host.robots_attempts = attempt;
         if host.resting.is_none() && attempt >= attempts {
             let verdict = host.pace.rest(Waiting::RobotsUnavailable);
@@ -299,6 +313,8 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             self.queued -= 1;
             self.defer(task, why);
         }
+        // Its turn may have been the one that its share had.
+        self.wake_share(at);
     }
 
     pub(super) fn defer(&mut self, task: Task, why: Waiting) {

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use tokio::time::Instant;
 
 use super::politeness::Pace;
-use super::task::{Task, TaskKind};
+use super::task::Task;
 use super::visit::Waiting;
 use crate::page::Host;
 use crate::time::Timestamp;
@@ -18,6 +18,8 @@ pub(super) struct HostQueue {
     pub pace: Pace,
     pub queue: VecDeque<Task>,
     pub in_flight: u32,
+    /// Its domain or address has its share of requests in flight: it gets its turn when one of these ends.
+    pub waits_for_share: bool,
     /// The number of the last request that was sent to it: of two twins, the one that waited longer goes first.
     pub last_sent: u64,
     /// Requests that may still be sent to it, by its site's budget.
@@ -26,6 +28,8 @@ pub(super) struct HostQueue {
     /// The ceiling of its address let a request through that was not sent yet.
     pub granted: bool,
     pub robots: RobotsState,
+    /// The host that its robots.txt was redirected to, if that host's own rules must allow the request.
+    pub robots_behind: Option<usize>,
     /// The caller knows the sitemaps that robots.txt names.
     pub sitemaps_told: bool,
     /// Tries of robots.txt that brought nothing.
@@ -74,11 +78,13 @@ impl HostQueue {
             pace,
             queue: VecDeque::new(),
             in_flight: 0,
+            waits_for_share: false,
             last_sent: 0,
             left,
             address: HostAddress::Unknown,
             granted: false,
             robots: RobotsState::Unknown,
+            robots_behind: None,
             sitemaps_told: false,
             robots_attempts: 0,
             unsent: 0,
@@ -89,17 +95,19 @@ impl HostQueue {
     }
 
     /// When it can next be asked for something: its pace, and the earliest task it has.
-    pub(crate) fn next_turn(&self) -> Option<Instant> {
+    /// `at` is its own index.
+    pub(crate) fn next_turn(&self, at: usize) -> Option<Instant> {
         let waits_for_robots = self.robots.is_awaited();
-        let able = |task: &&Task| !waits_for_robots || matches!(task.kind, TaskKind::Robots { .. });
+        let able = |task: &&Task| !waits_for_robots || !task.needs_leave(at);
         let earliest = self.queue.iter().filter(able).map(|task| task.not_before).min()?;
         Some(earliest.max(self.pace.next_allowed()))
     }
 
     /// A robots.txt that another host's redirect sent here: it needs no leave of ours.
-    pub(crate) fn take_robots_task(&mut self) -> Option<Task> {
-        let at = self.queue.iter().position(|task| matches!(task.kind, TaskKind::Robots { .. }))?;
-        self.queue.remove(at)
+    /// `at` is the host's own index.
+    pub(crate) fn take_robots_task(&mut self, at: usize) -> Option<Task> {
+        let place = self.queue.iter().position(|task| !task.needs_leave(at))?;
+        self.queue.remove(place)
     }
 
     /// The first task whose time has come.

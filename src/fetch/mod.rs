@@ -14,6 +14,7 @@ pub mod network;
 pub mod politeness;
 pub mod robots;
 pub mod scripted;
+mod shares;
 mod task;
 mod twins;
 pub mod visit;
@@ -30,6 +31,7 @@ use governor::clock::DefaultClock;
 use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota, RateLimiter};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use url::Url;
@@ -39,6 +41,7 @@ use crate::time::Timestamp;
 use host::{HostQueue, RobotsState};
 use politeness::{Pace, Politeness};
 use robots::{ProductTokens, Robots, RobotsCache};
+use shares::Shares;
 use task::{EndedTask, Task, TaskKind};
 use visit::{HostReport, Outcome, Refused, Request, RobotsRecord, RobotsStatus, Visit, Waiting};
 use web::Web;
@@ -122,6 +125,8 @@ pub(crate) struct Fetcher<W, T> {
     settings: FetchSettings,
     hosts: Vec<HostQueue>,
     index: HashMap<Host, usize>,
+    /// Requests in flight by domain and by address.
+    shares: Shares,
     /// Rules of the hosts served last.
     rules: RobotsCache,
     /// Hosts whose robots.txt the caller will be asked for.
@@ -131,6 +136,8 @@ pub(crate) struct Fetcher<W, T> {
     /// Hosts by the moment they may next be asked. An entry counts only if its host still has that turn.
     /// Of hosts with the same moment, the one that was asked longer ago comes first.
     turns: BinaryHeap<Reverse<(Instant, u64, usize)>>,
+    /// Places for sitemaps that are being unpacked.
+    unpacking: Arc<Semaphore>,
     tasks: JoinSet<EndedTask<T>>,
     events: VecDeque<FetchEvent<T>>,
     everyone: Option<DefaultDirectRateLimiter>,
@@ -164,10 +171,12 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             settings,
             hosts: Vec::new(),
             index: HashMap::new(),
+            shares: Shares::default(),
             rules: RobotsCache::default(),
             recalls: VecDeque::new(),
             recalls_sent: 0,
             turns: BinaryHeap::new(),
+            unpacking: Arc::new(Semaphore::new(task::MOST_UNPACKING)),
             tasks: JoinSet::new(),
             events: VecDeque::new(),
             granted: false,
@@ -400,9 +409,12 @@ fn duration_since(now: Timestamp, earlier: Timestamp) -> Duration {
     Duration::from_secs_f64(now.since(earlier).seconds())
 }
 
-/// A number of requests a second, evenly spread and without bursts.
+/// The lowest ceiling of requests a second, one in eleven days: a lower one is kept as this one.
+pub const LEAST_RATE: f64 = 1e-6;
+
+/// A ceiling of requests a second, evenly, without a burst: a crawl has no reason to be impatient. 0 is no ceiling.
 fn quota(per_second: f64) -> Option<Quota> {
-    let period = (per_second.is_finite() && per_second > 0.0).then(|| 1.0 / per_second)?;
+    let period = (per_second > 0.0).then(|| 1.0 / per_second.max(LEAST_RATE))?;
     let period = Duration::try_from_secs_f64(period).ok()?;
     Quota::with_period(period).map(|quota| quota.allow_burst(NonZeroU32::MIN))
 }

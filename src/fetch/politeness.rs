@@ -50,6 +50,9 @@ impl Default for Politeness {
 /// not asked for again in the cycle, and the host gets the usual back-off.
 const IMPLAUSIBLE_RETRY_AFTER: Duration = Duration::from_secs(30 * 86_400);
 
+/// Bodies in a row that don't end in time before the host is taken for busy: one may be the page's own fault.
+const SLOW_IN_A_ROW: u32 = 2;
+
 /// A slow answer makes the pause longer, but a page of a minute does not stop a host for a minute.
 const MAX_ADAPTIVE_DELAY: Duration = Duration::from_secs(10);
 
@@ -67,12 +70,14 @@ pub enum Sign {
         /// How long it asks us to stay away, if it says so.
         retry_after: Option<Duration>,
     },
+    /// It answers, but its body did not end in time. Twice in a row, that says the same as [`Sign::Busy`].
+    Slow,
     /// It can't be reached at all.
     Unreachable,
 }
 
 /// Reads the sign off an outcome. A page that is broken in itself (too large, cut off within its body, not HTTP)
-/// says nothing bad of its host: the host answered.
+/// says nothing bad of its host: the host answered. A body that does not end holds a request for long, so two in a row do.
 pub fn sign(outcome: &Outcome) -> Sign {
     match outcome {
         Outcome::Throttled { retry_after } => Sign::Busy { retry_after: *retry_after },
@@ -80,6 +85,7 @@ pub fn sign(outcome: &Outcome) -> Sign {
         Outcome::ServerError | Outcome::Failed(Failure::NoAnswer | Failure::HungUp) => {
             Sign::Busy { retry_after: None }
         }
+        Outcome::Failed(Failure::TooSlow) => Sign::Slow,
         _ => Sign::Well,
     }
 }
@@ -123,6 +129,8 @@ pub(crate) struct Pace {
     /// When the last wait or rest is over.
     waits_until: Option<Instant>,
     failures: u32,
+    /// Bodies in a row that did not end in time.
+    slow: u32,
     rests: u32,
 }
 
@@ -148,6 +156,7 @@ impl Pace {
             last_end: None,
             waits_until: None,
             failures: 0,
+            slow: 0,
             rests: 0,
         }
     }
@@ -248,8 +257,13 @@ impl Pace {
         random: &mut impl rand::Rng,
     ) -> HostVerdict {
         self.pause(now, took);
+        self.slow = if sign == Sign::Slow { self.slow + 1 } else { 0 };
+        let sign = match sign {
+            Sign::Slow if self.slow >= SLOW_IN_A_ROW => Sign::Busy { retry_after: None },
+            sign => sign,
+        };
         let verdict = match sign {
-            Sign::Well => {
+            Sign::Well | Sign::Slow => {
                 // A request beside it may have brought a wait that is not over: then the host is not well yet.
                 if self.waits_until.is_none_or(|until| until <= now) {
                     self.failures = 0;
@@ -386,6 +400,19 @@ mod tests {
         assert_eq!(rest, HostVerdict::Rest(FIRST_REST, Waiting::Failing));
         ended(&mut pace, Sign::Well, &politeness);
         assert_eq!(pace.failures(), 0);
+    }
+
+    #[test]
+    fn a_host_that_is_too_slow_twice_in_a_row_backs_off() {
+        let politeness = Politeness::default();
+        let mut pace = Pace::new(Duration::from_millis(1), Instant::now());
+        let backs_off = |verdict| matches!(verdict, HostVerdict::Wait(_, Waiting::BackOff));
+        assert!(!backs_off(ended(&mut pace, Sign::Slow, &politeness)));
+        assert!(!backs_off(ended(&mut pace, Sign::Well, &politeness)), "an answer in time counts anew");
+        assert!(!backs_off(ended(&mut pace, Sign::Slow, &politeness)));
+        assert!(backs_off(ended(&mut pace, Sign::Slow, &politeness)));
+        assert!(backs_off(ended(&mut pace, Sign::Slow, &politeness)));
+        assert_eq!(pace.failures(), 2);
     }
 
     #[test]

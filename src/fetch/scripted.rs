@@ -5,7 +5,7 @@
 //! came. Answers wait in tokio's time: where that is paused, a crawl of hours takes no time and always goes the same way.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,13 +13,17 @@ use bytes::Bytes;
 use reqwest::header::{CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use tokio::time::{Instant, sleep};
 use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::visit::{Answer, Failure};
 use super::web::{Ask, NoAnswer, Web};
 use crate::page::Host;
 
-/// The address of every host: one that documentation may use (RFC 5737).
-const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+/// The address of a host: one of those that documentation may use (RFC 3849), another for each name.
+fn address(url: &Url) -> IpAddr {
+    let name = xxh3_64(url.host_str().unwrap_or_default().as_bytes());
+    IpAddr::V6(Ipv6Addr::from((0x2001_0db8_u128 << 96) | u128::from(name)))
+}
 
 /// How one request ends, and after which time.
 #[derive(Clone, Debug)]
@@ -84,7 +88,7 @@ impl ScriptedAnswer {
         }
         let cut = body.len() > ask.max_bytes;
         body.truncate(ask.max_bytes);
-        Ok(Answer { status, headers, body, cut, address: Some(ADDRESS) })
+        Ok(Answer { status, headers, body, cut, address: Some(address(&ask.url)) })
     }
 }
 
@@ -172,7 +176,7 @@ impl Web for ScriptedWeb {
 
     async fn resolve(&self, url: &Url) -> Result<IpAddr, NoAnswer> {
         let is_known = Host::of(url).is_some_and(|host| !self.script().unreachable.contains(&host));
-        if is_known { Ok(ADDRESS) } else { Err(NoAnswer::Failed(Failure::Dns)) }
+        if is_known { Ok(address(url)) } else { Err(NoAnswer::Failed(Failure::Dns)) }
     }
 }
 

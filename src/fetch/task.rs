@@ -5,18 +5,25 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use url::Url;
 
 use super::Digest;
 use super::politeness::{self, Sign};
 use super::robots;
-use super::visit::{Answer, Failure, Outcome, RedirectFault, Request, Visit};
+use super::visit::{Answer, Failure, Outcome, RedirectFault, Request, Subject, Visit};
 use super::web::{Ask, NoAnswer, Web};
 use crate::time::Timestamp;
 
 /// Bodies larger than this are digested off the network's threads. Below it the hop costs more than it saves.
 const DIGEST_INLINE_BYTES: usize = 100 << 10;
+
+/// How gzip begins.
+const GZIP: &[u8] = b"\x1f\x8b";
+
+/// Packed sitemaps that are unpacked at the same time: each may take `sitemap_bytes` of memory.
+pub(super) const MOST_UNPACKING: usize = 2;
 
 /// The purpose of a task.
 #[derive(Debug)]
@@ -41,6 +48,20 @@ pub(super) struct Task {
     /// How the try before ended: what is recorded if there is no other.
     pub last: Option<Box<Visit>>,
     pub not_before: Instant,
+}
+
+impl Task {
+    /// Must the robots.txt of the host with index `at` allow it? Not where it is that file itself, nor where another host's
+    /// redirect names a `/robots.txt`. A redirect to another path of another host asks for a page like any other.
+    pub(super) fn needs_leave(&self, at: usize) -> bool {
+        match self.kind {
+            TaskKind::Visit(_) => true,
+            TaskKind::Robots { of, .. } => {
+                of != at && (self.url.path() != "/robots.txt" || self.url.query().is_some())
+            }
+            TaskKind::Resolve => false,
+        }
+    }
 }
 
 /// A task that ended.
@@ -90,10 +111,12 @@ pub(super) struct TaskOrders<W, T> {
     /// The longest wait that a retry is kept for.
     pub patience: Duration,
     pub body_bytes: usize,
+    /// Places for sitemaps that are being unpacked.
+    pub unpacking: Arc<Semaphore>,
 }
 
 pub(super) async fn run<W: Web, T: Send + 'static>(orders: TaskOrders<W, T>) -> EndedTask<T> {
-    let TaskOrders { web, digest, host, task, attempts, patience, body_bytes } = orders;
+    let TaskOrders { web, digest, host, task, attempts, patience, body_bytes, unpacking } = orders;
     let started = Instant::now();
     let first_try = task.attempt == 1;
     let unsent = |task: Task| EndedTask {
@@ -168,7 +191,7 @@ pub(super) async fn run<W: Web, T: Send + 'static>(orders: TaskOrders<W, T>) -> 
             let end = if task.attempt < tries(&visit.outcome, attempts, patience) {
                 TaskEnd::Again { visit: Box::new(visit), attempt: task.attempt }
             } else {
-                TaskEnd::Visited(digested(digest, visit).await)
+                TaskEnd::Visited(digested(digest, visit, &unpacking).await)
             };
             EndedTask { host, took, sign, first_try, bytes, end }
         }
@@ -184,9 +207,13 @@ fn tries(outcome: &Outcome, attempts: u32, patience: Duration) -> u32 {
     }
 }
 
-async fn digested<T: Send + 'static>(digest: Digest<T>, visit: Visit) -> T {
-    let large = visit.answer.as_ref().is_some_and(|answer| answer.body.len() > DIGEST_INLINE_BYTES);
-    if large {
+async fn digested<T: Send + 'static>(digest: Digest<T>, visit: Visit, unpacking: &Semaphore) -> T {
+    let body = visit.answer.as_ref().map_or(&[][..], |answer| &answer.body);
+    // A packed sitemap tells its length only when it is unpacked: a few kilobytes may be many megabytes.
+    let is_packed = matches!(visit.request.subject, Subject::Sitemap { .. }) && body.starts_with(GZIP);
+    if is_packed || body.len() > DIGEST_INLINE_BYTES {
+        // It is never closed; if it were, there would be no bound to keep.
+        let _place = if is_packed { unpacking.acquire().await.ok() } else { None };
         let (request, at, took) = (visit.request.clone(), visit.at, visit.took);
         let own = Arc::clone(&digest);
         match tokio::task::spawn_blocking(move || guarded(&*own, visit)).await {
@@ -238,11 +265,17 @@ fn outcome(answer: &Answer, url: &Url, conditional: bool) -> Outcome {
         429 | 503 => Outcome::Throttled {
             retry_after: answer
                 .header("retry-after")
-                .and_then(|value| politeness::retry_after(value, SystemTime::now())),
+                .and_then(|value| politeness::retry_after(value, told_time(answer))),
         },
         500..=599 => Outcome::ServerError,
         _ => Outcome::HttpError,
     }
+}
+
+/// The time by the server's own clock, which a date in `Retry-After` goes by; ours if it does not tell.
+fn told_time(answer: &Answer) -> SystemTime {
+    let told = answer.header("date").and_then(|date| httpdate::parse_http_date(date).ok());
+    told.unwrap_or_else(SystemTime::now)
 }
 
 /// Where a redirect leads. Raw UTF-8 is common in the header and means what it says; an empty one leads nowhere.

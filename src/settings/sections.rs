@@ -15,6 +15,7 @@ use freshet::change::ChangeSettings;
 use freshet::change::changed_when::ChangedWhen;
 use freshet::crawl::weights::WeightBy;
 use freshet::estimate::online::Damping;
+use freshet::fetch::LEAST_RATE;
 use freshet::fetch::limits::Limits;
 use freshet::fetch::politeness::Politeness;
 use freshet::page::DEFAULT_DROPPED_PARAMETERS;
@@ -22,8 +23,8 @@ use freshet::unique::{ScopeKind, TrapLimits};
 
 use super::header_text::{self, HeaderText};
 use super::values::{
-    Aim, Amount, Contact, Count, FragmentWords, Gamma, LimitSeconds, LongCount, PrivateRange, Profiles, Risk,
-    Share, SketchSize, Threshold, TimeOfDay, TimeSpan, Written, scope_parser,
+    Aim, Amount, Contact, Count, FragmentWords, Gamma, LimitSeconds, LongCount, PrivateRange, Profiles,
+    RequestRate, Risk, Share, SketchSize, Threshold, TimeOfDay, TimeSpan, Written, scope_parser,
 };
 
 /// The store, if none is named.
@@ -123,10 +124,10 @@ section! {
         per_host: Count = Count(Politeness::default().per_host),
         /// Requests per second, over all hosts; 0: no limit [default: 0]
         #[arg(long, value_name = "N", env = "FRESHET_RATE", help_heading = "Politeness")]
-        rate: Amount = Amount(0.0),
+        rate: RequestRate = RequestRate(0.0),
         /// Requests per second to one IP address, however many hosts it serves; 0: no limit [default: 4 / delay]
         #[arg(long, value_name = "N", env = "FRESHET_ADDRESS_RATE", help_heading = "Politeness")]
-        address_rate: Amount = Amount(if delay.get() > 0.0 { HOSTS_PER_ADDRESS / delay.get() } else { 0.0 }),
+        address_rate: RequestRate = RequestRate(if delay.get() > 0.0 { (HOSTS_PER_ADDRESS / delay.get()).max(LEAST_RATE) } else { 0.0 }),
         /// Longest Crawl-delay of a robots.txt to accept; a host that asks for more is skipped [default: 60]
         #[arg(long, value_name = "SECONDS", env = "FRESHET_MAX_CRAWL_DELAY", help_heading = "Politeness")]
         max_crawl_delay: Amount = Amount(Politeness::default().max_crawl_delay.as_secs_f64()),

@@ -15,6 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use freshet::change::changed_when::ChangedWhen;
 use freshet::crawl::weights::WeightBy;
 use freshet::estimate::online::Damping;
+use freshet::fetch::LEAST_RATE;
 use freshet::fetch::limits::{AddressRange, AddressRules};
 use freshet::policy::registry;
 use freshet::schedule::calendar::parse_time_of_day;
@@ -62,7 +63,9 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// Seconds, or requests a second; 0 may have a meaning of its own.
+    /// Requests a second; 0 means no limit.
+    RequestRate(f64): |number| *number == 0.0 || (LEAST_RATE..=1e9).contains(number), "it must be 0 for no limit, or a number from 0.000001 to 1000000000";
+    /// Seconds; 0 may have a meaning of its own.
     Amount(f64): |number| (0.0..=1e9).contains(number), "it must be a number from 0 to 1000000000";
     /// A time limit in seconds.
     LimitSeconds(f64): |number| *number > 0.0 && *number <= 1e9, "it must be more than 0 seconds";
@@ -89,10 +92,12 @@ impl Amount {
     pub(crate) fn seconds(self) -> Duration {
         Duration::from_secs_f64(self.0)
     }
+}
 
+impl RequestRate {
     /// Requests a second; 0 means no limit.
     pub(crate) fn limit(self) -> Option<f64> {
-        Some(self.0).filter(|rate| *rate > 0.0)
+        Some(self.get()).filter(|rate| *rate > 0.0)
     }
 }
 

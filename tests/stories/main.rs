@@ -22,6 +22,7 @@ mod datasets;
 mod evolved;
 mod first_crawl;
 mod hard_pages;
+mod hostile_sites;
 mod how_a_page_moved;
 mod monitoring;
 mod one_page_many_spellings;
