@@ -1,4 +1,4 @@
-//! Is what a visit found another content than what the page held, and how far is it from that?
+//! Did a visit find another content than the stored one, and how far is it from that?
 //!
 //! Contents are told apart by their hashes. Texts that different rules left are not compared at all: they would differ
 //! though the page did not.
@@ -7,7 +7,7 @@ use crate::change::VersionId;
 use crate::change::changed_when::ChangedWhen;
 use crate::change::divergence::Divergence;
 
-/// What is compared of a version.
+/// The parts of a version that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VersionHashes {
     /// Whose hashes these are.
@@ -20,7 +20,7 @@ pub struct VersionHashes {
     pub has_text: bool,
 }
 
-/// What a page held before the visit.
+/// The stored version of a page before the visit.
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
     /// The version.
@@ -31,7 +31,7 @@ pub struct Held {
     pub has_words: Option<bool>,
 }
 
-/// What a visit brought.
+/// The content that a visit brought.
 #[derive(Clone, Copy, Debug)]
 pub enum Brought {
     /// Nothing that could be compared.
@@ -49,10 +49,10 @@ pub enum Brought {
     },
 }
 
-/// What a page holds after a visit that brought or confirmed something.
+/// The version of a page after a visit that brought or confirmed one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The version that it holds.
+    /// The version.
     pub version: VersionId,
     /// Which rules left the text of that version.
     pub text_rules: u64,
@@ -60,12 +60,12 @@ pub struct Found {
     pub has_words: bool,
 }
 
-/// What a visit found, held against what there was.
+/// A visit's content compared with the stored one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Comparison {
-    /// What the page holds now.
+    /// The page's version now.
     pub found: Option<Found>,
-    /// It has the text that was held before. `false` where texts can't be compared.
+    /// Its text is the one stored before. `false` where texts can't be compared.
     pub same_text: bool,
     /// Did the page change? `None`: there was nothing to compare with.
     pub changed: Option<bool>,
@@ -80,7 +80,7 @@ impl Comparison {
     }
 }
 
-/// Compares what a visit brought with what the page held. `divergence_from` measures what was brought from a version;
+/// Compares the content that a visit brought with the stored one. `divergence_from` measures it from a version;
 /// it is asked only if the two texts differ.
 pub fn compare<E>(
     brought: Brought,
@@ -90,7 +90,7 @@ pub fn compare<E>(
 ) -> Result<Comparison, E> {
     let (hashes, text_rules, has_words) = match (brought, held) {
         (Brought::Content { hashes, text_rules, has_words }, _) => (hashes, text_rules, has_words),
-        // What is held was read by the rules that hold now, or the host would not have been asked to compare.
+        // The stored text was left by the rules of today, or the host would not have been asked to compare.
         (Brought::Confirmation, Some(held)) => {
             (held.hashes, held.text_rules, held.has_words.unwrap_or(held.hashes.has_text))
         }

@@ -21,11 +21,11 @@ pub struct Folded {
     pub changes: u64,
     /// The last visit, however it ended.
     pub last_visit_at: Option<Timestamp>,
-    /// The last visit that brought or confirmed what is held.
+    /// The last visit that brought or confirmed the stored version.
     pub seen_at: Option<Timestamp>,
     /// The cycle it was last visited in.
     pub last_cycle: Option<CycleId>,
-    /// What is held.
+    /// The stored version.
     pub version: Option<VersionId>,
     /// Which rules left the text of that version.
     pub text_rules: u64,
@@ -38,7 +38,7 @@ pub struct Folded {
 impl Folded {
     /// Takes in one more observation, and says how far what it found is from each base version there was, oldest first.
     ///
-    /// `same_text`: what was found has the text that was held. `most_profiles` change profiles are kept at the most.
+    /// `same_text`: the text found is the text that was stored. `most_profiles` change profiles are kept at the most.
     /// `divergence_from` measures what was found from another version.
     pub fn take<E>(
         &mut self,
@@ -50,7 +50,7 @@ impl Folded {
         let at = fact.attempt.at;
         let mut measured = Vec::new();
         if let Some(found) = fact.found {
-            // Texts that other rules left can't be held against each other.
+            // Texts that different rules left can't be compared.
             if found.text_rules != self.text_rules || !found.has_words {
                 self.profiles = Profiles::default();
             }

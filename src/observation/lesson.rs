@@ -10,7 +10,7 @@ use crate::time::{Age, Timestamp};
 pub struct Lesson {
     /// When the visit was made.
     pub at: Timestamp,
-    /// Since the visit that last brought or confirmed what was held. A visit that failed in between leaves it open.
+    /// Time since the visit that last brought or confirmed the stored version. A visit that failed in between leaves it open.
     pub interval: Age,
     /// Did the page change?
     pub changed: bool,
@@ -20,7 +20,7 @@ pub struct Lesson {
     pub events: Option<u32>,
     /// Pages found on it that were not known.
     pub new_links: u32,
-    /// How far what was found is from what was held; `None` where one of them has no words.
+    /// Divergence of the content found from the stored one; `None` where one of them has no words.
     pub divergence: Option<f64>,
     /// How far it is from each base version there was, the oldest first.
     pub bases: Vec<Apart>,
@@ -36,7 +36,7 @@ pub struct Apart {
 }
 
 impl Apart {
-    /// What a visit at `at` measured.
+    /// The measurement of a visit at `at`.
     pub fn of(measured: &Measured, at: Timestamp) -> Self {
         Self { age: at.since(measured.base.at), divergence: measured.divergence.get() }
     }

@@ -1,4 +1,4 @@
-//! A visit held against what was known of its page: the fact it leaves, and what a page's facts amount to.
+//! A visit compared with what was known of its page: the fact it leaves, and the state that a page's facts add up to.
 //!
 //! In comes how a visit ended ([`Attempt`]) and what the page held before; out comes an [`Observation`], which is
 //! appended to the log, and the page's state after it ([`Folded`]). Every rule is a pure function: the writer of a crawl
@@ -32,7 +32,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CycleId(pub i64);
 
-/// How one attempt on a page ended, before it is held against anything.
+/// How one attempt on a page ended, before it is compared with anything.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attempt {
     /// When the request was sent.
@@ -56,22 +56,22 @@ pub struct Observation {
     pub cycle: CycleId,
     /// How the visit ended.
     pub attempt: Attempt,
-    /// What the page held after it, if the visit brought or confirmed anything.
+    /// The page's version after the visit, if the visit brought or confirmed one.
     pub found: Option<Found>,
     /// Did the page change? `None`: there was nothing to compare with.
     pub changed: Option<bool>,
-    /// How far what was found is from what was held; `None` where one of them has no words.
+    /// Divergence of the content found from the stored one; `None` where one of them has no words.
     pub divergence: Option<f64>,
     /// How far it is from each base version that the page had then, oldest first.
     pub bases: Vec<Measured>,
     /// An earlier version with the same text, if the page changed back to it.
     pub returned_to: Option<VersionId>,
-    /// What the page or its site told besides the content.
+    /// Dates and counts that the page or its site gave besides the content.
     pub told: Told,
 }
 
 impl Observation {
-    /// What the visit teaches about how the page changes. `seen_at`: the visit before that brought or confirmed what
+    /// The lesson of this visit about how the page changes. `seen_at`: the visit before that brought or confirmed what
     /// was held. `None` if there was nothing to compare with: a visit that failed leaves the interval open. Nor can an
     /// interval be known if the clock was set back in between.
     pub fn lesson(&self, seen_at: Option<Timestamp>) -> Option<Lesson> {
@@ -92,7 +92,7 @@ impl Observation {
     }
 }
 
-/// What the visits of one page taught. `log` holds all of them, in the order in which they were recorded.
+/// The lessons of one page's visits. `log` holds all of them, in the order in which they were recorded.
 pub fn lessons(log: &[Observation]) -> Vec<Lesson> {
     let mut seen_at = None;
     let mut lessons = Vec::new();

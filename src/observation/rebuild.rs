@@ -5,7 +5,7 @@ use super::{Folded, Lesson, Observation};
 use crate::change::VersionId;
 use crate::change::divergence::Divergence;
 
-/// What a page's log amounts to, and what its visits taught, in their order.
+/// The state that a page's log adds up to, and the lessons of its visits, in their order.
 ///
 /// `log` holds all of its observations in the order in which they were recorded. `hashes` gives those of a version that
 /// the log names; `divergence` measures the first version from the second. What was learnt uses the divergences that

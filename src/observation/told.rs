@@ -1,8 +1,8 @@
-//! What a page or its site tells of its changes besides the content: dates, and entries of a feed.
+//! Facts that a page or its site gives about its changes besides the content: dates, and entries of a feed.
 
 use crate::time::Timestamp;
 
-/// What a visit was told, as far as it teaches anything.
+/// The facts that came with a visit, as far as they teach anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Told {
     /// When the page says that it last changed.

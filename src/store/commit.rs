@@ -35,7 +35,7 @@ pub struct Wanted {
     pub versions: Vec<VersionId>,
     /// Versions whose sketches are needed.
     pub sketches: Vec<VersionId>,
-    /// Contents that pages may have held before.
+    /// Contents that pages may have had before.
     pub earlier: Vec<EarlierContent>,
     /// Hosts whose robots.txt is needed.
     pub robots_of: Vec<Host>,
@@ -43,7 +43,7 @@ pub struct Wanted {
     pub free_ids: bool,
 }
 
-/// A content that a page may have held before; hashes of body and text.
+/// A content that a page may have had before; hashes of body and text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EarlierContent {
     /// The page.
@@ -67,7 +67,7 @@ pub struct Loaded {
     pub versions: Vec<VersionHashes>,
     /// Hosts by their origins.
     pub hosts: HashMap<String, HostId>,
-    /// What pages found from a seed count.
+    /// The weight of pages found from a seed.
     pub seed_weights: HashMap<SeedId, f64>,
     /// Sketches.
     pub sketches: Vec<SketchRow>,
@@ -94,19 +94,19 @@ pub struct PageFacts {
     pub depth: Depth,
     /// Redirects that led here.
     pub hops: u32,
-    /// What its seed was given: pages found on it count as much.
+    /// The weight of its seed; pages found on it get the same.
     pub weight: f64,
-    /// The `Last-Modified` it gave with what is held.
+    /// The `Last-Modified` that came with the stored version.
     pub last_modified: Option<String>,
     /// When it last changed, by its sitemap.
     pub sitemap_date: Option<Timestamp>,
     /// It asks not to be indexed.
     pub noindex: bool,
-    /// What its observations amount to.
+    /// Its state: its observations, folded.
     pub folded: Folded,
-    /// What the policy learnt of it.
+    /// The lessons that the policy keeps of it.
     pub learnt: Learnt,
-    /// The version held.
+    /// The stored version.
     pub held: Option<VersionHashes>,
     /// Everything stored of its state could be read. What can't be read is read as nothing.
     pub is_readable: bool,
@@ -143,7 +143,7 @@ pub struct FreeIds {
 /// The sketch kept of a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SketchRow {
-    /// Which version it stands for.
+    /// The version whose fragments it stands for.
     pub version: VersionId,
     /// How the fragments were made.
     pub scheme: i64,
@@ -171,9 +171,9 @@ pub struct SketchedVersion {
 pub struct Commit {
     /// When it is written.
     pub now: Timestamp,
-    /// What is added to the counts of a cycle.
+    /// Additions to the counts of a cycle.
     pub cycle: Option<(CycleId, CycleCounts)>,
-    /// New seeds: a seed redirects to this address, which gets its wishes.
+    /// New seeds: a seed redirects to this address, which gets its settings.
     pub adopted_seeds: Vec<(SeedId, PageUrl)>,
     /// New hosts, by their origins.
     pub new_hosts: Vec<(HostId, String)>,
@@ -191,7 +191,7 @@ pub struct Commit {
     pub aliases: Vec<(PageId, Option<PageId>)>,
     /// When pages changed last, by their sitemap, in UTC seconds.
     pub sitemap_dates: Vec<(Fingerprint, i64)>,
-    /// What the fetcher learnt of hosts.
+    /// Hosts as the fetcher left them.
     pub hosts: Vec<HostReport>,
     /// Hosts whose sitemaps were read.
     pub sitemaps_read: Vec<(Host, Timestamp)>,
@@ -222,7 +222,7 @@ pub struct NewPageRow {
     pub sitemap_lastmod: Option<i64>,
 }
 
-/// A content that was not held yet.
+/// A content that was not stored yet.
 #[derive(Debug)]
 pub struct NewVersion {
     /// Its number.
@@ -242,13 +242,13 @@ pub struct ReadContent {
     pub text_hash: u128,
     /// As the host said it.
     pub content_type: Option<String>,
-    /// What the text was decoded from.
+    /// The charset that the text was decoded from.
     pub charset: Option<&'static str>,
     /// Length of the body.
     pub body_bytes: usize,
     /// Length of the text.
     pub text_bytes: usize,
-    /// What stands for its fragments; `None` if it is something without words.
+    /// The sketch of its fragments; `None` if it has no words.
     pub sketch: Option<Sketch>,
     /// As [`super::version::pack`] makes it.
     pub packed: Vec<u8>,
@@ -259,13 +259,13 @@ pub struct ReadContent {
 pub struct JudgedVisit {
     /// The fact.
     pub observation: Observation,
-    /// What the host was asked to compare.
+    /// The validators that were sent.
     pub validator: Option<&'static str>,
-    /// What the observations of the page amount to now.
+    /// The page's state after this visit.
     pub folded: Folded,
-    /// What the policy learnt of it.
+    /// The lessons that the policy keeps of it.
     pub learnt: Learnt,
-    /// Validators of what is held now; `None`: as they were.
+    /// Validators of the stored version; `None`: as they were.
     pub validators: Option<(Option<String>, Option<String>)>,
     /// The page asks not to be indexed.
     pub noindex: bool,
@@ -282,7 +282,7 @@ pub struct JudgedVisit {
 pub struct ReadAs {
     /// As the host said it.
     pub content_type: Option<String>,
-    /// What the text was decoded from.
+    /// The charset that the text was decoded from.
     pub charset: Option<&'static str>,
     /// A hash of what decided which of its links were taken.
     pub rules: u64,
@@ -293,13 +293,13 @@ pub struct ReadAs {
 pub struct PageRefold {
     /// The page.
     pub page: PageId,
-    /// What its observations amount to.
+    /// Its state: its observations, folded.
     pub folded: Folded,
-    /// What the policy learnt of it.
+    /// The lessons that the policy keeps of it.
     pub learnt: Learnt,
 }
 
-/// What is added to a cycle's counts.
+/// Additions to a cycle's counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CycleCounts {
     /// Requests and bytes spent, visits put off.
@@ -316,7 +316,7 @@ pub struct CycleCounts {
     pub failed: u64,
 }
 
-/// What was spent.
+/// Requests and bytes that were spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Requests sent.

@@ -1,4 +1,4 @@
-//! What can go wrong with a store, in our words. The driver's own error is kept as the source.
+//! The errors of a store, in our words. The driver's own error is kept as the source.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -40,7 +40,7 @@ pub enum StoreError {
     CannotOpen {
         /// Where it is.
         path: PathBuf,
-        /// What the system says.
+        /// The system's own message.
         reason: String,
     },
     /// There is no implementation for this location yet.

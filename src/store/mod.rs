@@ -41,7 +41,7 @@ pub use rows::{
 };
 use sqlite::SqliteStore;
 
-/// What a call to a store gives.
+/// The result of a call to a store.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// Opens a store for writing: makes it if there is none, brings it up to date, and locks it. The location chooses the
@@ -83,9 +83,9 @@ pub trait Store: Frontier + Log + Notes + Look + Send {}
 
 impl<T: Frontier + Log + Notes + Look + Send> Store for T {}
 
-/// What a crawl plans by: seeds, pages, hosts, and the cycle under way.
+/// The part a crawl plans with: seeds, pages, hosts, and the cycle under way.
 pub trait Frontier {
-    /// Adds seeds, or takes over the new wishes of seeds there are, and makes each a page of depth 0.
+    /// Adds seeds, or updates the settings of seeds that are known, and makes each a page of depth 0.
     fn add_seeds(&mut self, seeds: &[Seed], now: Timestamp) -> Result<()>;
 
     /// Every seed there is.
@@ -101,7 +101,7 @@ pub trait Frontier {
     /// to.
     fn each_links(&mut self, each: &mut dyn FnMut(PageId, &[u64])) -> Result<()>;
 
-    /// What is remembered of every host.
+    /// Every host that is known.
     fn hosts(&mut self) -> Result<Vec<KnownHost>>;
 
     /// The open cycle, if one was interrupted; else a new one.
@@ -115,7 +115,7 @@ pub trait Frontier {
     fn close_cycle(&mut self, cycle: CycleId, now: Timestamp, threshold: Option<f64>) -> Result<()>;
 }
 
-/// What the writer does, and what is read back from the log: load, commit, visits, versions.
+/// The part the writer uses, and the log read back: load, commit, visits, versions.
 pub trait Log {
     /// The rows that are wanted, in a few set queries; those that are not there are left out.
     fn load(&mut self, wanted: &Wanted) -> Result<Loaded>;
@@ -133,7 +133,7 @@ pub trait Log {
     fn sketched_versions(&mut self, after: VersionId, most: usize) -> Result<Vec<SketchedVersion>>;
 }
 
-/// What is kept for the policy from run to run.
+/// Facts that are kept from run to run, for the policy and the crawl.
 pub trait Notes {
     /// A single fact that was kept by this name.
     fn note(&mut self, name: &str) -> Result<Option<String>>;
@@ -148,7 +148,7 @@ pub trait Notes {
     fn set_priors(&mut self, priors: &Priors) -> Result<()>;
 }
 
-/// What people look at.
+/// The part behind the views that people look at.
 pub trait Look {
     /// Counts over everything.
     fn summary(&mut self) -> Result<Summary>;

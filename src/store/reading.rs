@@ -24,7 +24,7 @@ impl dyn Store + '_ {
         Ok(found)
     }
 
-    /// Pages of which something is held.
+    /// Number of pages that have a stored version.
     pub(crate) fn pages_held(&mut self) -> Result<u64> {
         let mut held = 0;
         self.each_page(&mut |page| held += u64::from(page.state.seen_at.is_some()))?;
@@ -36,7 +36,7 @@ impl dyn Store + '_ {
         Ok(self.cycles(usize::MAX)?.iter().map(|cycle| cycle.changed + cycle.unchanged).sum())
     }
 
-    /// Body and text of the version a page holds, with its content type.
+    /// Body and text of the stored version of a page, with its content type.
     pub fn content(&mut self, page: PageId) -> Result<Option<StoredContent>> {
         let Some(facts) = self.facts(page)? else { return Ok(None) };
         let Some(version) = facts.folded.version else { return Ok(None) };
@@ -118,7 +118,7 @@ impl dyn Store + '_ {
         Ok(logs)
     }
 
-    /// What the visits of one page taught, in their order.
+    /// The lessons of one page's visits, in their order.
     pub fn lessons(&mut self, page: PageId) -> Result<Vec<Lesson>> {
         Ok(self.logs(&[page])?.iter().flat_map(|log| lessons(log)).collect())
     }

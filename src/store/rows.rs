@@ -43,7 +43,7 @@ pub struct KnownPage {
     pub url: String,
     /// Its host.
     pub host: HostId,
-    /// What a policy sees of it.
+    /// The state that a policy sees.
     pub state: PageState,
     /// It is not visited before this time.
     pub due_at: Timestamp,
@@ -58,7 +58,7 @@ pub struct KnownPage {
 pub struct KnownHost {
     /// Its number.
     pub id: HostId,
-    /// What the fetcher learnt of it. Its robots.txt is not part of it: [`super::Wanted::robots_of`] loads the file.
+    /// The host as the fetcher left it. Its robots.txt is not part of it: [`super::Wanted::robots_of`] loads the file.
     pub report: HostReport,
     /// When robots.txt was read, and how that ended.
     pub robots: Option<RobotsStatus>,
@@ -66,7 +66,7 @@ pub struct KnownHost {
     pub sitemaps_at: Option<Timestamp>,
     /// Pages on it.
     pub pages: u64,
-    /// What first visits to its pages came to.
+    /// Results of the first visits to its pages.
     pub yields: Yield,
 }
 
@@ -98,11 +98,11 @@ pub struct PlannedVisit {
     pub depth: Depth,
     /// Redirects that led here.
     pub hops: u32,
-    /// What the host can be asked to compare.
+    /// The validators that can be sent.
     pub held: Validators,
     /// A hash of what decided which of its links were taken when it was last read.
     pub read_by: Option<u64>,
-    /// A hash of the rules that left the text that is held.
+    /// A hash of the rules that left the stored text.
     pub text_rules: u64,
 }
 
@@ -133,9 +133,9 @@ pub struct VisitRow {
     pub bytes: u64,
     /// From the request to the end of the answer.
     pub took: Duration,
-    /// What the host was asked to compare.
+    /// The validators that were sent.
     pub validator: Option<String>,
-    /// What the page held after it, if the visit brought or confirmed anything.
+    /// The page's version after the visit, if the visit brought or confirmed one.
     pub version: Option<VersionId>,
     /// Which rules left the text of that version.
     pub text_rules: u64,
@@ -145,7 +145,7 @@ pub struct VisitRow {
     pub returned_to: Option<VersionId>,
     /// Where it led, if it was sent elsewhere.
     pub redirect: Option<String>,
-    /// What the page or its site told besides the content.
+    /// Dates and counts that the page or its site gave besides the content.
     pub told: Told,
 }
 
@@ -220,7 +220,7 @@ pub struct Summary {
     pub hosts: u64,
     /// Visits in the log.
     pub observations: u64,
-    /// Contents that are held.
+    /// Contents that are stored.
     pub versions: u64,
     /// Bytes of bodies and texts.
     pub content_bytes: u64,
@@ -280,7 +280,7 @@ pub struct CycleRow {
     pub started_at: Timestamp,
     /// When it ended; `None`: it goes on.
     pub ended_at: Option<Timestamp>,
-    /// What ranked its pages.
+    /// The policy that ranked its pages.
     pub policy: String,
     /// Requests it was allowed.
     pub budget: Option<u64>,
@@ -356,7 +356,7 @@ pub struct PageRow {
     pub last_visit_at: Option<Timestamp>,
     /// It is not visited before this time.
     pub due_at: Option<Timestamp>,
-    /// Length of the body that is held.
+    /// Length of the stored body.
     pub bytes: Option<u64>,
     /// As the host said it.
     pub content_type: Option<String>,
@@ -394,7 +394,7 @@ pub struct Change {
     pub divergence: Option<f64>,
     /// The version that was found.
     pub version: i64,
-    /// The version that was held.
+    /// The version before.
     pub previous_version: i64,
     /// An earlier version with the same text.
     pub returned_to: Option<i64>,
@@ -411,7 +411,7 @@ pub struct Sizes {
     pub fixed_bytes: u64,
     /// Change profiles.
     pub profile_bytes: u64,
-    /// What the policy learnt.
+    /// The policy's memory.
     pub memory_bytes: u64,
     /// Sketches of the versions that the profiles start from.
     pub sketch_bytes: u64,

@@ -9,7 +9,7 @@ use super::{Result, StoreError};
 /// The fast end of zstd: a crawl is bound by its CPU long before its disk. Higher levels save 5 % at twice the time.
 const LEVEL: i32 = 1;
 
-/// What packing needs again and again: a context is a megabyte of tables, and buffers of a page's size cost more to
+/// The buffers that packing needs again and again: a context is a megabyte of tables, and buffers of a page's size cost more to
 /// get from the system than to fill. One a thread, not one a page.
 #[derive(Default)]
 struct Packer {

@@ -24,7 +24,7 @@ pub(super) fn open(
         )
         .optional()?;
     if let Some((id, requests)) = interrupted {
-        // The wishes of this run hold from here on.
+        // The settings of this run count from here on.
         transaction.execute(
             "UPDATE cycle SET policy = ?2, budget = ?3 WHERE id = ?1",
             params![id, policy, budget.map(signed)],

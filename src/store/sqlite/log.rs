@@ -1,4 +1,4 @@
-//! What is read back from the log: visits, and the versions they left.
+//! The log read back: visits, and the versions they left.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ pub(super) fn visits_of(connection: &Connection, pages: &[PageId]) -> Result<Vec
 
 fn visit(row: &Row<'_>) -> Result<VisitRow> {
     let at = Timestamp::from_millis(row.get(2)?);
-    // What can't be read is read as nothing.
+    // Bytes that can't be read count as none.
     let bases = row.get_ref(7)?.as_blob_or_null().ok().flatten();
     Ok(VisitRow {
         id: row.get(15)?,

@@ -1,4 +1,4 @@
-//! What people look at: counts and lists.
+//! Counts and lists for the views.
 
 use std::path::Path;
 

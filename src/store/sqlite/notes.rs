@@ -1,4 +1,4 @@
-//! What is kept for policies from run to run: notes, priors, links among pages.
+//! Facts that are kept from run to run: notes, priors, links among pages.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 

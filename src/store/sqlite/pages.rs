@@ -22,7 +22,7 @@ pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp)
             .query_row([seed.url.fingerprint().to_bytes()], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
         if let Some((id, _)) = before.filter(|(_, weight)| *weight != seed.weight) {
-            // What was found from it counts as it does.
+            // Pages found from a seed have its weight.
             transaction
                 .execute("UPDATE page SET weight = ?2 WHERE seed_id = ?1", params![id, seed.weight])?;
         }
@@ -94,7 +94,7 @@ pub(super) fn seeds(connection: &Connection) -> Result<Vec<KnownSeed>> {
     .collect()
 }
 
-/// Makes a URL that a seed redirects to a seed of its own, with that seed's wishes.
+/// Makes a URL that a seed redirects to a seed of its own, with that seed's settings.
 pub(super) fn adopt_seed(connection: &Connection, of: SeedId, url: &PageUrl, now: Timestamp) -> Result<()> {
     connection
         .prepare_cached(
@@ -172,7 +172,7 @@ fn known(row: &Row<'_>) -> Result<KnownPage> {
             seen_at: moment(row.get(11)?),
             life: row.get_ref(12)?.as_str().ok().and_then(Life::from_name).unwrap_or_default(),
             failures: row.get(13)?,
-            // What can't be read is read as nothing: the log has it all.
+            // Bytes that can't be read count as none: the log has it all.
             learnt: learnt.and_then(Learnt::from_bytes).unwrap_or_default(),
         },
         due_at: Timestamp::from_millis(row.get(8)?),
