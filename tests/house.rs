@@ -188,3 +188,25 @@ fn the_architecture_page_has_the_rooms_in_their_order() {
         assert!(pair[0].starts_with("/// "), "src/lib.rs: `{}` needs a sentence above it", pair[1]);
     }
 }
+
+#[test]
+fn every_test_that_the_threat_model_names_exists() {
+    let named = read(&root().join("SECURITY.md"));
+    let sources: String = ["src", "tests"]
+        .iter()
+        .flat_map(|folder| sources(&root().join(folder)))
+        .map(|file| read(&file))
+        .collect();
+    let tests = named.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.split('|').nth(3));
+    let names: Vec<&str> = tests
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .filter(|name| name.contains('_') && !name.contains([' ', '.']))
+        .collect();
+    assert!(names.len() > 40, "the table has moved: {names:?}");
+    for name in names {
+        assert!(
+            sources.contains(&format!("fn {name}(")),
+            "SECURITY.md names `{name}`, and there is no such test"
+        );
+    }
+}
