@@ -2,12 +2,14 @@
 
 use crate::change::ChangeSettings;
 use crate::change::changed_when::ChangedWhen;
+use crate::change::sketch::Sketch;
 use crate::fetch::visit::{HostReport, Outcome};
 use crate::observation::Attempt;
 use crate::observation::empty::Emptiness;
+use crate::observation::wall::{MOST_WALL_BYTES, SuddenlySmall};
 use crate::page::{Fingerprint, Host, HostId, PageId, PageUrl, SeedId};
 use crate::policy::{PageState, Score};
-use crate::store::{Change, ReadContent, Tally};
+use crate::store::{Change, PageFacts, ReadContent, Tally};
 use crate::time::Timestamp;
 use crate::unique::{NewPage, Refusal};
 
@@ -92,6 +94,20 @@ impl VisitRecord {
         let (no_bytes, no_words) = (read.body_bytes == 0, read.sketch.is_some() && read.text_bytes == 0);
         let answer = Emptiness { no_bytes, no_words, body: read.body_hash, text_rules: self.text_rules };
         (no_bytes || no_words).then_some(answer)
+    }
+
+    /// Whether what it brought may turn out not to be the page: nothing, or next to nothing.
+    pub(super) fn may_be_doubted(&self) -> bool {
+        let read = self.content.as_ref().and_then(Content::read);
+        read.is_some_and(|read| read.text_bytes as u64 <= MOST_WALL_BYTES)
+    }
+
+    /// How far the page shrank, and to which text; `None` if it did not shrink.
+    pub(super) fn shrunk(&self, page: &PageFacts) -> Option<(SuddenlySmall, &Sketch)> {
+        let read = self.content.as_ref()?.read()?;
+        let (last, failures) = (page.folded.last_outcome.as_deref(), page.folded.standing.failures);
+        let small = SuddenlySmall::of(page.held_text_bytes, read.text_bytes as u64, last, failures)?;
+        Some((small, read.sketch.as_ref()?))
     }
 
     /// Makes it a visit that ended like this and brought nothing.

@@ -21,6 +21,7 @@ pub mod rebuild;
 pub mod record;
 pub mod redirect;
 mod sitemaps;
+mod sketches;
 mod survey;
 mod terms;
 pub mod weights;
@@ -37,6 +38,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::fetch::FetchSettings;
 use crate::fetch::visit::Waiting;
 use crate::fetch::web::Web;
+use crate::observation::SmallTexts;
 use crate::page::{Normaliser, PageId};
 use crate::policy::Policy;
 use crate::store::{Change, CycleId, Store, StoreError};
@@ -221,7 +223,12 @@ impl<W: Web> Crawler<W> {
         Ok(Self {
             web: Arc::new(web),
             policy_name: policy.name().to_owned(),
-            recorder: Some(Recorder { store, policy, weights: Weights::default() }),
+            recorder: Some(Recorder {
+                store,
+                policy,
+                weights: Weights::default(),
+                small_texts: SmallTexts::default(),
+            }),
             settings,
             observer: Arc::new(observer),
             verifier,

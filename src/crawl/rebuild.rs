@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use super::learning::{self, MemoryMaker};
-use super::record::{kept_sketch, made_sketch, sketch_row};
+use super::sketches::{kept_sketch, made_sketch, sketch_row};
 use crate::change::ChangeSettings;
 use crate::change::divergence::{Divergence, divergence};
 use crate::change::sketch::Sketch;

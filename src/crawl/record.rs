@@ -9,14 +9,15 @@ use std::convert::Infallible;
 
 use super::accounts::VisitCounts;
 use super::batch::{AddedPage, Batch, Content, FoundPage, Recorded, RecordedVisit, VisitRecord};
+use super::sketches::{kept_sketch, made_sketch, sketch_row};
 use super::weights::Weights;
+use crate::change::ChangeSettings;
 use crate::change::divergence::{Divergence, divergence};
-use crate::change::fragment::SCHEME;
 use crate::change::sketch::Sketch;
-use crate::change::{self, ChangeSettings};
 use crate::fetch::visit::{Outcome, RedirectFault};
 use crate::observation::compare::{Brought, compare};
 use crate::observation::empty;
+use crate::observation::wall::SmallTexts;
 use crate::observation::{
     Attempt, Comparison, Life, Observation, PageGraph, PageNode, Told, VersionHashes, told,
 };
@@ -24,7 +25,7 @@ use crate::page::{HostId, Kin, PageId};
 use crate::policy::{self, PageState, Policy};
 use crate::store::{
     Change, Commit, CycleCounts, CycleId, Earlier, EarlierContent, FreeIds, JudgedVisit, Loaded, NewPageRow,
-    NewVersion, PageFacts, ReadAs, ReadContent, Result, SketchRow, Store, StoreError, VersionId, Wanted,
+    NewVersion, PageFacts, ReadAs, ReadContent, Result, Store, StoreError, VersionId, Wanted,
 };
 use crate::time::Timestamp;
 use crate::unique::NewPage;
@@ -35,6 +36,8 @@ pub(super) struct Recorder {
     pub(super) policy: Box<dyn Policy>,
     /// Importance of the pages that are found.
     pub(super) weights: Weights,
+    /// Texts that pages shrank to lately.
+    pub(super) small_texts: SmallTexts,
 }
 
 impl Recorder {
@@ -44,7 +47,8 @@ impl Recorder {
         cycle: CycleId,
         batch: Batch,
     ) -> Result<(Vec<RecordedVisit>, Vec<FoundPage>)> {
-        let Recorded { new, visits } = record(&mut *self.store, &*self.policy, cycle, batch)?;
+        let Recorded { new, visits } =
+            record_among(&mut *self.store, &*self.policy, &mut self.small_texts, cycle, batch)?;
         let now = Timestamp::now();
         let scored = |AddedPage { id, host, url, state }: AddedPage| {
             let state = PageState { weight: self.weights.of(id, state.weight), ..state };
@@ -57,9 +61,20 @@ impl Recorder {
 
 /// Records a batch, all of it or nothing. Pages learn by this policy.
 pub fn record(store: &mut dyn Store, policy: &dyn Policy, cycle: CycleId, batch: Batch) -> Result<Recorded> {
+    record_among(store, policy, &mut SmallTexts::default(), cycle, batch)
+}
+
+/// As [`record`], among the small texts that earlier batches met.
+fn record_among(
+    store: &mut dyn Store,
+    policy: &dyn Policy,
+    small_texts: &mut SmallTexts,
+    cycle: CycleId,
+    batch: Batch,
+) -> Result<Recorded> {
     let loaded = store.load(&wanted(&batch))?;
     let past = Past::load(store, &batch, &loaded)?;
-    let (rows, recorded) = Judge::new(policy, cycle, &batch, loaded, past).judge(batch)?;
+    let (rows, recorded) = Judge::new(policy, small_texts, cycle, &batch, loaded, past).judge(batch)?;
     store.commit(&rows)?;
     Ok(recorded)
 }
@@ -81,7 +96,7 @@ fn wanted(batch: &Batch) -> Wanted {
     wanted.origins = new_origins.map(|page| page.url.origin().to_owned()).collect();
     for visit in &batch.visits {
         wanted.targets.extend(visit.redirect.into_iter().chain(visit.alias));
-        if visit.alias.is_some() || !visit.attempt.outcome.is_success() || visit.emptiness().is_some() {
+        if visit.alias.is_some() || !visit.attempt.outcome.is_success() || visit.may_be_doubted() {
             wanted.aliases_of.push(visit.page);
         }
         if let Some(Content::Read(read)) = &visit.content {
@@ -147,34 +162,12 @@ fn earlier_content(visit: &VisitRecord) -> Option<EarlierContent> {
     Some(EarlierContent { page: visit.page, body, text, has_words })
 }
 
-/// The sketch that is kept of a version, if its fragments were made as they are made now. One that can't be read is not
-/// used: the text has it all.
-pub(super) fn kept_sketch(row: &SketchRow, settings: ChangeSettings) -> Option<Sketch> {
-    let is_current = (row.scheme, row.words) == (i64::from(SCHEME), settings.fragment_words as i64);
-    if is_current { Sketch::from_bytes(&row.hashes) } else { None }
-}
-
-/// A version's sketch, made from its text.
-pub(super) fn made_sketch(
-    store: &mut dyn Store,
-    version: VersionId,
-    settings: ChangeSettings,
-) -> Result<Sketch> {
-    let text = store.version(version)?.map(|found| found.text).unwrap_or_default();
-    Ok(change::sketch(&text, settings))
-}
-
-/// A sketch as it is kept.
-pub(super) fn sketch_row(version: VersionId, sketch: &Sketch, settings: ChangeSettings) -> SketchRow {
-    let (scheme, words) = (i64::from(SCHEME), settings.fragment_words as i64);
-    SketchRow { version, scheme, words, hashes: sketch.to_bytes() }
-}
-
 // --- judging -----------------------------------------------------------------------------------------------------
 
 /// Judges the visits of a batch, one after the other, and gathers the rows that come of it.
 struct Judge<'a> {
     policy: &'a dyn Policy,
+    small_texts: &'a mut SmallTexts,
     cycle: CycleId,
     now: Timestamp,
     change: ChangeSettings,
@@ -194,7 +187,14 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(policy: &'a dyn Policy, cycle: CycleId, batch: &Batch, loaded: Loaded, past: Past) -> Self {
+    fn new(
+        policy: &'a dyn Policy,
+        small_texts: &'a mut SmallTexts,
+        cycle: CycleId,
+        batch: &Batch,
+        loaded: Loaded,
+        past: Past,
+    ) -> Self {
         let mut graph = PageGraph::default();
         // The visited pages first: they and no others change.
         loaded.pages.iter().for_each(|page| graph.add(page.node));
@@ -209,6 +209,7 @@ impl<'a> Judge<'a> {
         let rows = Commit { now: batch.now, ..Commit::default() };
         let mut judge = Self {
             policy,
+            small_texts,
             cycle,
             now: batch.now,
             change: batch.change,
@@ -292,6 +293,10 @@ impl<'a> Judge<'a> {
         if visit.emptiness().is_some_and(doubtful) {
             visit.disbelieve(Outcome::Empty);
         }
+        let shrunk = visit.shrunk(&page);
+        if shrunk.is_some_and(|(small, text)| small.is_wall(self.small_texts.meet(page.host, id, text))) {
+            visit.disbelieve(Outcome::Wall);
+        }
         let known = self.recorded.new.len();
         let hops = if visit.redirect.is_some() { page.hops + 1 } else { 0 };
         for found in &visit.found {
@@ -322,6 +327,9 @@ impl<'a> Judge<'a> {
             }),
             _ => None,
         };
+        if let Some(read) = visit.content.as_ref().and_then(Content::read) {
+            page.held_text_bytes = read.text_bytes as u64;
+        }
         if let Some(hashes) = brought {
             page.held = Some(hashes);
             self.seen.entry(id).or_default().push((fact.attempt.at, hashes));

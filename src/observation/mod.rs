@@ -12,6 +12,7 @@ pub mod lesson;
 pub mod life;
 pub mod rebuild;
 pub mod told;
+pub mod wall;
 
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ pub use fold::Folded;
 pub use lesson::{Apart, Lesson};
 pub use life::{Life, Standing};
 pub use told::Told;
+pub use wall::SmallTexts;
 
 use crate::change::VersionId;
 use crate::change::profile::Measured;

@@ -108,6 +108,8 @@ pub struct PageFacts {
     pub learnt: Learnt,
     /// The stored version.
     pub held: Option<VersionHashes>,
+    /// Bytes of its text.
+    pub held_text_bytes: u64,
     /// Everything stored of its state could be read. What can't be read is read as nothing.
     pub is_readable: bool,
 }

@@ -434,6 +434,42 @@ fn an_error_is_not_a_change() {
 }
 
 #[test]
+fn a_notice_that_pages_of_a_host_share_for_a_while_changes_one_of_them_at_the_most() {
+    let site = Site::start();
+    let paths = ["/a", "/b", "/c", "/d"];
+    let long = |path: &str| article(path, 400, 1, &[]);
+    paths.iter().for_each(|path| site.page(path, long(path)));
+    let freshet = Freshet::new();
+    freshet.write("freshet.toml", HASTY);
+    let seeds: Vec<String> = paths.iter().map(|path| site.url(path)).collect();
+    crawl(&freshet, &seeds, &[]);
+
+    // No phrase of it is known; the number is another one at each visit.
+    let notice = |number: usize| {
+        format!(
+            "<html><head><title>Gate</title></head><body><h1>The gate is closed</h1><p>Our keeper lets nobody through today, \
+             neither on foot nor by bicycle, and opens again when the storm has passed over the hills. Ticket {number}."
+        )
+    };
+    for (number, path) in paths.iter().enumerate() {
+        site.page(path, notice(number));
+    }
+    let second = crawl(&freshet, &seeds, &[]);
+    assert_eq!(second["changed"], 1, "the first page that shows it may be meant: {second}");
+    let outcomes: Vec<String> = visits(&freshet)
+        .into_values()
+        .filter_map(|seen| seen.last().map(|visit| visit.outcome.clone()))
+        .collect();
+    assert_eq!(outcomes.iter().filter(|outcome| *outcome == "wall").count(), 3, "{outcomes:?}");
+
+    paths.iter().for_each(|path| site.page(path, long(path)));
+    let third = crawl(&freshet, &seeds, &[]);
+    assert_eq!(third["changed"], 1, "the other pages never left: {third}");
+    let checked = freshet.run(&["store", "rebuild", "--check"]);
+    assert_eq!(checked.code, Some(0), "{}", checked.output());
+}
+
+#[test]
 fn robots_txt_that_begins_to_forbid_and_relents_changes_nothing() {
     let site = Site::start();
     site.page("/", the_page());

@@ -70,7 +70,7 @@ fn pages(connection: &Connection, wanted: &[PageId]) -> Result<Vec<PageFacts>> {
         format!(
             "SELECT {STATE}, page.id, page.fingerprint, page.alias_of, page.redirects_to, page.url, page.host_id,
                     page.depth, page.hops, page.weight, page.last_modified, page.sitemap_lastmod_seconds, page.noindex,
-                    version.body_hash, version.text_hash, version.text_bytes > 0
+                    version.body_hash, version.text_hash, version.text_bytes > 0, version.text_bytes
              FROM page LEFT JOIN version ON version.id = page.version_id WHERE page.id IN ({places})"
         )
     };
@@ -113,6 +113,7 @@ fn pages(connection: &Connection, wanted: &[PageId]) -> Result<Vec<PageFacts>> {
                 folded,
                 learnt,
                 held,
+                held_text_bytes: row.get::<_, Option<i64>>(own(15))?.unwrap_or(0).unsigned_abs(),
                 is_readable,
             });
             Ok(())
