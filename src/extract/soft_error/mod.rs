@@ -63,8 +63,10 @@ enum PhraseFit {
     Whole,
     /// As [`Whole`], but not alone: for phrases that may be a headline.
     Vague,
+    /// The end of it, after a name, and not alone either.
+    End,
 }
-use PhraseFit::{Start, Vague, Whole};
+use PhraseFit::{End, Start, Vague, Whole};
 
 /// Whether a page that came with status 200 is an error after all. `title` and `text` are those of
 /// [`Document`](super::Document), before any rule on what to ignore.
@@ -83,7 +85,7 @@ fn message(text: &str) -> Option<SoftError> {
     let said = plain(text);
     let found = MESSAGES.iter().find(|(phrase, fit, ..)| match fit {
         Start => starts_with(&said, phrase),
-        Whole | Vague => said == *phrase,
+        Whole | Vague | End => said == *phrase,
     });
     found.map(|(_, _, error, _)| *error)
 }
@@ -162,8 +164,15 @@ fn asks_for_consent(title: Option<&str>, lines: &[String]) -> bool {
     let tells = |line: &str| parts(line).iter().any(|part| CONSENT.contains(&part.all.as_str()));
     let begins =
         |line: &String| CONSENT.iter().any(|phrase| phrase.contains(' ') && starts_with(line, phrase));
-    let is_told = title.is_some_and(tells) || lines.first().is_some_and(begins);
-    is_told && lines.iter().filter(|line| ANSWERS.contains(&line.as_str())).count() > 1
+    // Buttons may stand on one line; an answer of one word must have a line of its own.
+    let is_offered = |answer: &&&str| {
+        let among_others = |line: &String| {
+            answer.contains(' ') && line.split(' ').count() <= PROSE_LINE_WORDS && has_words(line, answer)
+        };
+        lines.iter().any(|line| line == **answer || among_others(line))
+    };
+    (title.is_some_and(tells) || lines.first().is_some_and(begins))
+        && ANSWERS.iter().filter(is_offered).count() > 1
 }
 
 /// The error of a page that has menus around it: a line of its own names it, and the title or a sentence does, too.
@@ -238,9 +247,15 @@ fn read(line: &str) -> Option<FoundPhrase> {
             let fits = match fit {
                 Start => starts_with(&part.all, phrase) || starts_with(&part.sentence, phrase),
                 Whole | Vague => part.all == *phrase || part.sentence == *phrase,
+                End => ends_with(&part.all, phrase) || ends_with(&part.sentence, phrase),
             };
             if fits {
-                let found = FoundPhrase { phrase, error: *error, is_sure: *fit != Vague, is_number: false };
+                let found = FoundPhrase {
+                    phrase,
+                    error: *error,
+                    is_sure: !matches!(fit, Vague | End),
+                    is_number: false,
+                };
                 if found.is_sure {
                     return Some(found);
                 }
@@ -304,6 +319,11 @@ fn plain(part: &str) -> String {
     let polite = ["sorry", "oops", "ooops", "whoops", "uh", "oh", "hmm", "ups"];
     let from = words.iter().position(|word| !polite.contains(word)).unwrap_or(words.len());
     words.get(from..).unwrap_or_default().join(" ")
+}
+
+/// At whole words.
+fn ends_with(part: &str, phrase: &str) -> bool {
+    part.strip_suffix(phrase).is_some_and(|name| name.is_empty() || name.ends_with(' '))
 }
 
 /// Whether a plain text has these words, one after the other.

@@ -2,7 +2,7 @@
 //!
 //! A table. In lower case, without punctuation and apostrophes, as `plain` leaves a text.
 
-use super::PhraseFit::{self, Start, Vague, Whole};
+use super::PhraseFit::{self, End, Start, Vague, Whole};
 use super::SoftError::{self, Busy, Missing, Wall};
 
 /// Phrases of error pages, in lower case, without punctuation and apostrophes; how each must stand; what it means; and
@@ -207,6 +207,10 @@ pub(super) const PHRASES: &[(&str, PhraseFit, SoftError, &str)] = &[
     ("メンテナンス中", Vague, Busy, "Japanese"),
     ("アクセスが拒否されました", Start, Wall, "Japanese"),
     ("サーバーが混み合っています", Start, Busy, "Japanese"),
+    ("is currently down for maintenance", End, Busy, "hand-made, after the site's name"),
+    ("is down for maintenance", End, Busy, "hand-made, after the site's name"),
+    ("is currently unavailable", End, Busy, "hand-made, after the site's name; so are books"),
+    ("is under maintenance", End, Busy, "hand-made, after the site's name; so are bridges"),
     ("system down", Vague, Busy, "carriers, banks"),
     ("system unavailable", Vague, Busy, "banks"),
     ("our system is currently unavailable", Start, Busy, "banks"),
@@ -423,6 +427,8 @@ pub(super) const WORDING: &[&str] = &[
     "for your patience",
     "working to restore",
     "nothing was found",
+    "isnt here anymore",
+    "is no longer here",
     "looking for is not",
     "does not exist",
     "doesnt exist",
