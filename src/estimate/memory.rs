@@ -50,9 +50,9 @@ impl EstimatorState {
     }
 }
 
-/// The largest number that a state may hold. Counts, days and rates of real visits stay far below it, and estimators
-/// need time that grows with it.
-const MOST: f64 = 1e12;
+/// The largest number that a state may hold. Counts, days and rates of visits stay below it: the longest interval is
+/// taken for 10¹² days, and there are at most 4 · 10⁹ visits.
+const MOST: f64 = 1e22;
 
 /// A number as visits lead to it: not negative, and not beyond all bounds.
 fn take_number(rest: &mut &[u8]) -> Option<f64> {
