@@ -330,7 +330,7 @@ fn a_page_of_nothing_is_a_page() {
                 "fetched",
             ),
             ("/empty", Reply::html(""), "fetched"),
-            ("/no-content", Reply::status(204, ""), "fetched"),
+            ("/no-content", Reply::status(204, ""), "http-error"),
         ],
     );
 }

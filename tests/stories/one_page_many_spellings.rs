@@ -70,7 +70,7 @@ fn what_only_looks_different_is_asked_for_once() {
         "/a?gclid=123",
         "/a?fbclid=abc#part",
         "/a?PHPSESSID=0123456789",
-        "/a?sessionid=1",
+        "/a?sessionid=0123456789abcdef",
         "/a;jsessionid=ABCDEF.node1",
         "/a;JSESSIONID=ABCDEF?utm_campaign=x",
     ];
