@@ -18,6 +18,7 @@ use super::opening::{CycleHosts, Opening, PageFetcher};
 use super::outbox::Outbox;
 use super::planner::Planner;
 use super::record::Recorder;
+use super::site_spending::SiteSpending;
 use super::sitemaps::Sitemaps;
 use super::terms::{self, Terms, View};
 use super::weights::Weights;
@@ -45,6 +46,8 @@ pub(super) struct Cycle<'a, W> {
     pub(super) sitemaps: Sitemaps,
     /// Visits that are planned and have not ended.
     pub(super) planned: HashMap<PageId, PlannedVisit>,
+    /// Requests to sites that have a budget, as the store knows them.
+    on_sites: SiteSpending,
 }
 
 /// How far a cycle is.
@@ -126,6 +129,7 @@ impl<'a, W: Web> Cycle<'a, W> {
             hosts,
             sitemaps: Sitemaps::default(),
             planned: HashMap::new(),
+            on_sites: SiteSpending::of(open.id, std::iter::empty()),
         };
         cycle.submit(open.outstanding);
         Ok(cycle)
@@ -301,6 +305,11 @@ impl<'a, W: Web> Cycle<'a, W> {
         self.crawler.accounts.refuse(&refusals);
         if spent != Tally::default() || !refusals.is_empty() {
             self.outbox.order(Order::Counts(refusals, spent)).await;
+        }
+        let on_sites = SiteSpending::of(self.id, self.fetcher.spent_on_sites());
+        if on_sites != self.on_sites {
+            self.on_sites = on_sites.clone();
+            self.outbox.order(Order::SiteSpending(on_sites)).await;
         }
     }
 

@@ -214,6 +214,36 @@ async fn a_sites_budget_holds_whatever_the_cycle_has_left() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_sites_budget_holds_over_a_stop() {
+    let world = World::new(&[("https://a.example/", 1.0)], "every", |settings| {
+        let pace = SitePace { budget: Some(8), ..SitePace::default() };
+        assert!(settings.fetch.sites.add("a.example", pace));
+    });
+    // A page that is busy at first costs two requests.
+    let web = || {
+        let web = hub_web("https://a.example", 12);
+        web.set("https://a.example/0", [ScriptedAnswer::status(503), ScriptedAnswer::html("words")]);
+        web
+    };
+    let mut crawler = world.crawler(web());
+    let (stop, stopped) = watch::channel(false);
+    let timer = tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(6500)).await;
+        let _ = stop.send(true);
+        stop
+    });
+    assert!(cycle_until(&mut crawler, stopped).await.stopped);
+    timer.await.expect("the stop");
+    let first = crawler.web.log().len();
+    assert!((4..8).contains(&first), "{first} requests, robots.txt among them");
+
+    let store = crawler.recorder.take().expect("the store").store;
+    let mut crawler = world.crawler_of(web(), store);
+    assert!(cycle(&mut crawler).await.resumed);
+    assert_eq!(first + crawler.web.log().len(), 8);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cycle_that_was_told_to_stop_goes_on_in_the_next_run() {
     let world = World::new(&[("https://a.example/", 1.0)], "every", |_| {});
     let mut crawler = world.crawler(hub_web("https://a.example", 12));

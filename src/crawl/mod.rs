@@ -20,6 +20,7 @@ pub mod preview;
 pub mod rebuild;
 pub mod record;
 pub mod redirect;
+mod site_spending;
 mod sitemaps;
 mod sketches;
 mod survey;

@@ -24,7 +24,14 @@ fn answer(headers: &[(&'static str, &'static str)], body: &'static str) -> Answe
     };
     let mut headers: HeaderMap = headers.iter().map(named).collect();
     headers.insert("content-type", HeaderValue::from_static("text/html"));
-    Answer { status: 200, headers, body: Bytes::from_static(body.as_bytes()), cut: false, address: None }
+    Answer {
+        status: 200,
+        headers,
+        body: Bytes::from_static(body.as_bytes()),
+        cut: false,
+        address: None,
+        place: None,
+    }
 }
 
 fn here() -> Url {

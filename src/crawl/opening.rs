@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::observe::{Observed, Observer};
 use super::planner::{Eligibility, HostLoad};
 use super::record::Recorder;
+use super::site_spending::SiteSpending;
 use super::terms::{Terms, View};
 use super::{CrawlError, Crawler};
 use super::{clock, sitemaps, survey};
@@ -58,6 +59,7 @@ impl<W: Web> Opening<W> {
             survey::look_over(&mut **store, &mut **policy, &known_hosts, view, terms, &is_wanted)?;
         let policy = &**policy;
         let mut candidates = Candidates::default();
+        let mut visited: HashMap<HostId, u64> = HashMap::new();
         let outstanding: HashSet<PageId> = open.outstanding.iter().map(|visit| visit.page).collect();
         store.each_page(&mut |mut page| {
             view.adjust(&mut page, terms.now);
@@ -66,9 +68,7 @@ impl<W: Web> Opening<W> {
             match eligibility {
                 Eligibility::Unwanted | Eligibility::Waits => return,
                 Eligibility::Visited => {
-                    if let Some(host) = hosts.get(page.host) {
-                        fetcher.charge(host.place, 1);
-                    }
+                    *visited.entry(page.host).or_default() += 1;
                 }
                 Eligibility::Planned => {}
                 Eligibility::Candidate => {
@@ -78,6 +78,15 @@ impl<W: Web> Opening<W> {
             // A host counts though all its pages were visited: the run may have ended before its sitemaps were read.
             hosts.want(page.host);
         })?;
+        if open.resumed {
+            let noted = SiteSpending::load(&mut **store, open.id)?;
+            for (host, id) in &hosts.ids {
+                let spent = noted.on(host).max(visited.get(id).copied().unwrap_or(0));
+                if let Some(known) = hosts.get(*id) {
+                    fetcher.charge(known.place, spent);
+                }
+            }
+        }
         if crawler.settings.sitemaps {
             // Sitemaps are read even of hosts whose pages find no room in the budget.
             let now = Timestamp::now();

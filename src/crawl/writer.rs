@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use super::batch::{Batch, Content, FoundPage, RecordedVisit, VisitRecord};
 use super::record::Recorder;
+use super::site_spending::SiteSpending;
 use crate::change::ChangeSettings;
 use crate::fetch::visit::{HostReport, RobotsRecord};
 use crate::page::{Fingerprint, Host, PageUrl, SeedId};
@@ -35,6 +36,8 @@ pub(super) enum Order {
     SitemapsRead(Host, Timestamp),
     Counts(Vec<(Refusal, u64)>, Tally),
     AdoptSeed(SeedId, PageUrl),
+    /// Requests sent to sites that have a budget.
+    SiteSpending(SiteSpending),
     /// The stored robots.txt of this host is needed.
     Robots(Host),
     Plan(Plan),
@@ -213,6 +216,7 @@ impl BatchWriter {
         let mut weighed = 0;
         let mut plan = None;
         let mut robots_of = Vec::new();
+        let mut spending = None;
         let mut next = Some(first);
         while let Some(order) = next {
             weighed += weight(&order);
@@ -222,6 +226,10 @@ impl BatchWriter {
                     break;
                 }
                 Order::Robots(host) => robots_of.push(host),
+                Order::SiteSpending(sent) => {
+                    taken += 1;
+                    spending = Some(sent);
+                }
                 other => {
                     taken += 1;
                     add(&mut batch, other);
@@ -229,7 +237,8 @@ impl BatchWriter {
             }
             next = if batch.visits.len() < BATCH { orders.try_recv().ok() } else { None };
         }
-        let committed = self.commit(batch, taken, plan.as_ref());
+        let noted = spending.map_or(Ok(()), |spending| spending.save(&mut *self.recorder.store));
+        let committed = noted.and_then(|()| self.commit(batch, taken, plan.as_ref()));
         let committed = committed.and_then(|()| robots_of.into_iter().try_for_each(|host| self.recall(host)));
         room.add_permits(weighed as usize);
         self.last_commit = Instant::now();
@@ -306,6 +315,6 @@ fn add(batch: &mut Batch, order: Order) {
             batch.tally.add(tally);
         }
         Order::AdoptSeed(of, url) => batch.adopted_seeds.push((of, url)),
-        Order::Robots(_) | Order::Plan(_) => {}
+        Order::SiteSpending(_) | Order::Robots(_) | Order::Plan(_) => {}
     }
 }

@@ -12,6 +12,7 @@ mod host;
 pub mod limits;
 pub mod network;
 pub mod politeness;
+mod resolver;
 pub mod robots;
 pub mod scripted;
 mod shares;
@@ -360,6 +361,15 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     /// Requests that the budget of this host's site still allows.
     pub(crate) fn left_on(&self, host: HostPlace) -> Option<u64> {
         self.hosts[host.0].left
+    }
+
+    /// Requests that were sent to each host whose site has a budget, those of an earlier run included.
+    pub(crate) fn spent_on_sites(&self) -> impl Iterator<Item = (&Host, u64)> {
+        self.hosts.iter().filter_map(|host| {
+            let left = host.left?;
+            let budget = self.site(&host.host)?.budget?;
+            Some((&host.host, budget.saturating_sub(left)))
+        })
     }
 
     /// Requests that an earlier run of this cycle has sent to this host.

@@ -4,21 +4,21 @@
 //! is judged before it is dialled: literal ones here (the HTTP client asks no resolver for them), names in the
 //! resolver hook, whose answer is the very list of addresses the client dials.
 
-use std::collections::HashMap;
 use std::error::Error as StdError;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
 use url::{Host as UrlHost, Url};
 
 use super::limits::{AddressRules, Limits};
-use super::visit::{Answer, Failure, Refused};
+use super::resolver::{GuardedResolver, LookUpError, is_out_of_files};
+use super::visit::{Answer, Failure, LargePlace, Refused};
 use super::web::{Ask, NoAnswer, Web};
 use crate::page::{Host, SiteKey, Sites};
 
@@ -78,6 +78,12 @@ pub enum NetworkError {
     Client(#[source] reqwest::Error),
 }
 
+/// A body beyond this is large: no page is, by the default limits, but a sitemap may be.
+const LARGE_BYTES: usize = 8 << 20;
+
+/// Large bodies that are held at the same time, from their arrival until they are read. Others wait before they grow.
+const MOST_LARGE: usize = 4;
+
 /// The live web.
 pub struct Network {
     client: reqwest::Client,
@@ -88,6 +94,8 @@ pub struct Network {
     sites: Sites<SiteHeaders>,
     /// It was told that headers of a site are held back.
     told: AtomicBool,
+    /// Places for large bodies.
+    large: Arc<Semaphore>,
 }
 
 impl Network {
@@ -96,7 +104,7 @@ impl Network {
         // A second installation is refused, which is as good: a provider is there.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let addresses = Arc::new(settings.addresses);
-        let resolver = GuardedResolver { addresses: Arc::clone(&addresses), known: Arc::default() };
+        let resolver = GuardedResolver::new(Arc::clone(&addresses));
         let client = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             // A proxy named in the environment would resolve names itself, past the address rules.
@@ -111,7 +119,17 @@ impl Network {
             .map_err(NetworkError::Client)?;
         let user_agent = agent_value(&settings.user_agent)?;
         let (limits, sites) = (settings.limits, settings.sites);
-        Ok(Self { client, limits, addresses, resolver, user_agent, sites, told: AtomicBool::new(false) })
+        let large = Arc::new(Semaphore::new(MOST_LARGE));
+        Ok(Self {
+            client,
+            limits,
+            addresses,
+            resolver,
+            user_agent,
+            sites,
+            told: AtomicBool::new(false),
+            large,
+        })
     }
 
     fn judge(&self, address: IpAddr) -> Result<IpAddr, NoAnswer> {
@@ -178,8 +196,13 @@ impl Web for Network {
         let status = response.status().as_u16();
         let undo = if has_body(status) { Undo::of(response.headers())? } else { Undo::Nothing };
         let headers = response.headers().clone();
+        let mut place = None;
         let (body, cut) = if has_body(status) {
-            undo.apply(self.body(response, &ask, started + self.limits.total).await?, ask.max_bytes)?
+            let body = self.body(response, &ask, started + self.limits.total, &mut place).await?;
+            if matches!(undo, Undo::Gzip) && ask.max_bytes > LARGE_BYTES {
+                self.take_place(&mut place).await;
+            }
+            undo.apply(body, ask.max_bytes)?
         } else {
             // A short body is read to its end, so that the connection can be used again; a long one is not worth it.
             if response.content_length().is_some_and(|length| length <= DRAINED_BYTES) {
@@ -187,7 +210,7 @@ impl Web for Network {
             }
             (Bytes::new(), false)
         };
-        Ok(Answer { status, headers, body, cut, address })
+        Ok(Answer { status, headers, body, cut, address, place })
     }
 
     async fn resolve(&self, url: &Url) -> Result<IpAddr, NoAnswer> {
@@ -203,12 +226,13 @@ impl Web for Network {
 }
 
 impl Network {
-    /// The body, and whether it went on beyond the limit.
+    /// The body, and whether it went on beyond the limit. One that grows large takes a place.
     async fn body(
         &self,
         mut response: reqwest::Response,
         ask: &Ask,
-        deadline: Instant,
+        mut deadline: Instant,
+        place: &mut Option<LargePlace>,
     ) -> Result<(Bytes, bool), NoAnswer> {
         let promised = response.content_length().and_then(|length| usize::try_from(length).ok());
         let too_long = promised.is_some_and(|length| length > ask.max_bytes);
@@ -230,6 +254,21 @@ impl Network {
             if chunk.len() > room {
                 return Ok((body.freeze(), true));
             }
+            if body.len() > LARGE_BYTES && place.is_none() {
+                let waits = Instant::now();
+                self.take_place(place).await;
+                // The host is not to blame for the wait.
+                deadline += waits.elapsed();
+            }
+        }
+    }
+
+    /// Waits for a place for a large body, if it has none.
+    async fn take_place(&self, place: &mut Option<LargePlace>) {
+        if place.is_none() {
+            // It is never closed; if it were, there would be no bound to keep.
+            *place =
+                Arc::clone(&self.large).acquire_owned().await.ok().map(|permit| LargePlace(Arc::new(permit)));
         }
     }
 }
@@ -312,14 +351,6 @@ impl AnswerPhase {
     }
 }
 
-/// EMFILE and ENFILE, the same on every Unix.
-const TOO_MANY_FILES: i32 = 24;
-const TOO_MANY_FILES_IN_ALL: i32 = 23;
-
-fn is_out_of_files(error: &std::io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(TOO_MANY_FILES | TOO_MANY_FILES_IN_ALL))
-}
-
 /// Puts the HTTP client's error into our words, by what lies at its root.
 fn classify(error: &reqwest::Error, phase: AnswerPhase) -> NoAnswer {
     let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
@@ -381,82 +412,6 @@ fn by_message(error: &reqwest::Error, phase: AnswerPhase) -> Failure {
     let cut =
         ["connection closed before message completed", "end of file", "unexpected EOF", "connection reset"];
     if cut.iter().any(|phrase| words.contains(phrase)) { phase.cut() } else { Failure::Malformed }
-}
-
-#[derive(Clone, Debug, thiserror::Error)]
-enum LookUpError {
-    #[error("the name does not resolve")]
-    Unknown,
-    #[error("the name points at an address that may not be reached")]
-    Refused,
-    #[error("no file descriptor is left to look the name up with")]
-    OutOfFiles,
-}
-
-impl LookUpError {
-    fn into_answer(self) -> NoAnswer {
-        match self {
-            LookUpError::Unknown => NoAnswer::Failed(Failure::Dns),
-            LookUpError::Refused => NoAnswer::Refused(Refused::Address),
-            LookUpError::OutOfFiles => NoAnswer::Failed(Failure::OutOfFiles),
-        }
-    }
-}
-
-/// When a name was looked up, and what came.
-type Remembered = (Instant, Vec<IpAddr>);
-
-/// Resolves names by the system, refuses a name if any of its addresses is refused, and remembers for a while.
-#[derive(Clone)]
-struct GuardedResolver {
-    addresses: Arc<AddressRules>,
-    known: Arc<Mutex<HashMap<String, Remembered>>>,
-}
-
-/// The system's resolver tells no lifetime: this is short enough for a moved site and long enough for a crawl.
-const REMEMBER_ADDRESSES: Duration = Duration::from_secs(300);
-/// Names remembered at the most; beyond that the memory starts over.
-const REMEMBERED_NAMES: usize = 50_000;
-
-impl GuardedResolver {
-    async fn look_up(&self, name: &str) -> Result<Vec<IpAddr>, LookUpError> {
-        let now = Instant::now();
-        {
-            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some((at, addresses)) = known.get(name)
-                && now.duration_since(*at) < REMEMBER_ADDRESSES
-            {
-                return Ok(addresses.clone());
-            }
-        }
-        let answers = tokio::net::lookup_host((name, 0)).await.map_err(|error| {
-            if is_out_of_files(&error) { LookUpError::OutOfFiles } else { LookUpError::Unknown }
-        })?;
-        let addresses: Vec<IpAddr> = answers.map(|answer| answer.ip()).collect();
-        if addresses.is_empty() {
-            return Err(LookUpError::Unknown);
-        }
-        if !addresses.iter().all(|address| self.addresses.permits(*address)) {
-            return Err(LookUpError::Refused);
-        }
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= REMEMBERED_NAMES {
-            known.clear();
-        }
-        known.insert(name.to_owned(), (now, addresses.clone()));
-        Ok(addresses)
-    }
-}
-
-impl Resolve for GuardedResolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        let resolver = self.clone();
-        Box::pin(async move {
-            let addresses = resolver.look_up(name.as_str()).await?;
-            let dial: Addrs = Box::new(addresses.into_iter().map(|address| SocketAddr::new(address, 0)));
-            Ok(dial)
-        })
-    }
 }
 
 #[cfg(test)]

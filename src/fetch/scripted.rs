@@ -88,7 +88,7 @@ impl ScriptedAnswer {
         }
         let cut = body.len() > ask.max_bytes;
         body.truncate(ask.max_bytes);
-        Ok(Answer { status, headers, body, cut, address: Some(address(&ask.url)) })
+        Ok(Answer { status, headers, body, cut, address: Some(address(&ask.url)), place: None })
     }
 }
 

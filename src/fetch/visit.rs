@@ -4,10 +4,12 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::header::HeaderMap;
+use tokio::sync::OwnedSemaphorePermit;
 use url::Url;
 
 use crate::page::{Host, PageId};
@@ -83,7 +85,16 @@ pub struct Answer {
     pub cut: bool,
     /// The address that answered, if the connection tells it.
     pub address: Option<IpAddr>,
+    /// The place that a large body holds until it is read.
+    #[allow(dead_code, reason = "it is held, not read")]
+    pub(crate) place: Option<LargePlace>,
 }
+
+/// A place for a large body: there are few, which bounds the memory of all of them.
+#[derive(Clone, Debug)]
+pub(crate) struct LargePlace(
+    #[allow(dead_code, reason = "it is held, not read")] pub(crate) Arc<OwnedSemaphorePermit>,
+);
 
 impl Answer {
     /// A header as text; absent when it is missing or not text.

@@ -2,6 +2,7 @@
 //! `properties`.
 
 mod corners;
+mod golden;
 mod properties;
 
 use super::*;
