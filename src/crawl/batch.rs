@@ -65,6 +65,8 @@ pub struct VisitRecord {
     pub etag: Option<String>,
     /// The `Last-Modified` of the answer.
     pub last_modified: Option<String>,
+    /// The server can be asked by that date whether the page changed.
+    pub has_safe_date: bool,
     /// The page asks not to be indexed.
     pub noindex: bool,
     /// The validators that the request named.

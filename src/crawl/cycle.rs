@@ -26,6 +26,7 @@ use super::writer::{Order, Reply, Writer};
 use super::{CrawlError, Crawler, Progress, clock};
 use crate::fetch::visit::{Request, Subject, Validators, Waiting};
 use crate::fetch::web::Web;
+use crate::observation::validate::wants_body;
 use crate::page::{HostId, PageId};
 use crate::store::{CycleId, OpenCycle, PlannedVisit, Tally};
 use crate::time::Timestamp;
@@ -245,7 +246,13 @@ impl<'a, W: Web> Cycle<'a, W> {
                     // A page that was read by other rules may hold links that are wanted now. It is read again, changed or not.
                     let same_rules = visit.read_by == Some(self.crawler.settings.rules)
                         && self.crawler.observer.reading.of(&url).rules.have_read(visit.text_rules);
-                    let validators = if same_rules { visit.held.clone() } else { Validators::default() };
+                    let validators = match &visit.held {
+                        _ if !same_rules => Validators::default(),
+                        held if wants_body(visit.confirmations) => {
+                            Validators { body: held.body, ..Validators::default() }
+                        }
+                        held => held.clone(),
+                    };
                     let request = Request { subject: Subject::Page(visit.page), url, validators };
                     self.planned.insert(visit.page, visit);
                     self.fetcher.submit(request);

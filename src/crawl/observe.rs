@@ -20,6 +20,7 @@ use crate::extract::{self, Document, MediaKind, feed};
 use crate::fetch::robots::ProductTokens;
 use crate::fetch::visit::{Answer, Failure, Outcome, Subject, Validators, Visit};
 use crate::observation::Attempt;
+use crate::observation::validate::is_safe_date;
 use crate::page::{Fingerprint, Host, Normaliser, PageUrl, Sites, UrlError};
 use crate::store::{ReadContent, version};
 use crate::unique::{Candidate, Refusal, RefusalCounts};
@@ -96,6 +97,8 @@ pub struct Observed {
     pub etag: Option<String>,
     /// The `Last-Modified` of the answer.
     pub last_modified: Option<String>,
+    /// The server can be asked by that date whether the page changed.
+    pub has_safe_date: bool,
     /// The page or its headers ask not to be indexed.
     pub noindex: bool,
     /// The pages that it links to, in normal form.
@@ -137,6 +140,7 @@ impl Observer {
             content: None,
             etag: None,
             last_modified: None,
+            has_safe_date: false,
             noindex: false,
             links: Vec::new(),
             entry_dates: None,
@@ -231,6 +235,8 @@ impl Observer {
         let body_hash = xxh3_128(&answer.body);
         observed.etag = answer.header("etag").map(str::to_owned);
         observed.last_modified = answer.header("last-modified").map(str::to_owned);
+        let is_safe = |modified: &str| is_safe_date(modified, answer.header("date"), observed.attempt.at);
+        observed.has_safe_date = observed.last_modified.as_deref().is_some_and(is_safe);
         if held == Some(body_hash) {
             // The text is stored and the links are known already.
             observed.noindex = self.header_tag(&observed.url, answer).noindex;

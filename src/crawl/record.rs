@@ -456,7 +456,11 @@ impl<'a> Judge<'a> {
         fact: Observation,
         redirects_to: Option<PageId>,
     ) {
-        let VisitRecord { content, etag, last_modified, noindex, validator, rules, links, .. } = visit;
+        let VisitRecord {
+            content, etag, last_modified, has_safe_date, noindex, validator, rules, links, ..
+        } = visit;
+        // A date that is not safe told when the page changed; the server is not asked by it.
+        let last_modified = last_modified.filter(|_| has_safe_date);
         let mut read_as = None;
         if content.is_some() {
             page.last_modified.clone_from(&last_modified);

@@ -12,6 +12,7 @@ pub mod lesson;
 pub mod life;
 pub mod rebuild;
 pub mod told;
+pub mod validate;
 pub mod wall;
 
 use std::time::Duration;

@@ -26,7 +26,7 @@ pub fn date(
 }
 
 /// A date as HTTP writes it.
-fn http_date(text: &str) -> Option<Timestamp> {
+pub(super) fn http_date(text: &str) -> Option<Timestamp> {
     let since = httpdate::parse_http_date(text).ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
     Some(Timestamp::from_seconds(i64::try_from(since.as_secs()).ok()?))
 }

@@ -100,6 +100,8 @@ pub struct PlannedVisit {
     pub hops: u32,
     /// The validators that can be sent.
     pub held: Validators,
+    /// The latest visits in a row that were answered with 304, at most [`crate::observation::validate::MOST_CONFIRMATIONS`].
+    pub confirmations: u32,
     /// A hash of what decided which of its links were taken when it was last read.
     pub read_by: Option<u64>,
     /// A hash of the rules that left the stored text.

@@ -99,6 +99,7 @@ fn heavy_visit(store: &mut dyn Store, number: u64, bytes: usize) -> VisitRecord 
         })),
         etag: None,
         last_modified: None,
+        has_safe_date: true,
         noindex: false,
         validator: None,
         rules: RULES,

@@ -3,7 +3,8 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Result, SqliteStore, count, moment, signed};
-use crate::fetch::visit::Validators;
+use crate::fetch::visit::{Outcome, Validators};
+use crate::observation::validate::MOST_CONFIRMATIONS;
 use crate::page::{HostId, PageId, SeedId};
 use crate::schedule::Plan;
 use crate::store::{CycleId, CycleRow, OpenCycle, PlannedVisit};
@@ -47,6 +48,25 @@ const SELECT_PLANNED: &str = "SELECT page.id, page.host_id, page.seed_id, page.u
             page.etag, page.last_modified, version.body_hash, page.read_by_rules, page.text_rules
      FROM page LEFT JOIN version ON version.id = page.version_id";
 
+/// The outcomes of a page's latest visits that brought or confirmed anything, the latest first.
+const SELECT_OUTCOMES: &str = "SELECT outcome FROM observation WHERE page_id = ?1 AND version_id IS NOT NULL
+     ORDER BY at DESC, id DESC LIMIT ?2";
+
+/// Counts the latest visits in a row that were answered with 304.
+fn count_confirmations(connection: &Connection, visit: &mut PlannedVisit) -> rusqlite::Result<()> {
+    // Without validators nothing can be confirmed.
+    if visit.held.can_be_compared() {
+        let mut statement = connection.prepare_cached(SELECT_OUTCOMES)?;
+        let mut rows = statement.query([visit.page.0, MOST_CONFIRMATIONS.into()])?;
+        while let Some(row) = rows.next()?
+            && row.get_ref(0)?.as_str().ok() == Some(Outcome::NotModified.code())
+        {
+            visit.confirmations += 1;
+        }
+    }
+    Ok(())
+}
+
 fn planned(row: &Row<'_>) -> rusqlite::Result<PlannedVisit> {
     let body: Option<[u8; 16]> = row.get(8)?;
     Ok(PlannedVisit {
@@ -61,6 +81,7 @@ fn planned(row: &Row<'_>) -> rusqlite::Result<PlannedVisit> {
             last_modified: row.get(7)?,
             body: body.map(u128::from_be_bytes),
         },
+        confirmations: 0,
         read_by: row.get::<_, Option<i64>>(9)?.map(i64::cast_unsigned),
         text_rules: row.get::<_, Option<i64>>(10)?.unwrap_or(0).cast_unsigned(),
     })
@@ -71,7 +92,9 @@ fn outstanding(connection: &Connection) -> Result<Vec<PlannedVisit>> {
         "{SELECT_PLANNED} JOIN plan ON plan.page_id = page.id ORDER BY plan.score DESC, page.id"
     ))?;
     let rows = statement.query_map([], planned)?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let mut visits = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    visits.iter_mut().try_for_each(|visit| count_confirmations(connection, visit))?;
+    Ok(visits)
 }
 
 pub(super) fn plan(store: &mut SqliteStore, cycle: CycleId, plan: &Plan) -> Result<Vec<PlannedVisit>> {
@@ -83,7 +106,9 @@ pub(super) fn plan(store: &mut SqliteStore, cycle: CycleId, plan: &Plan) -> Resu
         let mut select = transaction.prepare_cached(&format!("{SELECT_PLANNED} WHERE page.id = ?1"))?;
         for visit in &plan.visits {
             insert.execute(params![visit.page.0, cycle.0, visit.score.value()])?;
-            visits.push(select.query_row([visit.page.0], planned)?);
+            let mut planned = select.query_row([visit.page.0], planned)?;
+            count_confirmations(&transaction, &mut planned)?;
+            visits.push(planned);
         }
     }
     transaction.commit()?;

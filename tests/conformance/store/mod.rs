@@ -33,8 +33,8 @@ use freshet::policy::registry::{self, PolicySettings};
 use freshet::policy::{Policy, Score, Yield};
 use freshet::schedule::{Plan, Planned};
 use freshet::store::{
-    Change, Commit, CycleId, KnownHost, KnownPage, PageFilter, PageRow, PlannedVisit, ReadContent, Store,
-    StoreError, Summary, Tally, VersionId, VisitRow, Wanted, version,
+    Change, Commit, CycleId, JournalSize, KnownHost, KnownPage, PageFilter, PageRow, PlannedVisit,
+    ReadContent, Store, StoreError, Summary, Tally, VersionId, VisitRow, Wanted, version,
 };
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;
@@ -164,6 +164,7 @@ fn visit(page: PageId, outcome: Outcome, at: Timestamp) -> VisitRecord {
         content: None,
         etag: None,
         last_modified: None,
+        has_safe_date: true,
         noindex: false,
         validator: None,
         rules: RULES,
@@ -257,7 +258,8 @@ fn host(store: &mut dyn Store, origin: &str) -> KnownHost {
 
 /// All that a person or a scheduler can see, to be compared.
 fn everything(store: &mut dyn Store) -> String {
-    let summary = Summary { file_bytes: 0, ..store.summary().expect("a summary") };
+    let summary =
+        Summary { file_bytes: 0, journal: JournalSize::default(), ..store.summary().expect("a summary") };
     let rows = listed(store, &PageFilter { aliases: true, ..PageFilter::default() });
     let (hosts, cycles) = (store.hosts().expect("hosts"), store.cycles(100).expect("cycles"));
     let (seeds, pages) = (store.seeds().expect("seeds"), pages(store));
