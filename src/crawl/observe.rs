@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use reqwest::header::HeaderMap;
 use url::Url;
-use xxhash_rust::xxh3::xxh3_128;
 
 use super::batch::Content;
 use crate::change::changed_when::ChangedWhen;
@@ -232,7 +231,7 @@ impl Observer {
 
     /// Takes the content and the links of a page that was fetched whole. `held`: the hash of the body that is held.
     fn keep_page(&self, observed: &mut Observed, answer: &Answer, held: Option<u128>) {
-        let body_hash = xxh3_128(&answer.body);
+        let body_hash = version::content_hash(&answer.body);
         observed.etag = answer.header("etag").map(str::to_owned);
         observed.last_modified = answer.header("last-modified").map(str::to_owned);
         let is_safe = |modified: &str| is_safe_date(modified, answer.header("date"), observed.attempt.at);
@@ -261,7 +260,7 @@ impl Observer {
             Ok(packed) => {
                 observed.content = Some(Content::Read(ReadContent {
                     body_hash,
-                    text_hash: xxh3_128(text.as_bytes()),
+                    text_hash: version::content_hash(text.as_bytes()),
                     content_type: content_type.map(str::to_owned),
                     charset: page.document.as_ref().map(|document| document.charset),
                     body_bytes: answer.body.len(),

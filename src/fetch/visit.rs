@@ -45,7 +45,7 @@ pub struct Validators {
     pub etag: Option<String>,
     /// Its `Last-Modified`, as it was sent.
     pub last_modified: Option<String>,
-    /// xxh3-128 of the body held.
+    /// Hash of the body held.
     pub body: Option<u128>,
 }
 

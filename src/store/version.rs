@@ -25,6 +25,14 @@ thread_local! {
     static PACKER: RefCell<Packer> = RefCell::default();
 }
 
+/// The hash that a body or a text is told from others by: SHA-256 (FIPS 180-4), cut to 128 bits. Pages come from strangers, so
+/// it must not be possible to make another content with the hash of one that is held.
+pub fn content_hash(bytes: &[u8]) -> u128 {
+    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
+    let first = digest.as_ref().first_chunk().copied().unwrap_or_default();
+    u128::from_be_bytes(first)
+}
+
 /// Packs a body and its text.
 pub fn pack(body: &[u8], text: &str) -> std::io::Result<Vec<u8>> {
     compress_parts([body, text.as_bytes()])
@@ -78,6 +86,12 @@ pub(crate) fn decompress(packed: &[u8], most: usize) -> Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_content_is_told_by_the_first_half_of_its_sha_256() {
+        // FIPS 180-4, the example of one block.
+        assert_eq!(content_hash(b"abc"), 0xba7816bf_8f01cfea_414140de_5dae2223);
+    }
 
     #[test]
     fn what_is_packed_comes_back() {

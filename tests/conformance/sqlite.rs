@@ -10,7 +10,8 @@ use freshet::fetch::visit::Outcome;
 use freshet::observation::Attempt;
 use freshet::page::{Normaliser, PageId};
 use freshet::policy::registry::{self, PolicySettings};
-use freshet::store::{self, PageFilter, ReadContent, Store, StoreError, version};
+use freshet::store::version::content_hash;
+use freshet::store::{self, PageFilter, ReadContent, Store, StoreError, VersionId, version};
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;
 use rusqlite::Connection;
@@ -298,6 +299,24 @@ fn a_store_of_an_earlier_version_goes_on() {
     drop(reader);
 
     let mut store = folder.open();
+    // Contents that were told apart in another way are known again.
+    let raw = Connection::open(folder.store()).unwrap();
+    let mut hashes = raw.prepare("SELECT id, body_hash, text_hash FROM version").unwrap();
+    let rows = hashes.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+    let rows: Vec<(i64, [u8; 16], [u8; 16])> = rows.map(Result::unwrap).collect();
+    assert!(rows.len() > 4);
+    for (id, body, text) in rows {
+        let content = store.version(VersionId(id)).unwrap().unwrap();
+        assert_eq!(u128::from_be_bytes(body), content_hash(&content.body), "the body of version {id}");
+        assert_eq!(
+            u128::from_be_bytes(text),
+            content_hash(content.text.as_bytes()),
+            "the text of version {id}"
+        );
+    }
+    let notes = "SELECT count(*) FROM note WHERE name = 'versions-hashed-to'";
+    assert_eq!(raw.query_row(notes, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
+
     let policy = registry::find("longevity", &PolicySettings::default()).unwrap();
     let rebuilt = |store: &mut dyn Store| {
         rebuild(store, &*policy, ChangeSettings::default(), false, &mut |_, _| ()).unwrap()

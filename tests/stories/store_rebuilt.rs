@@ -1,5 +1,6 @@
 //! What is derived from the log can be made from it again; and a store that an earlier release made serves on.
 
+use crate::support::operator::crawl as crawl_seeds;
 use crate::support::{FAST, Freshet, Ran, Reply, Site, article, links_page};
 use crate::what_changed::{changes, crawl, open, visits};
 use freshet::page::PageId;
@@ -300,4 +301,32 @@ fn its_help_says_what_it_measures_with() {
     assert!(help.contains("or `all` [default: 250]"), "{help}");
     let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("should be rebuilt with the same flags"), "{help}");
+}
+
+#[test]
+fn contents_that_an_earlier_release_hashed_otherwise_are_known_again() {
+    let site = Site::start();
+    site.page("/", links_page("home", &["/a", "/b"]).as_str());
+    site.page("/a", "words of a");
+    site.page("/b", "words of b");
+    let freshet = Freshet::new();
+    let first = crawl_seeds(&freshet, &[site.url("/")], &["--delay", "0", "--no-sitemaps"]);
+    assert_eq!(first.json()["fetched"], 3, "{}", first.output());
+    // As the migration finds a store of an earlier release: other hashes, and the note that they are to be made again.
+    let store = rusqlite::Connection::open(freshet.path("freshet.db")).unwrap();
+    store.execute("UPDATE version SET body_hash = randomblob(16), text_hash = randomblob(16)", []).unwrap();
+    store.execute("INSERT INTO note (name, value) VALUES ('versions-hashed-to', '0')", []).unwrap();
+    store.close().unwrap();
+
+    let second = crawl_seeds(&freshet, &[site.url("/")], &["--delay", "0", "--no-sitemaps"]);
+    assert_eq!(
+        (&second.json()["changed"], &second.json()["unchanged"]),
+        (&0.into(), &3.into()),
+        "{}",
+        second.output()
+    );
+    assert!(second.stderr.contains("hashed again, once"), "{}", second.output());
+    assert_eq!(freshet.json(&["--json", "status"])["store"]["versions"], 3);
+    let third = crawl_seeds(&freshet, &[site.url("/")], &["--delay", "0", "--no-sitemaps"]);
+    assert!(!third.stderr.contains("hashed again"), "{}", third.output());
 }

@@ -12,6 +12,7 @@ mod look;
 mod notes;
 mod pages;
 mod paging;
+mod rehash;
 mod state;
 
 use std::collections::HashMap;
@@ -57,6 +58,7 @@ impl SqliteStore {
         let connection = Connection::open(path).map_err(|error| cannot_open(path, error))?;
         let mut store = Self::configure(connection, path, Some(lock))?;
         store.migrate()?;
+        rehash::contents(&mut store)?;
         Ok(store)
     }
 

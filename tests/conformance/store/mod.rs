@@ -32,6 +32,7 @@ use freshet::page::{Host, Normaliser, PageId, PageUrl, SeedId};
 use freshet::policy::registry::{self, PolicySettings};
 use freshet::policy::{Policy, Score, Yield};
 use freshet::schedule::{Plan, Planned};
+use freshet::store::version::content_hash;
 use freshet::store::{
     Change, Commit, CycleId, JournalSize, KnownHost, KnownPage, PageFilter, PageRow, PlannedVisit,
     ReadContent, Store, StoreError, Summary, Tally, VersionId, VisitRow, Wanted, version,
@@ -41,7 +42,6 @@ use freshet::unique::seeds::Seed;
 use freshet::unique::{NewPage, Refusal, ScopeKind};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use xxhash_rust::xxh3::xxh3_128;
 
 /// Where a store lives. What was stored is there when it is opened again; the one opened before is dropped first.
 pub trait Place {
@@ -195,8 +195,8 @@ fn redirected(page: PageId, to: &str, permanent: bool, at: Timestamp) -> VisitRe
 
 fn content(body: &[u8], text: &str) -> Content {
     Content::Read(ReadContent {
-        body_hash: xxh3_128(body),
-        text_hash: xxh3_128(text.as_bytes()),
+        body_hash: content_hash(body),
+        text_hash: content_hash(text.as_bytes()),
         content_type: Some("text/html".to_owned()),
         charset: Some("UTF-8"),
         body_bytes: body.len(),
