@@ -78,6 +78,7 @@ mod tests {
             due_at,
             last_cycle: None,
             alias_of: None,
+            claim: None,
         }
     }
 

@@ -97,9 +97,9 @@ impl<W: Web> Opening<W> {
     }
 }
 
-/// May this page be visited at all? A page that another stands for may not, nor one that is not wanted any more.
+/// May this page be visited at all? One that is not wanted any more may not.
 pub(super) fn is_wanted(page: &KnownPage, unwanted: &HashSet<PageId>) -> bool {
-    page.alias_of.is_none() && !unwanted.contains(&page.id)
+    !unwanted.contains(&page.id)
 }
 
 /// A host in a cycle.

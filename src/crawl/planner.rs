@@ -30,7 +30,7 @@ const CHOICE_PAUSE: u32 = 50;
 pub(super) enum Eligibility {
     /// This cycle visited it before it was interrupted.
     Visited,
-    /// Another page stands for it, or the operator does not want it any more.
+    /// The operator does not want it any more.
     Unwanted,
     /// It is not due, or its score says that it can wait for a later cycle.
     Waits,
@@ -54,7 +54,7 @@ impl Eligibility {
             Self::Visited
         } else if !is_wanted {
             Self::Unwanted
-        } else if page.due_at > terms.now {
+        } else if page.waits_until() > terms.now {
             Self::Waits
         } else if is_planned {
             Self::Planned

@@ -174,6 +174,7 @@ fn known(last_cycle: Option<i64>, due_at: i64, score_is_due: bool) -> KnownPage 
         due_at: Timestamp::from_seconds(due_at),
         last_cycle: last_cycle.map(CycleId),
         alias_of: None,
+        claim: None,
     }
 }
 

@@ -57,9 +57,9 @@ pub struct PreviewedPage {
     pub reason: Reason,
     /// It is in the plan.
     pub is_planned: bool,
-    /// It may be visited now. A page that is not due, is not wanted, or that another page stands for, may not.
+    /// It may be visited now. A page that is not due or is not wanted may not.
     pub is_candidate: bool,
-    /// The operator wants it, and no other page stands for it.
+    /// The operator wants it.
     pub is_wanted: bool,
     /// The interrupted cycle visited it.
     pub is_done: bool,

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use super::learning::{self, MemoryMaker};
+use super::realias::{Involved, realias};
 use super::sketches::{kept_sketch, made_sketch, sketch_row};
 use crate::change::ChangeSettings;
 use crate::change::divergence::{Divergence, divergence};
@@ -25,12 +26,14 @@ pub struct Rebuilt {
     pub sketches_differ: u64,
     /// Pages that were not what their log amounts to.
     pub pages_differ: u64,
+    /// Pages that another one stood for than the log says, or none.
+    pub aliases_differ: u64,
 }
 
 /// Versions or pages that are committed together: a rebuild that is stopped has rebuilt whole ones.
 const AT_ONCE: usize = 500;
 
-/// Makes every sketch, and then every page's state, again. Without `write` it only says what would differ. `progress` is
+/// Makes every sketch, then every page's state and which page stands for which, again. Without `write` it only says what would differ. `progress` is
 /// told how much of how much is done.
 ///
 /// It commits some pages at a time. One that fails on the way leaves a store that can be used: the next crawl learns its
@@ -52,7 +55,7 @@ pub fn rebuild(
     if write {
         learning::set_memory(store, &MemoryMaker::BeingLearnt)?;
     }
-    let mut work = Work { store, settings, write, remade: HashSet::new() };
+    let mut work = Work { store, settings, write, remade: HashSet::new(), involved: Involved::default() };
     let mut after = VersionId(i64::MIN);
     loop {
         let (differ, read, last) = work.resketch(after)?;
@@ -66,6 +69,8 @@ pub fn rebuild(
         done += some.len() as u64;
         progress(done, all);
     }
+    let involved = work.involved;
+    rebuilt.aliases_differ = realias(store, &involved, write)?;
     if write {
         learning::set_memory(store, &MemoryMaker::By(policy.memory_version()))?;
     }
@@ -78,6 +83,8 @@ struct Work<'a> {
     write: bool,
     /// Versions whose sketch differs and was not written: it is made again whenever it is needed.
     remade: HashSet<VersionId>,
+    /// Pages whose aliases are made again.
+    involved: Involved,
 }
 
 impl Work<'_> {
@@ -121,6 +128,7 @@ impl Work<'_> {
         let mut differ = 0;
         for (page, log) in pages.iter().zip(&logs) {
             let Some(before) = kept.get(page) else { continue };
+            self.involved.look_at(*page, log);
             let after = self.page(before, log, &hashes, policy)?;
             let same_memory = !compares_memory || before.learnt == after.learnt;
             if !before.is_readable || before.folded != after.folded || !same_memory {

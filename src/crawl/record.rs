@@ -4,28 +4,28 @@
 //! [`crate::observation`], and the finished rows are committed together. Visits of one batch may concern the same page, or
 //! lead to pages that were found in it: each is judged as if those before it had been recorded.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::convert::Infallible;
 
 use super::accounts::VisitCounts;
 use super::batch::{AddedPage, Batch, Content, FoundPage, Recorded, RecordedVisit, VisitRecord};
-use super::sketches::{kept_sketch, made_sketch, sketch_row};
+use super::past::{Past, earlier_content, wanted};
+use super::sketches::sketch_row;
 use super::weights::Weights;
 use crate::change::ChangeSettings;
 use crate::change::divergence::{Divergence, divergence};
-use crate::change::sketch::Sketch;
 use crate::fetch::visit::{Outcome, RedirectFault};
 use crate::observation::compare::{Brought, compare};
 use crate::observation::empty;
 use crate::observation::wall::SmallTexts;
 use crate::observation::{
-    Attempt, Comparison, Life, Observation, PageGraph, PageNode, Told, VersionHashes, told,
+    Attempt, Comparison, Found, Observation, PageGraph, PageNode, SameAs, Told, VersionHashes, told,
 };
 use crate::page::{HostId, Kin, PageId};
 use crate::policy::{self, PageState, Policy};
 use crate::store::{
-    Change, Commit, CycleCounts, CycleId, Earlier, EarlierContent, FreeIds, JudgedVisit, Loaded, NewPageRow,
-    NewVersion, PageFacts, ReadAs, ReadContent, Result, Store, StoreError, VersionId, Wanted,
+    Change, Commit, CycleCounts, CycleId, FreeIds, JudgedVisit, Loaded, NewPageRow, NewVersion, PageFacts,
+    ReadAs, ReadContent, Result, Store, StoreError, VersionId,
 };
 use crate::time::Timestamp;
 use crate::unique::NewPage;
@@ -79,89 +79,6 @@ fn record_among(
     Ok(recorded)
 }
 
-// --- loading -----------------------------------------------------------------------------------------------------
-
-/// The rows that can be named before anything else is known.
-fn wanted(batch: &Batch) -> Wanted {
-    let mut wanted = Wanted {
-        free_ids: true,
-        pages: batch.visits.iter().map(|visit| visit.page).collect(),
-        seeds: batch.found.iter().map(|page| page.seed).collect(),
-        ..Wanted::default()
-    };
-    let found = || batch.found.iter().chain(batch.visits.iter().flat_map(|visit| &visit.found));
-    wanted.found = found().map(|page| page.url.fingerprint()).collect();
-    let mut origins: HashSet<&str> = HashSet::new();
-    let new_origins = found().filter(|page| origins.insert(page.url.origin()));
-    wanted.origins = new_origins.map(|page| page.url.origin().to_owned()).collect();
-    for visit in &batch.visits {
-        wanted.targets.extend(visit.redirect.into_iter().chain(visit.alias));
-        if visit.alias.is_some() || !visit.attempt.outcome.is_success() || visit.may_be_doubted() {
-            wanted.aliases_of.push(visit.page);
-        }
-        if let Some(Content::Read(read)) = &visit.content {
-            wanted.contents.push((read.body_hash, read.text_hash));
-        }
-    }
-    wanted.pages.sort_unstable();
-    wanted.pages.dedup();
-    wanted.seeds.sort_unstable();
-    wanted.seeds.dedup();
-    wanted
-}
-
-/// Earlier contents, from which changes are measured.
-#[derive(Default)]
-struct Past {
-    sketches: HashMap<VersionId, Sketch>,
-    earlier: HashMap<EarlierContent, Earlier>,
-}
-
-impl Past {
-    fn load(store: &mut dyn Store, batch: &Batch, loaded: &Loaded) -> Result<Past> {
-        let pages: HashMap<PageId, &PageFacts> = loaded.pages.iter().map(|page| (page.id, page)).collect();
-        let reads: Vec<EarlierContent> = batch.visits.iter().filter_map(earlier_content).collect();
-        // Pages whose content, and those whose text, is another one in at least one of their visits.
-        let (mut other, mut moved) = (HashSet::new(), HashSet::new());
-        for read in &reads {
-            let Some(held) = pages.get(&read.page).and_then(|page| page.held) else { continue };
-            if (held.body, held.text) != (read.body, read.text) {
-                other.insert(read.page);
-            }
-            if held.text != read.text && read.has_words {
-                moved.insert(read.page);
-            }
-        }
-        let mut wanted = Wanted::default();
-        wanted.earlier.extend(reads.iter().filter(|read| other.contains(&read.page)));
-        for page in loaded.pages.iter().filter(|page| moved.contains(&page.id)) {
-            let bases = page.folded.profiles.iter().map(|profile| profile.base.version);
-            wanted.sketches.extend(bases.chain(page.folded.version));
-        }
-        wanted.sketches.sort_unstable();
-        wanted.sketches.dedup();
-        let found = store.load(&wanted)?;
-        let mut sketches: HashMap<VersionId, Sketch> = HashMap::with_capacity(found.sketches.len());
-        for row in &found.sketches {
-            sketches.extend(kept_sketch(row, batch.change).map(|sketch| (row.version, sketch)));
-        }
-        // Rare: only where fragments were made otherwise before.
-        for version in wanted.sketches {
-            if let std::collections::hash_map::Entry::Vacant(place) = sketches.entry(version) {
-                place.insert(made_sketch(store, version, batch.change)?);
-            }
-        }
-        Ok(Past { sketches, earlier: wanted.earlier.into_iter().zip(found.earlier).collect() })
-    }
-}
-
-/// The content that a visit read, as it may have been seen before.
-fn earlier_content(visit: &VisitRecord) -> Option<EarlierContent> {
-    let read = visit.content.as_ref()?.read()?;
-    let (body, text, has_words) = (read.body_hash, read.text_hash, read.sketch.is_some());
-    Some(EarlierContent { page: visit.page, body, text, has_words })
-}
-
 // --- judging -----------------------------------------------------------------------------------------------------
 
 /// Judges the visits of a batch, one after the other, and gathers the rows that come of it.
@@ -193,9 +110,9 @@ impl<'a> Judge<'a> {
         cycle: CycleId,
         batch: &Batch,
         loaded: Loaded,
-        past: Past,
+        mut past: Past,
     ) -> Self {
-        let mut graph = PageGraph::default();
+        let mut graph = PageGraph::new(std::mem::take(&mut past.unlike));
         // The visited pages first: they and no others change.
         loaded.pages.iter().for_each(|page| graph.add(page.node));
         loaded.nodes.into_iter().for_each(|node| graph.add(node));
@@ -267,8 +184,7 @@ impl<'a> Judge<'a> {
         };
         let id = PageId(self.free.page);
         self.free.page += 1;
-        let node = PageNode { id, fingerprint, alias_of: None, redirects_to: None, life: Life::New };
-        self.graph.add(node);
+        self.graph.add(PageNode::found(id, fingerprint));
         self.rows.new_pages.push(NewPageRow {
             id,
             url: page.url.clone(),
@@ -310,9 +226,8 @@ impl<'a> Judge<'a> {
         };
         let previous = page.folded.version;
         let (fact, brought) = self.judge_content(&mut page, &visit, outcome, new_links);
-        let alias = visit.alias.filter(|_| !matches!(fact.attempt.outcome, Outcome::BadRedirect(_)));
         let redirects_to = target.filter(|_| matches!(fact.attempt.outcome, Outcome::Redirected { .. }));
-        self.graph.visited(id, page.folded.standing, redirects_to, alias);
+        self.graph.visited(id, &page.folded, redirects_to, fact.answers());
         let change = match (fact.changed, fact.found, previous) {
             (Some(true), Some(found), Some(previous)) => Some(Change {
                 page: id.0,
@@ -373,6 +288,7 @@ impl<'a> Judge<'a> {
             Brought::Confirmation => page.held,
             Brought::Nothing => None,
         };
+        let same_as = self.same_as(page, visit, &outcome, comparison.found);
         let mut fact = Observation {
             page: page.id,
             cycle: self.cycle,
@@ -397,6 +313,7 @@ impl<'a> Judge<'a> {
                 ),
                 new_links,
             },
+            same_as,
         };
         let seen_at = page.folded.seen_at;
         let Ok(bases) = page.folded.take(&fact, comparison.same_text, self.change.profiles, measure);
@@ -405,6 +322,41 @@ impl<'a> Judge<'a> {
             page.learnt.take(&lesson, page.host, page.depth, self.policy);
         }
         (fact, found)
+    }
+
+    /// The page that a visit says stands for this one, and how far their texts are apart. `found`: what the visit brought
+    /// or confirmed; a page that redirects has what was held of it compared.
+    fn same_as(
+        &self,
+        page: &PageFacts,
+        visit: &VisitRecord,
+        outcome: &Outcome,
+        found: Option<Found>,
+    ) -> Option<SameAs> {
+        let named = match (outcome, found, &visit.content) {
+            // The bytes are those that are held: they name the page that they named before.
+            (_, Some(_), Some(Content::Held) | None) => {
+                page.folded.claim.filter(|claim| !claim.moved).map(|claim| claim.of)
+            }
+            (Outcome::Redirected { permanent: true, .. }, ..) | (_, Some(_), _) => {
+                visit.alias.and_then(|alias| self.graph.id(alias))
+            }
+            _ => None,
+        };
+        let named = named.filter(|named| *named != page.id)?;
+        let own = match found {
+            Some(found) => Some((found.version, found.has_words)),
+            None => page.folded.version.map(|held| (held, page.folded.has_words.unwrap_or(true))),
+        };
+        let other = self.graph.root(named).filter(|root| root.id != page.id);
+        let other = other.and_then(|root| Some((root.version?, root.has_words)));
+        let apart = match (own, other) {
+            (Some((own, _)), Some((other, _))) if own == other => Some(Divergence::NONE),
+            (Some((own, true)), Some((other, true))) => self.past.apart(own, other),
+            // Bytes without words are the same or can't be compared.
+            _ => None,
+        };
+        Some(SameAs { page: named, apart: apart.map(Divergence::get) })
     }
 
     /// The version that has this content: the one held, or a new one. Its sketch is kept in place of any made in another

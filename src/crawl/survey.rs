@@ -23,7 +23,7 @@ pub(super) fn look_over(
     let mut pages = |look: &mut dyn FnMut(&PageState, usize)| {
         let each = &mut |mut page: KnownPage| {
             view.adjust(&mut page, terms.now);
-            if is_wanted(&page) && page.due_at <= terms.middle() {
+            if is_wanted(&page) && page.waits_until() <= terms.middle() {
                 look(&page.state, 1);
             }
         };

@@ -308,11 +308,6 @@ impl Outcome {
         }
     }
 
-    /// Did the visit bring the page, or the answer that it is unchanged?
-    pub(crate) fn is_success(&self) -> bool {
-        self.class() == OutcomeClass::Fetched
-    }
-
     /// How many tries it is worth within one cycle, of `most`. A broken page will be as broken in a minute; a busy or
     /// unreachable host may not; one that says nothing costs a long wait each time.
     pub(crate) fn tries(&self, most: u32) -> u32 {

@@ -366,6 +366,7 @@ mod tests {
         returned_to: None,
         redirect: None,
         told: Told { date: None, events: None, new_links: 0 },
+        same_as: None,
     };
 
     fn visit(at: i64, version: Option<i64>) -> VisitRow {

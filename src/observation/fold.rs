@@ -1,6 +1,6 @@
 //! The state of a page after one more fact: the only place where facts become state.
 
-use super::{CycleId, Observation, Standing};
+use super::{Claim, CycleId, Observation, Standing};
 use crate::change::VersionId;
 use crate::change::divergence::Divergence;
 use crate::change::profile::{BaseVersion, Measured, Profiles};
@@ -33,6 +33,8 @@ pub struct Folded {
     pub has_words: Option<bool>,
     /// How the page moved away from its last versions.
     pub profiles: Profiles,
+    /// The page that its last visits named in its place.
+    pub claim: Option<Claim>,
 }
 
 impl Folded {
@@ -63,7 +65,14 @@ impl Folded {
             self.text_rules = found.text_rules;
             self.has_words = Some(found.has_words);
         }
-        let outcome = &fact.attempt.outcome;
+        self.take_life(fact);
+        Ok(measured)
+    }
+
+    /// The part of [`Folded::take`] that needs no content: how visits ended, and which page they named.
+    pub fn take_life(&mut self, fact: &Observation) {
+        let (outcome, at) = (&fact.attempt.outcome, fact.attempt.at);
+        self.claim = Claim::after(self.claim, fact, self.last_cycle != Some(fact.cycle));
         self.standing = self.standing.after(outcome, at);
         self.last_outcome = Some(outcome.code().to_owned());
         self.last_cycle = Some(fact.cycle);
@@ -73,7 +82,6 @@ impl Folded {
             self.visits += 1;
             self.last_visit_at = Some(at);
         }
-        Ok(measured)
     }
 }
 

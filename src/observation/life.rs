@@ -70,7 +70,7 @@ const LONGEST_FAILURE_WAIT: Duration = Duration::from_secs(7 * 86_400);
 /// more rarely. It costs no request.
 const BLOCKED_WAIT: Duration = Duration::from_secs(86_400);
 const LONGEST_BLOCKED_WAIT: Duration = Duration::from_secs(7 * 86_400);
-/// A page that is gone is looked at once more after this, then ever more rarely.
+/// A page that is gone, or that another one stands for, is looked at once more after this, then ever more rarely.
 const GONE_WAIT: Duration = Duration::from_secs(86_400);
 const LONGEST_GONE_WAIT: Duration = Duration::from_secs(30 * 86_400);
 
@@ -90,8 +90,7 @@ impl Standing {
             Outcome::Missing => match self.life {
                 Life::Missing | Life::Gone => {
                     let failures = self.failures + 1;
-                    let wait = doubled(GONE_WAIT, failures.saturating_sub(2), LONGEST_GONE_WAIT);
-                    Standing { life: Life::Gone, failures, due_at: at.plus(wait) }
+                    Standing { life: Life::Gone, failures, due_at: at.plus(rarely(failures)) }
                 }
                 _ => Standing { life: Life::Missing, failures: 1, due_at: at },
             },
@@ -135,6 +134,17 @@ fn blocked_wait(times: u32) -> Duration {
     }
 }
 
+/// When a page that another one stands for is looked at again: as rarely as one that is gone. `times`: visits in a row
+/// that said so. One that was never confirmed, or long ago by another rule, is due at once.
+pub fn alias_due_at(last_visit: Timestamp, times: u32) -> Timestamp {
+    if times < 2 { last_visit } else { last_visit.plus(rarely(times)) }
+}
+
+/// The wait before a page is looked at again that said the same on this many visits in a row.
+fn rarely(times: u32) -> Duration {
+    doubled(GONE_WAIT, times.saturating_sub(2), LONGEST_GONE_WAIT)
+}
+
 fn doubled(base: Duration, times: u32, longest: Duration) -> Duration {
     base.saturating_mul(1 << times.min(20)).min(longest)
 }
@@ -152,6 +162,13 @@ mod tests {
 
     fn wait(standing: Standing) -> u64 {
         standing.due_at.after(AT).as_secs()
+    }
+
+    #[test]
+    fn an_alias_is_looked_at_ever_more_rarely() {
+        let days: Vec<u64> =
+            [0, 1, 2, 3, 4, 9].map(|times| alias_due_at(AT, times).after(AT).as_secs() / 86_400).to_vec();
+        assert_eq!(days, [0, 0, 1, 2, 4, 30]);
     }
 
     #[test]

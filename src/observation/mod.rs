@@ -5,6 +5,7 @@
 //! and a rebuild from the log call the same ones, so that both come to the same page state, to the bit.
 
 pub mod alias;
+pub mod claim;
 pub mod compare;
 pub mod empty;
 pub mod fold;
@@ -18,6 +19,7 @@ pub mod wall;
 use std::time::Duration;
 
 pub use alias::{PageGraph, PageNode};
+pub use claim::{Claim, SameAs};
 pub use compare::{Comparison, Found, VersionHashes};
 pub use fold::Folded;
 pub use lesson::{Apart, Lesson};
@@ -71,6 +73,8 @@ pub struct Observation {
     pub returned_to: Option<VersionId>,
     /// Dates and counts that the page or its site gave besides the content.
     pub told: Told,
+    /// The page that this one says it is another spelling of.
+    pub same_as: Option<SameAs>,
 }
 
 impl Observation {
@@ -119,6 +123,7 @@ pub(crate) fn observation(at: Timestamp, outcome: Outcome) -> Observation {
         bases: Vec::new(),
         returned_to: None,
         told: Told::default(),
+        same_as: None,
     }
 }
 

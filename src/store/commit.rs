@@ -23,7 +23,8 @@ pub struct Wanted {
     pub aliases_of: Vec<PageId>,
     /// Pages that visits found.
     pub found: Vec<Fingerprint>,
-    /// Pages that visits lead to, with all that these lead to in turn.
+    /// Pages that visits lead to, with all that these lead to in turn. Those that visited pages named before are given
+    /// in any case.
     pub targets: Vec<Fingerprint>,
     /// Contents that visits brought: hashes of body and text.
     pub contents: Vec<(u128, u128)>,
@@ -39,6 +40,8 @@ pub struct Wanted {
     pub earlier: Vec<EarlierContent>,
     /// Hosts whose robots.txt is needed.
     pub robots_of: Vec<Host>,
+    /// Pages of which it is counted how many others name them, with a text that is unlike theirs.
+    pub named: Vec<PageId>,
     /// The first ids that are free are needed.
     pub free_ids: bool,
 }
@@ -75,9 +78,16 @@ pub struct Loaded {
     pub earlier: Vec<Earlier>,
     /// The robots.txt last read of each of [`Wanted::robots_of`] that has one.
     pub robots: Vec<(Host, RobotsRecord)>,
+    /// Pages that name one of [`Wanted::named`] with a text that is unlike its own, counted by that one, up to
+    /// [`MOST_COUNTED`].
+    pub unlike: HashMap<PageId, u64>,
     /// The first ids that are free.
     pub free_ids: FreeIds,
 }
+
+/// Pages are counted up to this number where only a few of them matter. It is well above the visits of a batch, each of
+/// which may take one away.
+pub const MOST_COUNTED: u64 = 2_000;
 
 /// A page, as visits of it are judged.
 #[derive(Clone, Debug)]

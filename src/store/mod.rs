@@ -85,7 +85,8 @@ impl<T: Frontier + Log + Notes + Look + Send> Store for T {}
 
 /// The part a crawl plans with: seeds, pages, hosts, and the cycle under way.
 pub trait Frontier {
-    /// Adds seeds, or updates the settings of seeds that are known, and makes each a page of depth 0.
+    /// Adds seeds, or updates the settings of seeds that are known, and makes each a page of depth 0 that no other page
+    /// stands for.
     fn add_seeds(&mut self, seeds: &[Seed], now: Timestamp) -> Result<()>;
 
     /// Every seed there is.

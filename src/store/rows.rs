@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::change::VersionId;
 use crate::change::profile::Measured;
 use crate::fetch::visit::{HostReport, Outcome, RobotsStatus, Validators};
-use crate::observation::{Attempt, CycleId, Found, Lesson, Life, Observation, Told};
+use crate::observation::{Attempt, Claim, CycleId, Found, Lesson, Life, Observation, SameAs, Told, life};
 use crate::page::{Depth, Fingerprint, HostId, PageId, SeedId};
 use crate::policy::{PageState, Yield};
 use crate::time::Timestamp;
@@ -45,12 +45,27 @@ pub struct KnownPage {
     pub host: HostId,
     /// The state that a policy sees.
     pub state: PageState,
-    /// It is not visited before this time.
+    /// By how its visits ended, it is not visited before this time; see [`KnownPage::waits_until`].
     pub due_at: Timestamp,
     /// The cycle it was last visited in.
     pub last_cycle: Option<CycleId>,
     /// The page that stands for this one, if another does.
     pub alias_of: Option<PageId>,
+    /// The page that its last visits named in its place.
+    pub claim: Option<Claim>,
+}
+
+impl KnownPage {
+    /// It is not visited before this time: one that another page stands for is looked at ever more rarely.
+    pub fn waits_until(&self) -> Timestamp {
+        match (self.alias_of, self.state.last_visit) {
+            (Some(_), Some(last)) => {
+                let times = self.claim.map_or(0, |claim| claim.times);
+                self.due_at.max(life::alias_due_at(last, times))
+            }
+            _ => self.due_at,
+        }
+    }
 }
 
 /// A host as it is stored.
@@ -149,6 +164,8 @@ pub struct VisitRow {
     pub redirect: Option<String>,
     /// Dates and counts that the page or its site gave besides the content.
     pub told: Told,
+    /// The page that it said it is another spelling of.
+    pub same_as: Option<SameAs>,
 }
 
 impl VisitRow {
@@ -173,6 +190,7 @@ impl VisitRow {
             bases: self.bases.clone(),
             returned_to: self.returned_to,
             told: self.told,
+            same_as: self.same_as,
         })
     }
 }

@@ -322,7 +322,7 @@ fn a_store_of_an_earlier_version_goes_on() {
         rebuild(store, &*policy, ChangeSettings::default(), false, &mut |_, _| ()).unwrap()
     };
     let found = rebuilt(&mut *store);
-    assert_eq!((found.pages, found.pages_differ, found.sketches_differ), (7, 0, 0));
+    assert_eq!((found.pages, found.pages_differ, found.sketches_differ, found.aliases_differ), (7, 0, 0, 0));
     learning::relearn(&mut *store, &*policy, &mut |_, _| ()).unwrap();
     let cycle = store.open_cycle("longevity", None, NOW).unwrap();
     assert!(!cycle.resumed);

@@ -267,7 +267,7 @@ fn pages_that_died_are_missing_then_gone_and_pages_that_moved_are_aliases() {
     again(&freshet);
     let held = rows(&freshet);
     let origin = web.seeds[0].trim_end_matches('/');
-    let (mut died, mut moved) = (Vec::new(), 0);
+    let (mut died, mut moved) = (Vec::new(), Vec::new());
     for url in before.keys() {
         let truth = truth_since(url, 3.0);
         match truth["fate"].as_str() {
@@ -278,19 +278,25 @@ fn pages_that_died_are_missing_then_gone_and_pages_that_moved_are_aliases() {
             }
             Some("moved") => {
                 let to = origin.to_owned() + truth["moved_to"].as_str().expect("a path");
-                assert_eq!((&held[url]["state"], &held[url]["alias_of"]), (&json!("alias"), &json!(to)));
+                assert_eq!(held[url]["state"], "redirected", "one visit is not believed");
                 assert_eq!(held[&to]["state"], "alive");
-                moved += 1;
+                moved.push((url, to));
             }
             fate => panic!("`{url}` was there: {fate:?}"),
         }
     }
-    assert!(died.len() > 10 && moved > 10, "{} {moved}", died.len());
+    assert!(died.len() > 10 && moved.len() > 10, "{} {}", died.len(), moved.len());
 
-    again(&freshet);
+    // A move is believed when it is confirmed; where the page changed too, that takes four cycles.
+    for _ in 0..3 {
+        again(&freshet);
+    }
     let held = rows(&freshet);
     for url in died {
         assert_eq!(held[url]["state"], "gone", "{url}");
+    }
+    for (url, to) in moved {
+        assert_eq!((&held[url]["state"], &held[url]["alias_of"]), (&json!("alias"), &json!(to)));
     }
 }
 
@@ -335,7 +341,10 @@ fn a_page_that_moved_keeps_its_history() {
     let freshet = Freshet::new();
     let flags = ["--hosts", "1", "--pages", "120", "--turnover", "0.1", "--move-share", "1"];
     let (before, web) = crawled_then_moved_on(&freshet, 3.0, 6.0, &flags);
-    again(&freshet);
+    // A move is believed when it is confirmed; where the page changed too, that takes four cycles.
+    for _ in 0..4 {
+        again(&freshet);
+    }
     let held = rows(&freshet);
     let origin = web.seeds[0].trim_end_matches('/');
     let mut store = store::open_to_look(&freshet.path("freshet.db")).expect("the store");
@@ -354,11 +363,13 @@ fn a_page_that_moved_keeps_its_history() {
         assert!(old.moved && old.page == id(url), "{old:?}");
         let past = visits(&mut *store, old.page);
         let outcomes: Vec<&str> = past.iter().map(|(outcome, _)| outcome.as_str()).collect();
-        assert_eq!(outcomes, ["fetched", "moved"], "{url}");
+        let (first, later) = outcomes.split_first().expect("visits");
+        assert_eq!(*first, "fetched", "{url}");
+        assert!((2..=4).contains(&later.len()) && later.iter().all(|outcome| *outcome == "moved"), "{url}");
         assert_eq!(past[0].1, text_then(url, 3.0), "{url}");
         // And the page goes on where it lives.
         let now = visits(&mut *store, id(&to));
-        assert_eq!(now.len(), 1, "{to}");
+        assert_eq!(now.len(), 4, "{to}");
         assert_eq!((now[0].0.as_str(), now[0].1.as_deref()), ("fetched", truth["text"].as_str()));
         moved += 1;
     }

@@ -25,6 +25,7 @@ mod hard_pages;
 mod hostile_sites;
 mod how_a_page_moved;
 mod monitoring;
+mod one_answer_is_not_believed;
 mod one_page_many_spellings;
 mod politeness;
 mod rates_of_change;

@@ -1,6 +1,6 @@
 //! One page under many spellings is one page: it is asked for once, kept once, and listed once.
 
-use crate::support::{FAST, Freshet, Reply, Site, links_page};
+use crate::support::{FAST, Freshet, Reply, Site, article, links_page};
 use serde_json::{Value, json};
 
 /// Crawls from the seeds; the summary.
@@ -192,14 +192,20 @@ fn spellings_in_the_seeds_file_are_one_seed() {
 fn a_page_that_names_its_canonical_becomes_an_alias() {
     let site = Site::start();
     site.page("/", links_page("home", &["/print", "/story?view=amp"]));
-    site.page("/print", with_canonical("story, to print", "/story", &["/linked"]));
-    site.page("/story", with_canonical("story", &site.url("/story"), &[]));
+    let story = |canonical: &str, links: &[&str]| {
+        let link = format!("<head><link rel=\"canonical\" href=\"{canonical}\">");
+        article("story", 300, 1, links).replace("<head>", &link)
+    };
+    site.page("/print", story("/story", &["/linked"]));
+    site.page("/story", story(&site.url("/story"), &[]));
     site.page("/linked", "an alias has links too");
     let freshet = Freshet::new();
     let summary = crawl(&freshet, &[site.url("/")], &[]);
     assert_eq!(summary["fetched"], 5, "{summary:#}");
     assert_eq!(site.log().count("/story"), 1, "the canonical was not known before");
     assert_eq!(site.log().count("/linked"), 1);
+    assert_eq!(page(&freshet, &site.url("/print"))["state"], "alive", "one visit is not believed");
+    again(&freshet);
 
     let alias = page(&freshet, &site.url("/print"));
     assert_eq!((&alias["state"], &alias["alias_of"]), (&json!("alias"), &json!(site.url("/story"))));
@@ -232,10 +238,10 @@ fn a_canonical_on_another_host_has_no_say() {
 fn two_pages_that_name_each_other_do_not_both_vanish() {
     let site = Site::start();
     site.page("/", links_page("home", &["/left", "/right"]));
-    site.page("/left", with_canonical("left", "/right", &[]));
-    site.page("/right", with_canonical("right", "/left", &[]));
+    site.page("/left", with_canonical("hand", "/right", &[]));
+    site.page("/right", with_canonical("hand", "/left", &[]));
     let freshet = Freshet::new();
-    crawl(&freshet, &[site.url("/")], &[]);
+    crawl(&freshet, &[site.url("/")], &["--cycles", "2"]);
     assert_eq!(freshet.json(&["status", "--json"])["pages"]["aliases"], 1);
     site.clear_log();
     again(&freshet);
@@ -246,10 +252,16 @@ fn two_pages_that_name_each_other_do_not_both_vanish() {
 fn an_alias_of_a_page_that_is_gone_stands_for_itself_again() {
     let site = Site::start();
     site.page("/", links_page("home", &["/print"]));
-    site.page("/print", with_canonical("to print", "/story", &[]));
+    site.page("/print", with_canonical("story", "/story", &[]));
+    site.page("/story", with_canonical("story", "/story", &[]));
     let freshet = Freshet::new();
-    crawl(&freshet, &[site.url("/")], &[]);
+    crawl(&freshet, &[site.url("/")], &["--cycles", "2"]);
+    assert_eq!(page(&freshet, &site.url("/print"))["state"], "alias");
+    site.remove("/story");
+    site.clear_log();
+    again(&freshet);
     assert_eq!(site.log().first("/story").map(|hit| hit.status), Some(404));
+    assert_eq!(site.log().count("/print"), 0);
     again(&freshet);
     assert_eq!(site.log().count("/story"), 2, "a page is gone when two visits say so");
     site.clear_log();
@@ -276,6 +288,11 @@ fn permanent_redirects_become_aliases_and_temporary_ones_do_not() {
     assert_eq!(summary["redirected"], 5);
     assert_eq!(summary["fetched"], 6);
     assert_eq!(summary["outcomes"], json!({ "fetched": 6, "moved": 2, "redirected": 3 }));
+    for code in codes {
+        let row = page(&freshet, &site.url(&format!("/by{code}")));
+        assert_eq!(row["state"], "redirected", "{code}: one visit is not believed");
+    }
+    again(&freshet);
     assert_eq!(page(&freshet, &site.url("/by301"))["alias_of"], site.url("/new301"));
     assert_eq!(page(&freshet, &site.url("/by302"))["state"], "redirected");
 
@@ -502,7 +519,7 @@ fn a_page_whose_canonical_leads_back_to_it_or_shows_nothing_is_visited_again() {
     let freshet = Freshet::new();
     let flags = ["--cycles", "4"];
     crawl(&freshet, &[site.url("/")], &flags);
-    // Found, made an alias, freed by what its canonical turned out to be, and then watched.
+    // What their canonicals turn out to be can't stand for them.
     assert!(site.log().count("/page/") >= 3, "{:?}", site.log().paths());
     assert!(site.log().count("/q") >= 2, "{:?}", site.log().paths());
 }

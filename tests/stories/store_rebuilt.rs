@@ -106,7 +106,7 @@ fn what_was_lost_or_altered_is_told_and_mended_to_the_bit() {
         assert_eq!(rebuild(&freshet, &["--check"]).code, Some(0), "{harm}");
     }
     let said = freshet.run(&["store", "rebuild"]);
-    assert!(said.stdout.contains("0 sketches and 0 pages differed"), "{}", said.stdout);
+    assert!(said.stdout.contains("0 sketches, 0 pages and 0 aliases differed"), "{}", said.stdout);
     crawl(&freshet, &[site.url("/")], &[]);
     assert_eq!(rebuild(&freshet, &["--check"]).code, Some(0));
 }

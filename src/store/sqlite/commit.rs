@@ -120,8 +120,9 @@ fn append(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO observation (page_id, cycle_id, at, outcome, status, changed, bytes, took_ms, version_id, detail,
-                divergence, bases, returned_to, validator, text_rules, has_words, dated_at, events, new_links)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+                divergence, bases, returned_to, validator, text_rules, has_words, dated_at, events, new_links,
+                same_as, same_apart)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
         )?
         .execute(params![
             fact.page.0,
@@ -143,6 +144,8 @@ fn append(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
             told.date.map(Timestamp::millis),
             told.events,
             (told.new_links > 0).then_some(told.new_links),
+            fact.same_as.map(|said| said.page.0),
+            fact.same_as.and_then(|said| said.apart),
         ])?;
     Ok(())
 }
@@ -151,13 +154,13 @@ fn append(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
 fn update_page(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
     let mut statement = connection.prepare_cached(&format!(
         "UPDATE page SET {SET_STATE},
-            etag = CASE WHEN ?16 THEN ?17 ELSE etag END,
-            last_modified = CASE WHEN ?16 THEN ?18 ELSE last_modified END,
-            noindex = ?19,
-            redirects_to = ?20,
-            content_type = CASE WHEN ?21 THEN ?22 ELSE content_type END,
-            charset = CASE WHEN ?21 THEN ?23 ELSE charset END,
-            read_by_rules = CASE WHEN ?21 THEN ?24 ELSE read_by_rules END
+            etag = CASE WHEN ?20 THEN ?21 ELSE etag END,
+            last_modified = CASE WHEN ?20 THEN ?22 ELSE last_modified END,
+            noindex = ?23,
+            redirects_to = ?24,
+            content_type = CASE WHEN ?25 THEN ?26 ELSE content_type END,
+            charset = CASE WHEN ?25 THEN ?27 ELSE charset END,
+            read_by_rules = CASE WHEN ?25 THEN ?28 ELSE read_by_rules END
          WHERE id = ?1"
     ))?;
     let (etag, last_modified) = visit.validators.clone().unwrap_or_default();

@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, Row, ToSql, params_from_iter};
 
-use super::state::{STATE, STATE_COLUMNS, state};
-use super::{Result, SqliteStore, fingerprint, hosts, moment, signed};
+use super::state::{STATE, STATE_COLUMNS, claim, state};
+use super::{Result, SqliteStore, count, fingerprint, hosts, moment, signed};
 use crate::observation::{Life, PageNode, VersionHashes};
 use crate::page::{Fingerprint, HostId, PageId, SeedId};
+use crate::store::commit::MOST_COUNTED;
 use crate::store::{Earlier, FreeIds, Loaded, PageFacts, SketchRow, SketchedVersion, VersionId, Wanted};
 use crate::time::Timestamp;
 
@@ -31,6 +32,7 @@ pub(super) fn load(store: &mut SqliteStore, wanted: &Wanted) -> Result<Loaded> {
         sketches: sketches(connection, &wanted.sketches)?,
         earlier: earlier(connection, wanted)?,
         robots: hosts::robots_of(connection, &wanted.robots_of)?,
+        unlike: unlike(connection, &wanted.named)?,
         free_ids: if wanted.free_ids { free_ids(connection)? } else { FreeIds::default() },
     };
     transaction.finish()?;
@@ -70,7 +72,7 @@ fn pages(connection: &Connection, wanted: &[PageId]) -> Result<Vec<PageFacts>> {
         format!(
             "SELECT {STATE}, page.id, page.fingerprint, page.alias_of, page.redirects_to, page.url, page.host_id,
                     page.depth, page.hops, page.weight, page.last_modified, page.sitemap_lastmod_seconds, page.noindex,
-                    version.body_hash, version.text_hash, version.text_bytes > 0, version.text_bytes
+                    version.body_hash, version.text_hash, version.text_bytes > 0, version.text_bytes, {IS_SEED}
              FROM page LEFT JOIN version ON version.id = page.version_id WHERE page.id IN ({places})"
         )
     };
@@ -101,6 +103,10 @@ fn pages(connection: &Connection, wanted: &[PageId]) -> Result<Vec<PageFacts>> {
                     alias_of: row.get::<_, Option<i64>>(own(2))?.map(PageId),
                     redirects_to: row.get::<_, Option<i64>>(own(3))?.map(PageId),
                     life: folded.standing.life,
+                    claim: folded.claim,
+                    version: folded.version,
+                    has_words: folded.has_words.unwrap_or(true),
+                    is_seed: row.get(own(16))?,
                 },
                 url: row.get(own(4))?,
                 host: HostId(row.get(own(5))?),
@@ -122,8 +128,18 @@ fn pages(connection: &Connection, wanted: &[PageId]) -> Result<Vec<PageFacts>> {
     Ok(pages)
 }
 
+/// Did the operator name the page as a seed?
+const IS_SEED: &str =
+    "EXISTS (SELECT 1 FROM seed WHERE seed.fingerprint = page.fingerprint AND seed.adopted = 0)";
+
 /// All that [`node`] reads.
-const SELECT_NODES: &str = "SELECT id, fingerprint, alias_of, redirects_to, state FROM page";
+fn select_nodes() -> String {
+    format!(
+        "SELECT id, fingerprint, alias_of, redirects_to, state, same_as, same_times, same_moved, same_text, version_id,
+                has_words, {IS_SEED}
+         FROM page"
+    )
+}
 
 fn node(row: &Row<'_>) -> Result<PageNode> {
     Ok(PageNode {
@@ -132,13 +148,20 @@ fn node(row: &Row<'_>) -> Result<PageNode> {
         alias_of: row.get::<_, Option<i64>>(2)?.map(PageId),
         redirects_to: row.get::<_, Option<i64>>(3)?.map(PageId),
         life: row.get_ref(4)?.as_str().ok().and_then(Life::from_name).unwrap_or_default(),
+        claim: claim(row, 5)?,
+        version: row.get::<_, Option<i64>>(9)?.map(VersionId),
+        has_words: row.get::<_, Option<bool>>(10)?.unwrap_or(true),
+        is_seed: row.get(11)?,
     })
 }
 
 fn nodes(connection: &Connection, wanted: &Wanted) -> Result<Vec<PageNode>> {
     let mut nodes: HashMap<PageId, PageNode> = HashMap::new();
-    let by =
-        |column: &'static str| move |places: &str| format!("{SELECT_NODES} WHERE {column} IN ({places})");
+    let columns = select_nodes();
+    let by = |column: &'static str| {
+        let columns = &columns;
+        move |places: &str| format!("{columns} WHERE {column} IN ({places})")
+    };
     let address = |page: &Fingerprint| one(page.to_bytes());
     let mut take = |row: &Row<'_>| {
         let node = node(row)?;
@@ -153,12 +176,28 @@ fn nodes(connection: &Connection, wanted: &Wanted) -> Result<Vec<PageNode>> {
         ends.push(node(row)?);
         Ok(())
     })?;
+    let claims = |places: &str| {
+        format!(
+            "{columns} WHERE id IN (SELECT same_as FROM page WHERE id IN ({places}) AND same_as IS NOT NULL)"
+        )
+    };
+    each_row(
+        connection,
+        &wanted.pages,
+        "?",
+        claims,
+        |page| one(page.0),
+        |row| {
+            ends.push(node(row)?);
+            Ok(())
+        },
+    )?;
     let mut followed: HashSet<PageId> = HashSet::new();
     for _ in 0..LONGEST_CHAIN {
         followed.extend(ends.iter().map(|end| end.id));
         let mut next: Vec<PageId> = ends
             .iter()
-            .flat_map(|end| [end.alias_of, end.redirects_to])
+            .flat_map(|end| [end.alias_of, end.redirects_to, end.claim.map(|claim| claim.of)])
             .flatten()
             .filter(|page| !followed.contains(page))
             .collect();
@@ -314,6 +353,30 @@ fn earlier(connection: &Connection, wanted: &Wanted) -> Result<Vec<Earlier>> {
         },
     )?;
     Ok(found)
+}
+
+fn unlike(connection: &Connection, wanted: &[PageId]) -> Result<HashMap<PageId, u64>> {
+    let mut counts = HashMap::new();
+    let sql = |places: &str| {
+        format!(
+            "WITH wanted (page) AS (VALUES {places})
+             SELECT page, (SELECT count(*) FROM
+                (SELECT 1 FROM page WHERE same_as = wanted.page AND same_text = 0 LIMIT {MOST_COUNTED}))
+             FROM wanted"
+        )
+    };
+    each_row(
+        connection,
+        wanted,
+        "(?)",
+        sql,
+        |page| one(page.0),
+        |row| {
+            counts.insert(PageId(row.get(0)?), count(row.get(1)?));
+            Ok(())
+        },
+    )?;
+    Ok(counts)
 }
 
 fn free_ids(connection: &Connection) -> Result<FreeIds> {

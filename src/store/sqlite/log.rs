@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use super::load::each_row;
 use super::{Result, count, moment};
 use crate::change::profile::Measured;
-use crate::observation::Told;
+use crate::observation::{SameAs, Told};
 use crate::page::PageId;
 use crate::store::{CycleId, StoredContent, VersionId, VisitRow, version};
 use crate::time::Timestamp;
@@ -18,6 +18,7 @@ pub(super) fn visits_of(connection: &Connection, pages: &[PageId]) -> Result<Vec
         format!(
             "SELECT page_id, cycle_id, at, outcome, status, changed, divergence, bases, bytes, took_ms, validator,
                     version_id, returned_to, detail, text_rules, id, dated_at, events, new_links,
+                    same_as, same_apart,
                     coalesce(has_words, (SELECT text_bytes > 0 FROM version WHERE version.id = version_id), 0)
              FROM observation WHERE page_id IN ({places}) ORDER BY page_id, at, id"
         )
@@ -59,13 +60,17 @@ fn visit(row: &Row<'_>) -> Result<VisitRow> {
         validator: row.get(10)?,
         version: row.get::<_, Option<i64>>(11)?.map(VersionId),
         text_rules: row.get::<_, Option<i64>>(14)?.unwrap_or(0).cast_unsigned(),
-        has_words: row.get(19)?,
+        has_words: row.get(21)?,
         returned_to: row.get::<_, Option<i64>>(12)?.map(VersionId),
         redirect: row.get(13)?,
         told: Told {
             date: moment(row.get(16)?),
             events: row.get(17)?,
             new_links: row.get::<_, Option<u32>>(18)?.unwrap_or(0),
+        },
+        same_as: match row.get::<_, Option<i64>>(19)? {
+            Some(page) => Some(SameAs { page: PageId(page), apart: row.get(20)? }),
+            None => None,
         },
     })
 }

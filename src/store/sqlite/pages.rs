@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::paging::{each_by_id, last_id};
+use super::state::claim;
 use super::{Result, SqliteStore, StoreError, fingerprint, moment};
 use crate::observation::Life;
 use crate::page::{Host, HostId, Kin, PageId, PageUrl, SeedId};
@@ -44,9 +45,11 @@ pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp)
             ],
             |row| row.get(0),
         )?;
-        // Found before it was named as a seed: it is one now.
+        // Found before it was named as a seed: it is one now, and no other page stands for it.
         let named = transaction
-            .prepare_cached("UPDATE page SET weight = ?2, depth = 0, seed_id = ?3 WHERE fingerprint = ?1")?
+            .prepare_cached(
+                "UPDATE page SET weight = ?2, depth = 0, seed_id = ?3, alias_of = NULL WHERE fingerprint = ?1",
+            )?
             .execute(params![seed.url.fingerprint().to_bytes(), seed.weight, id])?;
         if named == 0 {
             let host = host_id(&transaction, &mut host_ids, &seed.url)?;
@@ -151,7 +154,7 @@ pub(super) fn ensure_host(connection: &Connection, host: &Host) -> Result<HostId
 
 /// All that [`known`] reads.
 const KNOWN: &str = "SELECT id, fingerprint, url, host_id, depth, weight, found_at, last_visit_at, due_at,
-    last_cycle_id, alias_of, seen_at, state, failures, learnt FROM page";
+    last_cycle_id, alias_of, seen_at, state, failures, learnt, same_as, same_times, same_moved, same_text FROM page";
 
 fn known(row: &Row<'_>) -> Result<KnownPage> {
     let (page, host) = (PageId(row.get(0)?), HostId(row.get(3)?));
@@ -178,6 +181,7 @@ fn known(row: &Row<'_>) -> Result<KnownPage> {
         due_at: Timestamp::from_millis(row.get(8)?),
         last_cycle: row.get::<_, Option<i64>>(9)?.map(CycleId),
         alias_of: row.get::<_, Option<i64>>(10)?.map(PageId),
+        claim: claim(row, 15)?,
     })
 }
 

@@ -236,13 +236,13 @@ pub fn changes_are_told_latest_first(place: &dyn Place) {
 }
 
 pub fn a_page_is_found_by_its_fingerprint(place: &dyn Place) {
-    let mut begun = begun(place, &["/", "/new"]);
-    let root = begun.id("/");
-    begun.record(vec![redirected(root, "/new", true, later(1))]);
-    let found = begun.store.find_page(url("/").fingerprint()).expect("a look").expect("it is there");
+    let mut begun = begun_with_found(place, &["/old", "/new"]);
+    let (old, new) = (begun.id("/old"), begun.id("/new"));
+    begun.record_twice(|| vec![read(new, "here", later(1)), redirected(old, "/new", true, later(1))]);
+    let found = begun.store.find_page(url("/old").fingerprint()).expect("a look").expect("it is there");
     assert_eq!(
         (found.url.as_str(), found.alias_of.as_deref()),
-        ("https://example.org/", Some("https://example.org/new"))
+        ("https://example.org/old", Some("https://example.org/new"))
     );
     assert!(begun.store.find_page(url("/none").fingerprint()).expect("a look").is_none());
 }

@@ -82,7 +82,11 @@ macro_rules! conformance_of_a_store {
             failures_push_a_page_back
             an_alias_points_to_a_page_that_is_none
             aliases_of_a_page_that_is_gone_stand_for_themselves
-            nobody_becomes_the_alias_of_a_page_that_is_missing
+            no_page_becomes_the_alias_of_a_page_that_is_missing
+            an_alias_is_believed_when_a_later_cycle_says_the_same
+            many_unlike_pages_that_lead_to_one_are_no_aliases_of_it
+            a_page_that_is_named_as_a_seed_is_no_alias
+            a_rebuild_repairs_aliases
             a_page_knows_its_other_spellings_and_they_keep_their_past
             a_redirect_makes_pages_one_hop_further
             a_circle_of_redirects_is_a_loop
@@ -317,7 +321,23 @@ fn begun(place: &dyn Place, paths: &[&str]) -> Begun {
     Begun { store, cycle, seed, policy: policy("age") }
 }
 
+/// The same with pages that were found and are no seeds: those may be aliases.
+fn begun_with_found(place: &dyn Place, paths: &[&str]) -> Begun {
+    let mut begun = begun(place, &["/seed"]);
+    let found = paths.iter().map(|path| found(path, begun.seed, None)).collect();
+    begun.take(Batch { found, ..batch(Vec::new()) }).expect("pages are found");
+    begun
+}
+
 impl Begun {
+    /// Records the same visits in two cycles: that is believed.
+    #[track_caller]
+    fn record_twice(&mut self, visits: impl Fn() -> Vec<VisitRecord>) -> Recorded {
+        self.record(visits());
+        self.next_cycle();
+        self.record(visits())
+    }
+
     #[track_caller]
     fn record(&mut self, visits: Vec<VisitRecord>) -> Recorded {
         self.take(batch(visits)).expect("the batch is taken")
