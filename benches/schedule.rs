@@ -194,6 +194,7 @@ fn crawler(path: &Path, budget: u64) -> Crawler<Network> {
         change: ChangeSettings::default(),
     };
     let settings = CrawlSettings {
+        store_limits: Default::default(),
         fetch: FetchSettings {
             politeness: Politeness::default(),
             concurrency: 64,

@@ -6,6 +6,7 @@ use crate::change::sketch::Sketch;
 use crate::fetch::visit::{HostReport, Outcome};
 use crate::observation::Attempt;
 use crate::observation::empty::Emptiness;
+use crate::observation::room::StoreLimits;
 use crate::observation::wall::{MOST_WALL_BYTES, SuddenlySmall};
 use crate::page::{Fingerprint, Host, HostId, PageId, PageUrl, SeedId};
 use crate::policy::{PageState, Score};
@@ -36,6 +37,8 @@ pub struct Batch {
     pub now: Timestamp,
     /// How changes are measured.
     pub change: ChangeSettings,
+    /// How much pages and hosts may store.
+    pub store_limits: StoreLimits,
 }
 
 impl Batch {

@@ -113,13 +113,14 @@ impl<'a, W: Web> Cycle<'a, W> {
         let linger = crawler.settings.fetch.politeness.delay / 4;
         let recorder = crawler.recorder.take().ok_or(CrawlError::WriterLost)?;
         let (change, place) = (crawler.observer.change, crawler.writer_place);
-        let writer = match Writer::start(recorder, open.id, linger, change, place) {
-            Ok(writer) => writer,
-            Err((recorder, error)) => {
-                crawler.recorder = Some(*recorder);
-                return Err(CrawlError::Writer(error));
-            }
-        };
+        let writer =
+            match Writer::start(recorder, open.id, linger, change, crawler.settings.store_limits, place) {
+                Ok(writer) => writer,
+                Err((recorder, error)) => {
+                    crawler.recorder = Some(*recorder);
+                    return Err(CrawlError::Writer(error));
+                }
+            };
         let mut cycle = Self {
             crawler,
             id: open.id,

@@ -13,6 +13,7 @@ use crate::fetch::robots::ProductTokens;
 use crate::fetch::scripted::{ScriptedAnswer, ScriptedWeb};
 use crate::fetch::visit::Failure;
 use crate::fetch::{FetchSettings, SitePace};
+use crate::observation::room::StoreLimits;
 use crate::page::{Normaliser, Sites};
 use crate::policy::registry;
 use crate::store::{self, Store};
@@ -47,6 +48,7 @@ impl World {
 
     fn crawler_of(&self, web: ScriptedWeb, store: Box<dyn Store>) -> Crawler<ScriptedWeb> {
         let mut settings = CrawlSettings {
+            store_limits: StoreLimits::default(),
             fetch: FetchSettings {
                 politeness: Politeness::default(),
                 concurrency: 100,

@@ -42,6 +42,7 @@ use crate::fetch::FetchSettings;
 use crate::fetch::visit::Waiting;
 use crate::fetch::web::Web;
 use crate::observation::SmallTexts;
+use crate::observation::room::StoreLimits;
 use crate::page::{Normaliser, PageId};
 use crate::policy::Policy;
 use crate::store::{Change, CycleId, Store, StoreError};
@@ -60,6 +61,8 @@ use writer::WriterPlace;
 pub struct CrawlSettings {
     /// How requests are sent.
     pub fetch: FetchSettings,
+    /// How much pages and hosts may store.
+    pub store_limits: StoreLimits,
     /// Requests that a cycle may send; `None`: as many as its pages need.
     pub budget: Option<u64>,
     /// Cycles that the crawl runs.

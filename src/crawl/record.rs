@@ -17,6 +17,7 @@ use crate::change::divergence::{Divergence, divergence};
 use crate::fetch::visit::{Outcome, RedirectFault};
 use crate::observation::compare::{Brought, compare};
 use crate::observation::empty;
+use crate::observation::room::StoreLimits;
 use crate::observation::wall::SmallTexts;
 use crate::observation::{
     Attempt, Comparison, Found, Observation, PageGraph, PageNode, SameAs, Told, VersionHashes, told,
@@ -88,6 +89,9 @@ struct Judge<'a> {
     cycle: CycleId,
     now: Timestamp,
     change: ChangeSettings,
+    store_limits: StoreLimits,
+    /// Bytes that hosts have stored, with those of this batch.
+    host_bytes: HashMap<HostId, u64>,
     pages: HashMap<PageId, PageFacts>,
     graph: PageGraph,
     /// Contents that are held, by their hashes.
@@ -130,6 +134,8 @@ impl<'a> Judge<'a> {
             cycle,
             now: batch.now,
             change: batch.change,
+            store_limits: batch.store_limits,
+            host_bytes: pages.values().map(|page| (page.host, page.host_stored_bytes)).collect(),
             pages,
             graph,
             contents: loaded.versions.iter().map(|held| ((held.body, held.text), *held)).collect(),
@@ -400,6 +406,20 @@ impl<'a> Judge<'a> {
         self.seen.get(&page).into_iter().flatten()
     }
 
+    /// The content as it is stored: without its bytes if the page or its host has no room for them.
+    fn with_room(&mut self, page: &mut PageFacts, mut content: ReadContent) -> ReadContent {
+        let of_host = self.host_bytes.entry(page.host).or_default();
+        let bytes = content.packed.len() as u64;
+        if self.store_limits.have_room(page.stored_bytes, *of_host, bytes) {
+            page.stored_bytes += bytes;
+            *of_host += bytes;
+            self.rows.stored_bytes.push((page.id, page.host, bytes));
+        } else {
+            content.packed = Vec::new();
+        }
+        content
+    }
+
     /// Makes the rows of a visit that was judged, and keeps the page for the next visit of it.
     fn finish(
         &mut self,
@@ -431,6 +451,7 @@ impl<'a> Judge<'a> {
             let is_new = found.version.0 == self.first_version + self.rows.new_versions.len() as i64;
             if is_new {
                 let (id, first_seen) = (found.version, fact.attempt.at);
+                let content = self.with_room(&mut page, content);
                 self.rows.new_versions.push(NewVersion { id, first_seen, content });
             }
         }

@@ -16,6 +16,7 @@ use super::record::Recorder;
 use super::site_spending::SiteSpending;
 use crate::change::ChangeSettings;
 use crate::fetch::visit::{HostReport, RobotsRecord};
+use crate::observation::room::StoreLimits;
 use crate::page::{Fingerprint, Host, PageUrl, SeedId};
 use crate::schedule::Plan;
 use crate::store::{CycleId, PlannedVisit, StoreError, Tally, Wanted};
@@ -104,14 +105,22 @@ impl Writer {
         cycle: CycleId,
         linger: Duration,
         change: ChangeSettings,
+        store_limits: StoreLimits,
         place: WriterPlace,
     ) -> Result<Self, (Box<Recorder>, std::io::Error)> {
         let linger = linger.clamp(*LINGER.start(), *LINGER.end());
         let (orders, incoming) = channel(QUEUE);
         let (outgoing, replies) = unbounded_channel();
         let room = Arc::new(Semaphore::new(ROOM as usize));
-        let batches =
-            BatchWriter { recorder, cycle, change, linger, last_commit: Instant::now(), replies: outgoing };
+        let batches = BatchWriter {
+            recorder,
+            cycle,
+            change,
+            store_limits,
+            linger,
+            last_commit: Instant::now(),
+            replies: outgoing,
+        };
         let own_room = Arc::clone(&room);
         let worker = match place {
             WriterPlace::Thread => {
@@ -193,6 +202,7 @@ struct BatchWriter {
     recorder: Recorder,
     cycle: CycleId,
     change: ChangeSettings,
+    store_limits: StoreLimits,
     linger: Duration,
     last_commit: Instant,
     replies: UnboundedSender<Reply>,
@@ -211,7 +221,12 @@ impl BatchWriter {
 
     /// Commits this order together with those that wait, up to a plan, and answers. Says whether it can go on.
     fn take(&mut self, first: Order, orders: &mut Receiver<Order>, room: &Semaphore) -> bool {
-        let mut batch = Batch { now: Timestamp::now(), change: self.change, ..Batch::default() };
+        let mut batch = Batch {
+            now: Timestamp::now(),
+            change: self.change,
+            store_limits: self.store_limits,
+            ..Batch::default()
+        };
         let mut taken = 0;
         let mut weighed = 0;
         let mut plan = None;

@@ -14,7 +14,6 @@ use crate::store::{Change, Store, StoreError, VersionId};
 use crate::time::Timestamp;
 
 use super::LookError;
-use super::page::content;
 use super::text_diff::TextDiff;
 
 /// Versions whose fragments are kept in memory; 8 bytes a word.
@@ -106,8 +105,10 @@ impl<'s> Changes<'s> {
 
 impl FoundChange {
     fn of(store: &mut dyn Store, change: Change, deadline: Instant) -> Result<Self, StoreError> {
-        let old = content(store, VersionId(change.previous_version))?.text;
-        let new = content(store, VersionId(change.version))?.text;
+        let old = store.version(VersionId(change.previous_version))?;
+        let new = store.version(VersionId(change.version))?;
+        // Without both texts there is nothing to show of the difference.
+        let (old, new) = old.zip(new).map_or_else(Default::default, |(old, new)| (old.text, new.text));
         let text = TextDiff::of(&old, &new, deadline);
         let (mut added, mut removed) = text.lines();
         added.truncate(LINES);
@@ -166,22 +167,29 @@ impl RecentFragments {
     /// Was the new text of a change still there at a later visit? No, as long as there was no later visit.
     fn is_lasting(&mut self, store: &mut dyn Store, change: &Change) -> Result<bool, StoreError> {
         let Some(later) = store.found_next(PageId(change.page), change.at)? else { return Ok(false) };
-        let later = self.fragments(store, later)?;
-        let after = self.fragments(store, VersionId(change.version))?;
-        let before = self.fragments(store, VersionId(change.previous_version))?;
+        let (version, previous) = (VersionId(change.version), VersionId(change.previous_version));
+        let Some(later) = self.fragments(store, later)? else { return Ok(false) };
+        let Some(after) = self.fragments(store, version)? else { return Ok(false) };
+        let Some(before) = self.fragments(store, previous)? else { return Ok(false) };
         Ok(lasted(&before, &after, &later, self.words))
     }
 
-    fn fragments(&mut self, store: &mut dyn Store, version: VersionId) -> Result<Rc<Fragments>, StoreError> {
+    /// The fragments of a version; `None` if its text is not stored.
+    fn fragments(
+        &mut self,
+        store: &mut dyn Store,
+        version: VersionId,
+    ) -> Result<Option<Rc<Fragments>>, StoreError> {
         if let Some((_, fragments)) = self.kept.iter().find(|(kept, _)| *kept == version) {
-            return Ok(Rc::clone(fragments));
+            return Ok(Some(Rc::clone(fragments)));
         }
-        let fragments = Rc::new(Fragments::of(&content(store, version)?.text, self.words));
+        let Some(content) = store.version(version)? else { return Ok(None) };
+        let fragments = Rc::new(Fragments::of(&content.text, self.words));
         if self.kept.len() >= RECENT_VERSIONS {
             self.kept.pop_front();
         }
         self.kept.push_back((version, Rc::clone(&fragments)));
-        Ok(fragments)
+        Ok(Some(fragments))
     }
 }
 

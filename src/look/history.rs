@@ -28,6 +28,8 @@ pub struct PageHistory {
     pub spellings: Vec<OtherSpelling>,
     /// Visits there were, shown or not.
     pub visit_count: usize,
+    /// Visits that found a version whose body and text are not stored: there was no room for them.
+    pub without_room: usize,
     /// The latest visits, in order of time.
     pub visits: Vec<PageVisit>,
     /// Its change profiles.
@@ -219,6 +221,7 @@ pub fn history(
     Ok(PageHistory {
         visits: shown(&visits, &spellings, most),
         visit_count: visits.len(),
+        without_room: visits.iter().filter(|(_, visit)| visit.version.is_some() && !visit.is_stored).count(),
         change_count: visits.iter().filter(|(_, visit)| visit.changed == Some(true)).count(),
         known_since: first.map_or(page.found_at, |first| first.min(page.found_at)),
         spellings: spellings
@@ -363,6 +366,7 @@ mod tests {
         version: None,
         text_rules: 0,
         has_words: true,
+        is_stored: true,
         returned_to: None,
         redirect: None,
         told: Told { date: None, events: None, new_links: 0 },

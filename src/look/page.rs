@@ -47,7 +47,7 @@ impl VisitedPage {
     pub(super) fn sightings(&self) -> Vec<Sighting> {
         let found = || {
             self.visits.iter().filter_map(|(_, visit)| {
-                let version = visit.version?;
+                let version = visit.version.filter(|_| visit.is_stored)?;
                 Some((visit.page, Sighting { at: visit.at, version, text_rules: visit.text_rules }))
             })
         };

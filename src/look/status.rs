@@ -110,7 +110,13 @@ pub fn status(
     let ahead = last.first().map(|cycle| cycle.started_at).filter(|at| clock::is_ahead(*at, now));
     let clock = ahead.map(|at| clock::warning(at, now));
     let journal = summary.journal.is_overgrown().then(|| summary.journal.warning());
-    let warnings = clock.into_iter().chain(journal).collect();
+    let room = (summary.versions_without_room > 0).then(|| {
+        format!(
+            "{} versions of pages are known by their hashes only: `page_store_bytes` or `host_store_bytes` left no room for them",
+            summary.versions_without_room
+        )
+    });
+    let warnings = clock.into_iter().chain(journal).chain(room).collect();
     let cycles = store.cycles(cycles)?;
     let mut hosts: Vec<HostStatus> =
         store.hosts()?.into_iter().map(|host| HostStatus::of(host, now)).collect();

@@ -24,6 +24,7 @@ use crate::fetch::FetchSettings;
 use crate::fetch::politeness::Politeness;
 use crate::fetch::robots::ProductTokens;
 use crate::fetch::scripted::{ScriptedAnswer, ScriptedWeb};
+use crate::observation::room::StoreLimits;
 use crate::page::{Normaliser, Sites};
 use crate::policy::registry;
 use crate::store::{self, PageFilter, PageRow, Store};
@@ -93,6 +94,7 @@ impl SmallStore {
         let seed = Seed { url, weight: 1.0, max_depth: None, scope: None, line: 1 };
         store.add_seeds(&[seed], Timestamp::now()).expect("seeds are added");
         let settings = CrawlSettings {
+            store_limits: StoreLimits::default(),
             fetch: fetch_settings(),
             budget: None,
             cycles: 1,

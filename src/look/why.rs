@@ -87,6 +87,7 @@ pub fn why<W: Web>(crawler: &mut Crawler<W>, url: &str, now: Timestamp) -> Resul
         WhySentences { asked: &asked.url, about: &about, preview: &preview, policy: &policy, verdict, now };
     let mut sentences = told.sentences();
     sentences.extend(host.map(|host| told.of_host(&host)));
+    sentences.extend((page.bytes.is_some() && !page.is_stored).then(|| NO_ROOM.to_owned()));
     let state = about.page.state;
     Ok(Why {
         page: about.page.url,
@@ -168,6 +169,10 @@ fn is_forbidden(url: &str, host: &Host, record: &RobotsRecord, fetch: &FetchSett
     let robots = read_robots(record.status, &record.body, fetch.product_token(host));
     !robots.allows(&url)
 }
+
+/// The sentence for a page whose latest version is not stored.
+const NO_ROOM: &str =
+    "Its latest version is not stored: it or its host has reached `page_store_bytes` or `host_store_bytes`.";
 
 /// The facts that the sentences are about.
 struct WhySentences<'a> {

@@ -12,6 +12,7 @@ pub mod fold;
 pub mod lesson;
 pub mod life;
 pub mod rebuild;
+pub mod room;
 pub mod told;
 pub mod validate;
 pub mod wall;

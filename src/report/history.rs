@@ -39,6 +39,13 @@ fn heading(history: &PageHistory) -> String {
         counted(history.change_count, "change"),
         history.known_since,
     );
+    if history.without_room > 0 {
+        let _ = writeln!(
+            text,
+            "{} found a version that is not stored: `page_store_bytes` or `host_store_bytes` left no room for it",
+            counted(history.without_room, "visit")
+        );
+    }
     for (place, other) in history.spellings.iter().enumerate() {
         let url = harmless(&other.url);
         let told = match (other.moved, other.lived_there_until) {

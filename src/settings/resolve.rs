@@ -15,6 +15,7 @@ use freshet::fetch::network::{NetworkSettings, SiteHeaders};
 use freshet::fetch::politeness::Politeness;
 use freshet::fetch::robots::ProductTokens;
 use freshet::fetch::{FetchSettings, SitePace};
+use freshet::observation::room::StoreLimits;
 use freshet::page::{SiteKey, Sites};
 use freshet::unique::{Scope, ScopeKind, SiteRules, TrapLimits};
 
@@ -79,6 +80,10 @@ fn crawl(sections: &Sections, sites: &[NamedSite]) -> CrawlSettings {
     let (crawl, limits) = (&sections.crawl, &sections.limits);
     CrawlSettings {
         fetch: fetch(sections, sites),
+        store_limits: StoreLimits {
+            page_bytes: limits.page_store_bytes,
+            host_bytes: limits.host_store_bytes,
+        },
         budget: crawl.budget.map(LongCount::get),
         cycles: crawl.cycles.get(),
         every: crawl.every.as_ref().map(|every| every.get().0),

@@ -252,6 +252,10 @@ section! {
         #[arg(skip)]
         sitemap_bytes: usize = 50 << 20,
         #[arg(skip)]
+        page_store_bytes: u64 = 256 << 20,
+        #[arg(skip)]
+        host_store_bytes: u64 = 16 << 30,
+        #[arg(skip)]
         redirects: u32 = 5,
         /// Most pages to know of one host [default: 100000]
         #[arg(long = "max-pages-per-host", value_name = "N", env = "FRESHET_MAX_PAGES_PER_HOST", help_heading = "Scope")]

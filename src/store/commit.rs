@@ -104,6 +104,10 @@ pub struct PageFacts {
     pub depth: Depth,
     /// Redirects that led here.
     pub hops: u32,
+    /// Bytes of contents that it was the first to bring.
+    pub stored_bytes: u64,
+    /// The same of all pages of its host.
+    pub host_stored_bytes: u64,
     /// The weight of its seed; pages found on it get the same.
     pub weight: f64,
     /// The `Last-Modified` that came with the stored version.
@@ -193,6 +197,8 @@ pub struct Commit {
     pub new_pages: Vec<NewPageRow>,
     /// New versions.
     pub new_versions: Vec<NewVersion>,
+    /// Bytes of these that count for a page and its host.
+    pub stored_bytes: Vec<(PageId, HostId, u64)>,
     /// Sketches, in place of any kept before.
     pub sketches: Vec<SketchRow>,
     /// Visits, in their order.
@@ -262,7 +268,7 @@ pub struct ReadContent {
     pub text_bytes: usize,
     /// The sketch of its fragments; `None` if it has no words.
     pub sketch: Option<Sketch>,
-    /// As [`super::version::pack`] makes it.
+    /// As [`super::version::pack`] makes it; empty if there was no room for it.
     pub packed: Vec<u8>,
 }
 

@@ -127,7 +127,7 @@ pub trait Log {
     /// The observations of these pages: page by page in order of their ids, a page's own in order of time.
     fn visits_of(&mut self, pages: &[PageId]) -> Result<Vec<VisitRow>>;
 
-    /// Body and text of a version that a visit left. Its content type is not known: that is the page's own.
+    /// Body and text of a version that a visit left; `None` if there is no such version, or there was no room to store it. Its content type is not known: that is the page's own.
     fn version(&mut self, version: VersionId) -> Result<Option<StoredContent>>;
 
     /// The next versions after `after`, in order of their ids and at most `most`, with their sketches.

@@ -158,6 +158,8 @@ pub struct VisitRow {
     pub text_rules: u64,
     /// Is that version something that has words?
     pub has_words: bool,
+    /// Are its body and text stored? There may have been no room for them.
+    pub is_stored: bool,
     /// An earlier version with the same text, if the page changed back to it.
     pub returned_to: Option<VersionId>,
     /// Where it led, if it was sent elsewhere.
@@ -242,6 +244,8 @@ pub struct Summary {
     pub observations: u64,
     /// Contents that are stored.
     pub versions: u64,
+    /// Those of them whose body and text are not stored: there was no room for them.
+    pub versions_without_room: u64,
     /// Bytes of bodies and texts.
     pub content_bytes: u64,
     /// Bytes that they take, packed.
@@ -378,6 +382,8 @@ pub struct PageRow {
     pub due_at: Option<Timestamp>,
     /// Length of the stored body.
     pub bytes: Option<u64>,
+    /// Is that body stored? There may have been no room for it.
+    pub is_stored: bool,
     /// As the host said it.
     pub content_type: Option<String>,
     /// When it last changed, by its sitemap.

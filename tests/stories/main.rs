@@ -32,6 +32,7 @@ mod rates_of_change;
 mod replayed;
 mod reproduced;
 mod robots_rules;
+mod room_in_the_store;
 mod scope_and_traps;
 mod scored_by_the_truth;
 mod secrets;

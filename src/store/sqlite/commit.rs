@@ -32,6 +32,12 @@ pub(super) fn commit(store: &mut SqliteStore, rows: &Commit) -> Result<()> {
     for version in &rows.new_versions {
         insert_version(&transaction, version)?;
     }
+    for (page, host, bytes) in &rows.stored_bytes {
+        for (table, id) in [("page", page.0), ("host", host.0)] {
+            let sql = format!("UPDATE {table} SET stored_bytes = stored_bytes + ?2 WHERE id = ?1");
+            transaction.prepare_cached(&sql)?.execute(params![id, signed(*bytes)])?;
+        }
+    }
     for sketch in &rows.sketches {
         keep_sketch(&transaction, sketch)?;
     }

@@ -72,8 +72,10 @@ fn pages(connection: &Connection, wanted: &[PageId]) -> Result<Vec<PageFacts>> {
         format!(
             "SELECT {STATE}, page.id, page.fingerprint, page.alias_of, page.redirects_to, page.url, page.host_id,
                     page.depth, page.hops, page.weight, page.last_modified, page.sitemap_lastmod_seconds, page.noindex,
-                    version.body_hash, version.text_hash, version.text_bytes > 0, version.text_bytes, {IS_SEED}
-             FROM page LEFT JOIN version ON version.id = page.version_id WHERE page.id IN ({places})"
+                    version.body_hash, version.text_hash, version.text_bytes > 0, version.text_bytes, {IS_SEED},
+                    page.stored_bytes, host.stored_bytes
+             FROM page JOIN host ON host.id = page.host_id LEFT JOIN version ON version.id = page.version_id
+             WHERE page.id IN ({places})"
         )
     };
     each_row(
@@ -112,6 +114,8 @@ fn pages(connection: &Connection, wanted: &[PageId]) -> Result<Vec<PageFacts>> {
                 host: HostId(row.get(own(5))?),
                 depth: row.get(own(6))?,
                 hops: row.get(own(7))?,
+                stored_bytes: count(row.get(own(17))?),
+                host_stored_bytes: count(row.get(own(18))?),
                 weight: row.get(own(8))?,
                 last_modified: row.get(own(9))?,
                 sitemap_date: row.get::<_, Option<i64>>(own(10))?.map(Timestamp::from_seconds),
@@ -395,7 +399,7 @@ pub(super) fn sketched_versions(
     let mut statement = connection.prepare_cached(
         "SELECT version.id, text_bytes > 0, sketch.scheme, sketch.words, sketch.hashes
          FROM version LEFT JOIN sketch ON sketch.version_id = version.id
-         WHERE version.id > ?1 ORDER BY version.id LIMIT ?2",
+         WHERE version.id > ?1 AND length(content) > 0 ORDER BY version.id LIMIT ?2",
     )?;
     let rows = statement.query_map([after.0, signed(most as u64)], |row| {
         let version = VersionId(row.get(0)?);

@@ -19,7 +19,8 @@ pub(super) fn visits_of(connection: &Connection, pages: &[PageId]) -> Result<Vec
             "SELECT page_id, cycle_id, at, outcome, status, changed, divergence, bases, bytes, took_ms, validator,
                     version_id, returned_to, detail, text_rules, id, dated_at, events, new_links,
                     same_as, same_apart,
-                    coalesce(has_words, (SELECT text_bytes > 0 FROM version WHERE version.id = version_id), 0)
+                    coalesce(has_words, (SELECT text_bytes > 0 FROM version WHERE version.id = version_id), 0),
+                    coalesce((SELECT length(content) > 0 FROM version WHERE version.id = version_id), 0)
              FROM observation WHERE page_id IN ({places}) ORDER BY page_id, at, id"
         )
     };
@@ -61,6 +62,7 @@ fn visit(row: &Row<'_>) -> Result<VisitRow> {
         version: row.get::<_, Option<i64>>(11)?.map(VersionId),
         text_rules: row.get::<_, Option<i64>>(14)?.unwrap_or(0).cast_unsigned(),
         has_words: row.get(21)?,
+        is_stored: row.get(22)?,
         returned_to: row.get::<_, Option<i64>>(12)?.map(VersionId),
         redirect: row.get(13)?,
         told: Told {
@@ -81,6 +83,9 @@ pub(super) fn version(connection: &Connection, version: VersionId) -> Result<Opt
         .query_row([version.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
     let Some((packed, body_bytes, text_bytes)) = found else { return Ok(None) };
+    if packed.is_empty() {
+        return Ok(None);
+    }
     let (body, text) = version::unpack(&packed, count(body_bytes) as usize, count(text_bytes) as usize)?;
     Ok(Some(StoredContent { body, text, content_type: None }))
 }

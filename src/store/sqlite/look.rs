@@ -35,6 +35,7 @@ pub(super) fn summary(connection: &Connection, path: &Path) -> Result<Summary> {
         hosts: one("SELECT count(*) FROM host")?,
         observations: one("SELECT count(*) FROM observation")?,
         versions: one("SELECT count(*) FROM version")?,
+        versions_without_room: one("SELECT count(*) FROM version WHERE length(content) = 0")?,
         content_bytes: sizes("body_bytes + text_bytes")?,
         stored_bytes: sizes("length(content)")?,
         file_bytes: std::fs::metadata(path).map_or(0, |found| found.len()) + journal.bytes,
@@ -53,7 +54,7 @@ pub(super) fn pages(
     let sql = format!(
         "SELECT page.id, page.url, page.state, page.last_outcome, page.depth, page.weight, page.visits, page.changes,
                 page.failures, page.found_at, page.last_visit_at, page.due_at, version.body_bytes,
-                page.content_type, page.sitemap_lastmod_seconds, page.noindex, target.url
+                page.content_type, page.sitemap_lastmod_seconds, page.noindex, target.url, length(version.content) > 0
          FROM page JOIN host ON host.id = page.host_id
               LEFT JOIN version ON version.id = page.version_id
               LEFT JOIN page AS target ON target.id = page.alias_of
@@ -121,6 +122,7 @@ fn page(row: &Row<'_>) -> Result<PageRow> {
         last_visit_at: moment(row.get(10)?),
         due_at: moment(row.get::<_, Option<i64>>(11)?.filter(|due| *due > 0)),
         bytes: row.get::<_, Option<i64>>(12)?.map(count),
+        is_stored: row.get::<_, Option<bool>>(17)?.unwrap_or(false),
         content_type: row.get(13)?,
         sitemap_lastmod: row.get::<_, Option<i64>>(14)?.map(Timestamp::from_seconds),
         noindex: row.get(15)?,

@@ -110,6 +110,7 @@ fn full_batch(begun: &mut Begun, last: VisitRecord) -> Batch {
     };
     let links = vec![found("https://second.example/", from, Some(root))];
     Batch {
+        store_limits: Default::default(),
         visits: vec![VisitRecord { found: links, ..fetched(root, b"body", "text", later(1)) }, last],
         found: vec![found("/from-a-sitemap", from, None)],
         sitemap_dates: vec![(url("/").fingerprint(), 1_700_000_000)],
