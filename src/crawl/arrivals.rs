@@ -10,7 +10,7 @@ use super::writer::Order;
 use crate::fetch::FetchEvent;
 use crate::fetch::visit::{Outcome, RedirectFault, Request, Subject, Waiting};
 use crate::fetch::web::Web;
-use crate::page::{Fingerprint, Host, PageId, PageUrl, UrlError};
+use crate::page::{Depth, Fingerprint, Host, PageId, PageUrl, UrlError};
 use crate::store::{PlannedVisit, Tally};
 use crate::unique::{Candidate, LinkSource, NewPage, Refusal};
 
@@ -78,11 +78,17 @@ impl<W: Web> Cycle<'_, W> {
             record.links = Some(self.known_of(targets));
         }
         let own = self.crawler.observer.normaliser.parse(&planned.url).ok().map(|url| url.fingerprint());
+        let answers = record.content.is_some() || record.attempt.outcome == Outcome::NotModified;
+        if let Some(own) = own.filter(|_| answers) {
+            self.let_go(&planned, own).await;
+        }
         if let Some(target) = redirect {
             self.follow(&planned, own, target, &mut record, &mut found).await;
         }
         if let Some(canonical) = canonical.filter(|canonical| Some(canonical.fingerprint()) != own) {
-            record.alias = self.lead_to(&planned, canonical, &mut found);
+            // One step further, as a link is: a chain of canonical links must not lead beyond the depth that is wanted.
+            let depth = planned.depth.saturating_add(1);
+            record.alias = self.lead_to(&planned, canonical, depth, &mut found);
         }
         record.found = found;
         let host = planned.host;
@@ -109,10 +115,12 @@ impl<W: Web> Cycle<'_, W> {
         let fault = match redirect::follow(target, |page| Some(page) == own, planned.hops, most) {
             Err(fault) => fault,
             Ok(target) => {
-                self.adopt(planned, &target).await;
+                if permanent {
+                    self.adopt(planned, &target).await;
+                }
                 let fingerprint = target.fingerprint();
                 let named = target.as_str().to_owned();
-                if self.lead_to(planned, target, found).is_some() {
+                if self.lead_to(planned, target, planned.depth, found).is_some() {
                     record.redirect = Some(fingerprint);
                     record.alias = permanent.then_some(fingerprint);
                     return;
@@ -130,7 +138,8 @@ impl<W: Web> Cycle<'_, W> {
         record.attempt.outcome = Outcome::BadRedirect(fault);
     }
 
-    /// A seed that moved within its domain (`example.org` → `www.example.org`) takes its scope along, and the store notes it.
+    /// A seed that moved for good within its domain (`example.org` → `www.example.org`) takes its scope along, and the store
+    /// notes it.
     async fn adopt(&mut self, planned: &PlannedVisit, target: &PageUrl) {
         if planned.depth > 0 {
             return;
@@ -142,7 +151,21 @@ impl<W: Web> Cycle<'_, W> {
                 target = target.as_str(),
                 "a seed redirects; its scope follows"
             );
+            self.crawler.scope_changed = true;
             self.outbox.order(Order::AdoptSeed(planned.seed, target.clone())).await;
+        }
+    }
+
+    /// A seed that answers for itself again lets go of the host that it moved to before.
+    async fn let_go(&mut self, planned: &PlannedVisit, own: Fingerprint) {
+        let scope = self.crawler.verifier.scope_mut();
+        if planned.depth == 0 && scope.is_page_of(planned.seed, own) && scope.let_go(planned.seed) {
+            tracing::info!(
+                seed = planned.url,
+                "a seed answers for itself again; the host it moved to is let go"
+            );
+            self.crawler.scope_changed = true;
+            self.outbox.order(Order::LetGo(planned.seed)).await;
         }
     }
 
@@ -151,13 +174,14 @@ impl<W: Web> Cycle<'_, W> {
         &mut self,
         planned: &PlannedVisit,
         target: PageUrl,
+        depth: Depth,
         found: &mut Vec<NewPage>,
     ) -> Option<Fingerprint> {
         let fingerprint = target.fingerprint();
         if self.crawler.verifier.knows(fingerprint) {
             return Some(fingerprint);
         }
-        let source = LinkSource { depth: planned.depth, seed: Some(planned.seed), page: Some(planned.page) };
+        let source = LinkSource { depth, seed: Some(planned.seed), page: Some(planned.page) };
         let new = self.admit(vec![Candidate { url: target, lastmod: None }], &source);
         let taken = !new.is_empty();
         found.extend(new);

@@ -25,6 +25,8 @@ pub struct Batch {
     pub sitemap_dates: Vec<(Fingerprint, i64)>,
     /// Seeds that redirect: the address they lead to becomes a seed with their wishes.
     pub adopted_seeds: Vec<(SeedId, PageUrl)>,
+    /// Seeds that answer for themselves again: what they led to before is let go.
+    pub let_go: Vec<SeedId>,
     /// Reports of the fetcher on hosts.
     pub hosts: Vec<HostReport>,
     /// Hosts whose sitemaps were read.
@@ -48,6 +50,7 @@ impl Batch {
             && self.found.is_empty()
             && self.sitemap_dates.is_empty()
             && self.adopted_seeds.is_empty()
+            && self.let_go.is_empty()
             && self.hosts.is_empty()
             && self.sitemaps_read.is_empty()
             && self.refusals.is_empty()

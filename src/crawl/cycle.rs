@@ -94,6 +94,7 @@ impl<'a, W: Web> Cycle<'a, W> {
     fn open(crawler: &'a mut Crawler<W>) -> Result<Self, CrawlError> {
         let now = Timestamp::now();
         crawler.prepare(&mut |_, _| {})?;
+        crawler.judge_scope_again()?;
         let (open, opening) =
             crawler.with_recorder(|crawler, recorder| read_store(crawler, recorder, now))?;
         let Opening { fetcher, hosts, candidates } = opening;

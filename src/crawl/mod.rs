@@ -175,6 +175,8 @@ pub struct Crawler<W> {
     verifier: UniquenessVerifier,
     /// Pages of an earlier run that the operator does not want any more. They stay in the store and are not visited.
     unwanted: HashSet<PageId>,
+    /// The scope is another one than `unwanted` was made by.
+    scope_changed: bool,
     accounts: Accounts,
     /// Gets the changes that are found.
     changes: Option<UnboundedSender<Change>>,
@@ -206,7 +208,13 @@ impl<W: Web> Crawler<W> {
             if !seed.adopted {
                 settings.rules = rules_with_seed(settings.rules, &seed.url, seed.scope, seed.max_depth);
             }
+            if seed.let_go_at.is_some() {
+                continue;
+            }
             match observer.normaliser.parse(&seed.url) {
+                Ok(url) if seed.adopted => {
+                    scope.add_adopted(seed.id, &url, seed.scope, seed.max_depth, seed.adopted_by);
+                }
                 Ok(url) => scope.add_seed(seed.id, &url, seed.scope, seed.max_depth),
                 Err(error) => tracing::warn!(url = seed.url, %error, "a stored seed is left out"),
             }
@@ -239,6 +247,7 @@ impl<W: Web> Crawler<W> {
             observer: Arc::new(observer),
             verifier,
             unwanted,
+            scope_changed: false,
             accounts: Accounts::default(),
             changes: None,
             started: Instant::now(),
@@ -346,6 +355,24 @@ impl<W: Web> Crawler<W> {
         let done = work(self, &mut recorder);
         self.recorder = Some(recorder);
         done
+    }
+
+    /// Judges all pages again if a seed moved or came back in the last cycle.
+    fn judge_scope_again(&mut self) -> Result<(), CrawlError> {
+        if !std::mem::take(&mut self.scope_changed) {
+            return Ok(());
+        }
+        self.with_recorder(|crawler, recorder| {
+            let Crawler { verifier, observer, unwanted, .. } = crawler;
+            unwanted.clear();
+            recorder.store.each_page(&mut |page| {
+                let Ok(url) = observer.normaliser.parse(&page.url) else { return };
+                if verifier.scope_mut().judge(&url, page.state.depth, None).is_err() {
+                    unwanted.insert(page.id);
+                }
+            })?;
+            Ok(())
+        })
     }
 
     fn close_cycle(&mut self, cycle: CycleId) -> Result<(), CrawlError> {

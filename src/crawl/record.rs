@@ -165,6 +165,7 @@ impl<'a> Judge<'a> {
         rows.cycle = Some((self.cycle, counts));
         rows.aliases = self.graph.changed().collect();
         rows.adopted_seeds = batch.adopted_seeds;
+        rows.let_go = batch.let_go;
         rows.sitemap_dates = batch.sitemap_dates;
         rows.hosts = batch.hosts;
         rows.sitemaps_read = batch.sitemaps_read;

@@ -37,6 +37,8 @@ pub(super) enum Order {
     SitemapsRead(Host, Timestamp),
     Counts(Vec<(Refusal, u64)>, Tally),
     AdoptSeed(SeedId, PageUrl),
+    /// This seed answers for itself again.
+    LetGo(SeedId),
     /// Requests sent to sites that have a budget.
     SiteSpending(SiteSpending),
     /// The stored robots.txt of this host is needed.
@@ -329,7 +331,15 @@ fn add(batch: &mut Batch, order: Order) {
             batch.refusals.extend(refusals);
             batch.tally.add(tally);
         }
-        Order::AdoptSeed(of, url) => batch.adopted_seeds.push((of, url)),
+        // One or the other: the last word counts.
+        Order::AdoptSeed(of, url) => {
+            batch.let_go.retain(|seed| *seed != of);
+            batch.adopted_seeds.push((of, url));
+        }
+        Order::LetGo(seed) => {
+            batch.adopted_seeds.retain(|(of, _)| *of != seed);
+            batch.let_go.push(seed);
+        }
         Order::SiteSpending(_) | Order::Robots(_) | Order::Plan(_) => {}
     }
 }

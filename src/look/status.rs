@@ -4,7 +4,7 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::crawl::clock;
 use crate::observation::Life;
-use crate::store::{CycleRow, KnownHost, Sizes, Store};
+use crate::store::{CycleRow, KnownHost, KnownSeed, Sizes, Store};
 use crate::time::Timestamp;
 
 use super::LookError;
@@ -18,6 +18,8 @@ pub struct StoreStatus {
     pub pages: PageCounts,
     /// Seeds.
     pub seeds: u64,
+    /// Addresses that seeds redirect to for good: their hosts are crawled too, until the seed answers for itself.
+    pub adopted: Vec<AdoptedSeed>,
     /// Links that were not taken, by reason.
     pub refused: NamedCounts,
     /// Every host: those that wait first, then the largest.
@@ -48,6 +50,25 @@ pub struct PageCounts {
     pub states: NamedCounts,
     /// By how the last visit ended.
     pub last_outcomes: NamedCounts,
+}
+
+/// An address that a seed redirects to, or did.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct AdoptedSeed {
+    /// The address.
+    pub url: String,
+    /// The seed, if it is known which one.
+    pub seed: Option<String>,
+    /// Since when the seed answers for itself, if it does: the host is not crawled for its sake any more.
+    pub let_go: Option<Timestamp>,
+}
+
+fn adopted(seeds: &[KnownSeed]) -> Vec<AdoptedSeed> {
+    let url = |id| seeds.iter().find(|seed| Some(seed.id) == id).map(|seed| seed.url.clone());
+    let adopted = seeds.iter().filter(|seed| seed.adopted);
+    adopted
+        .map(|seed| AdoptedSeed { url: seed.url.clone(), seed: url(seed.adopted_by), let_go: seed.let_go_at })
+        .collect()
 }
 
 /// A host as people look at it.
@@ -134,6 +155,7 @@ pub fn status(
             last_outcomes: NamedCounts(summary.last_outcomes),
         },
         seeds: summary.seeds,
+        adopted: adopted(&store.seeds()?),
         refused: NamedCounts(summary.refusals),
         hosts,
         cycles,

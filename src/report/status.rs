@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::look::status::{HostStatus, NamedCounts, StoreStatus};
+use crate::look::status::{AdoptedSeed, HostStatus, NamedCounts, StoreStatus};
 use crate::store::{CycleRow, Sizes};
 use crate::time::Timestamp;
 
@@ -21,6 +21,7 @@ pub fn status(status: &StoreStatus, hosts: usize, now: Timestamp) -> String {
         number(pages.failed),
         number(pages.aliases),
     );
+    text += &status.adopted.iter().map(adopted).collect::<String>();
     text += &format!("states  {}\n", list(&pages.states));
     text += &format!("visits  last result: {}\n", list(&pages.last_outcomes));
     if !status.refused.0.is_empty() {
@@ -43,6 +44,15 @@ pub fn status(status: &StoreStatus, hosts: usize, now: Timestamp) -> String {
         text += &format!("\n{}", cycle_table(&status.cycles));
     }
     text + &status.sizes.as_ref().map_or(String::new(), size_table)
+}
+
+fn adopted(adopted: &AdoptedSeed) -> String {
+    let seed = adopted.seed.as_deref().map_or("a seed".to_owned(), harmless);
+    let url = harmless(&adopted.url);
+    match adopted.let_go {
+        None => format!("seeds   {seed} moved to {url}, and its scope with it\n"),
+        Some(since) => format!("seeds   {seed} answers for itself since {since}; {url} is let go\n"),
+    }
 }
 
 fn list(counts: &NamedCounts) -> String {

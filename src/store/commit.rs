@@ -191,6 +191,8 @@ pub struct Commit {
     pub cycle: Option<(CycleId, CycleCounts)>,
     /// New seeds: a seed redirects to this address, which gets its settings.
     pub adopted_seeds: Vec<(SeedId, PageUrl)>,
+    /// Seeds that answer for themselves again: what they led to before is let go.
+    pub let_go: Vec<SeedId>,
     /// New hosts, by their origins.
     pub new_hosts: Vec<(HostId, String)>,
     /// New pages.

@@ -30,6 +30,10 @@ pub struct KnownSeed {
     pub max_depth: Option<u32>,
     /// Not named by the operator: a seed redirects here.
     pub adopted: bool,
+    /// The seed that redirects here.
+    pub adopted_by: Option<SeedId>,
+    /// Since when that seed answers for itself again, and this one is not wanted any more.
+    pub let_go_at: Option<Timestamp>,
 }
 
 /// A page as scheduling needs it.

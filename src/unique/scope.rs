@@ -127,6 +127,8 @@ struct SeedRule {
     url: PageUrl,
     asked: Option<ScopeKind>,
     asked_depth: Option<u32>,
+    /// The seed that redirects here; `None`: the operator named it.
+    adopted_by: Option<SeedId>,
     /// The rules after the site's and the general settings have filled the gaps.
     kind: ScopeKind,
     max_depth: Option<u32>,
@@ -178,14 +180,27 @@ impl Scope {
         scope: Option<ScopeKind>,
         max_depth: Option<u32>,
     ) {
-        let seed = SeedRule {
-            id,
-            url: url.clone(),
-            asked: scope,
-            asked_depth: max_depth,
-            kind: self.default,
-            max_depth: None,
-        };
+        let (asked, asked_depth, kind) = (scope, max_depth, self.default);
+        let url = url.clone();
+        self.put_seed(SeedRule { id, url, asked, asked_depth, adopted_by: None, kind, max_depth: None });
+    }
+
+    /// A seed that another one redirected to in an earlier run; `by`: that one, if it is known.
+    pub(crate) fn add_adopted(
+        &mut self,
+        id: SeedId,
+        url: &PageUrl,
+        scope: Option<ScopeKind>,
+        max_depth: Option<u32>,
+        by: Option<SeedId>,
+    ) {
+        let (asked, asked_depth, kind) = (scope, max_depth, self.default);
+        let url = url.clone();
+        self.put_seed(SeedRule { id, url, asked, asked_depth, adopted_by: by, kind, max_depth: None });
+    }
+
+    fn put_seed(&mut self, seed: SeedRule) {
+        let id = seed.id;
         match self.index.by_id.get(&id).and_then(|place| self.seeds.get_mut(*place)) {
             Some(held) => {
                 *held = seed;
@@ -201,7 +216,9 @@ impl Scope {
     /// A seed that moved: what it wants is wanted around `url` too.
     pub(crate) fn extend_seed(&mut self, id: SeedId, url: &PageUrl) {
         let held = self.index.by_id.get(&id).and_then(|place| self.seeds.get(*place));
-        if let Some(moved) = held.map(|seed| SeedRule { url: url.clone(), ..seed.clone() }) {
+        if let Some(moved) =
+            held.map(|seed| SeedRule { url: url.clone(), adopted_by: Some(id), ..seed.clone() })
+        {
             self.seeds.push(moved);
             self.index_seed(self.seeds.len() - 1);
         }
@@ -215,6 +232,24 @@ impl Scope {
             self.extend_seed(id, to);
         }
         follows
+    }
+
+    /// Is this the page of that seed, as the operator named it?
+    pub(crate) fn is_page_of(&self, id: SeedId, page: Fingerprint) -> bool {
+        let seed = self.index.by_page.get(&page).and_then(|place| self.seeds.get(*place));
+        seed.is_some_and(|seed| seed.id == id && seed.adopted_by.is_none())
+    }
+
+    /// A seed answers for itself: what it moved to before is not wanted any more for its sake. Says whether that made the
+    /// scope narrower.
+    pub(crate) fn let_go(&mut self, id: SeedId) -> bool {
+        let before = self.seeds.len();
+        self.seeds.retain(|seed| seed.adopted_by != Some(id));
+        let is_narrower = self.seeds.len() < before;
+        if is_narrower {
+            self.index_again();
+        }
+        is_narrower
     }
 
     /// The limits it was made with.

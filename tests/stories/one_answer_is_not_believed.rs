@@ -147,3 +147,59 @@ fn a_page_that_is_named_as_a_seed_is_visited_again() {
     assert_eq!(site.log().count("/old"), 3, "a seed is never another spelling");
     assert_eq!(state(&freshet, &site.url("/old")), (json!("redirected"), Value::Null));
 }
+
+#[test]
+fn a_seed_that_is_sent_elsewhere_for_a_while_widens_nothing() {
+    let site = Site::with_ports(2);
+    site.page_on(0, "/", Reply::redirect(302, site.url_on(1, "/")));
+    site.page_on(1, "/", links_page("other", &["/a"]));
+    site.page_on(1, "/a", "a");
+    let freshet = Freshet::new();
+    let seeds = freshet.seeds(&[site.url("/")]);
+    let ran = freshet.run(&[&["crawl", "--seeds", &seeds], &EVERY_PAGE[..], &FAST[..]].concat());
+    assert!(ran.stderr.contains("name the target as a seed"), "{}", ran.output());
+    assert_eq!(site.log().on(1).total(), 0);
+    assert_eq!(freshet.json(&["status", "--json"])["adopted"], json!([]));
+}
+
+#[test]
+fn a_host_that_a_seed_moved_to_is_let_go_when_the_seed_answers_for_itself() {
+    let site = Site::with_ports(2);
+    site.page_on(0, "/", Reply::redirect(301, site.url_on(1, "/")));
+    site.page_on(1, "/", links_page("new home", &["/a"]));
+    site.page_on(1, "/a", "a");
+    let freshet = Freshet::new();
+    crawl(&freshet, &[site.url("/")], &["--cycles", "2"]);
+    assert_eq!((site.log().on(1).count("/"), site.log().on(1).count("/a")), (2, 2));
+    let status = freshet.json(&["status", "--json"]);
+    let moved = json!([{ "url": site.url_on(1, "/"), "seed": site.url("/"), "let_go": null }]);
+    assert_eq!(status["adopted"], moved);
+
+    site.page_on(0, "/", links_page("home again", &["/b"]));
+    site.page_on(0, "/b", "b");
+    // The cycle that finds this has planned the pages of the other host already; the next has not, in the same run or another.
+    crawl(&freshet, &[site.url("/")], &["--cycles", "2"]);
+    assert!(site.log().on(1).count("/a") <= 3, "{:?}", site.log().paths());
+    site.clear_log();
+    again(&freshet);
+    assert_eq!(site.log().on(1).total(), 0);
+    assert_eq!(site.log().on(0).count("/b"), 1);
+    let told = freshet.run(&["status"]);
+    assert!(told.stdout.contains(&format!("{} is let go", site.url_on(1, "/"))), "{}", told.output());
+
+    site.page_on(0, "/", Reply::redirect(301, site.url_on(1, "/")));
+    crawl(&freshet, &[site.url("/")], &["--cycles", "2"]);
+    assert_eq!(site.log().on(1).count("/a"), 1, "it moved again");
+}
+
+#[test]
+fn a_chain_of_canonical_links_ends_at_the_depth_that_is_wanted() {
+    let site = Site::start();
+    for page in 0..6 {
+        let link = format!("<head><link rel=\"canonical\" href=\"/c{}\">", page + 1);
+        site.page(&format!("/c{page}"), article("chain", 50, page, &[]).replace("<head>", &link));
+    }
+    let freshet = Freshet::new();
+    crawl(&freshet, &[site.url("/c0")], &["--max-depth", "2"]);
+    assert_eq!(site.log().paths(), ["/robots.txt", "/c0", "/c1", "/c2"]);
+}

@@ -48,6 +48,16 @@ pub struct Hop {
     pub ended: Ended,
 }
 
+impl Hop {
+    /// Was it a permanent redirect?
+    pub(super) fn moved(&self) -> bool {
+        match &self.ended {
+            Ended::Visited(visit) => matches!(visit.outcome, Outcome::Redirected { permanent: true, .. }),
+            Ended::PutOff(_) => false,
+        }
+    }
+}
+
 /// How asking for a URL ended. A redirect that is not followed is a bad one.
 pub enum Ended {
     /// It was asked for.

@@ -48,8 +48,8 @@ impl DryCrawl {
         Self { verifier: UniquenessVerifier::new(scope, MOST_KNOWN) }
     }
 
-    /// Why the crawl would not come to a URL on the way, if it would not. `from`: the URL that redirects to it; within
-    /// one domain a seed takes its scope along.
+    /// Why the crawl would not come to a URL on the way, if it would not. `from`: the URL that redirects to it for
+    /// good; within one domain a seed takes its scope along.
     pub(super) fn refuses(&mut self, from: Option<&PageUrl>, to: &PageUrl) -> Option<Refusal> {
         let scope = self.verifier.scope_mut();
         if let Some(from) = from {

@@ -186,7 +186,8 @@ impl PageCheck {
         for hop in &asked.hops {
             let refused = crawl.refuses(before, &hop.url);
             hops.push(CheckedHop::of(hop, refused, asker));
-            before = Some(&hop.url);
+            // Only a move for good takes the scope of a seed along.
+            before = Some(&hop.url).filter(|_| hop.moved());
         }
         let outcome = match soft_outcome {
             Some(outcome) => outcome.code(),

@@ -13,6 +13,9 @@ use crate::time::Timestamp;
 
 pub(super) fn commit(store: &mut SqliteStore, rows: &Commit) -> Result<()> {
     let transaction = store.transaction()?;
+    for seed in &rows.let_go {
+        pages::let_go(&transaction, *seed, rows.now)?;
+    }
     for (of, url) in &rows.adopted_seeds {
         pages::adopt_seed(&transaction, *of, url, rows.now)?;
     }

@@ -30,7 +30,8 @@ pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp)
         let mut upsert = transaction.prepare_cached(
             "INSERT INTO seed (fingerprint, url, weight, max_depth, scope, added_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT (fingerprint) DO UPDATE SET
-                weight = excluded.weight, max_depth = excluded.max_depth, scope = excluded.scope, adopted = 0
+                weight = excluded.weight, max_depth = excluded.max_depth, scope = excluded.scope, adopted = 0,
+                adopted_by = NULL, let_go_at = NULL
              RETURNING id",
         )?;
         let scope = seed.scope.map(|scope| scope.to_string());
@@ -74,8 +75,8 @@ pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp)
 }
 
 pub(super) fn seeds(connection: &Connection) -> Result<Vec<KnownSeed>> {
-    let mut statement =
-        connection.prepare("SELECT id, url, scope, max_depth, adopted FROM seed ORDER BY id")?;
+    let mut statement = connection
+        .prepare("SELECT id, url, scope, max_depth, adopted, adopted_by, let_go_at FROM seed ORDER BY id")?;
     let rows = statement.query_map([], |row| {
         Ok((
             row.get::<_, i64>(0)?,
@@ -83,16 +84,18 @@ pub(super) fn seeds(connection: &Connection) -> Result<Vec<KnownSeed>> {
             row.get::<_, Option<String>>(2)?,
             row.get(3)?,
             row.get(4)?,
+            row.get::<_, Option<i64>>(5)?.map(SeedId),
+            moment(row.get(6)?),
         ))
     })?;
     rows.map(|row| {
-        let (id, url, scope, max_depth, adopted) = row?;
+        let (id, url, scope, max_depth, adopted, adopted_by, let_go_at) = row?;
         let scope = scope
             .map(|name| {
                 name.parse().map_err(|_| StoreError::BadValue(format!("`{name}` as the scope of a seed")))
             })
             .transpose()?;
-        Ok(KnownSeed { id: SeedId(id), url, scope, max_depth, adopted })
+        Ok(KnownSeed { id: SeedId(id), url, scope, max_depth, adopted, adopted_by, let_go_at })
     })
     .collect()
 }
@@ -101,11 +104,22 @@ pub(super) fn seeds(connection: &Connection) -> Result<Vec<KnownSeed>> {
 pub(super) fn adopt_seed(connection: &Connection, of: SeedId, url: &PageUrl, now: Timestamp) -> Result<()> {
     connection
         .prepare_cached(
-            "INSERT INTO seed (fingerprint, url, weight, max_depth, scope, adopted, added_at)
-             SELECT ?2, ?3, weight, max_depth, scope, 1, ?4 FROM seed WHERE id = ?1
-             ON CONFLICT (fingerprint) DO NOTHING",
+            "INSERT INTO seed (fingerprint, url, weight, max_depth, scope, adopted, added_at, adopted_by)
+             SELECT ?2, ?3, weight, max_depth, scope, 1, ?4, ?1 FROM seed WHERE id = ?1
+             ON CONFLICT (fingerprint) DO UPDATE SET adopted_by = excluded.adopted_by, let_go_at = NULL
+                WHERE seed.adopted = 1",
         )?
         .execute(params![of.0, url.fingerprint().to_bytes(), url.as_str(), now.millis()])?;
+    Ok(())
+}
+
+/// Notes that a seed answers for itself again: what it led to is no seed any more.
+pub(super) fn let_go(connection: &Connection, of: SeedId, now: Timestamp) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE seed SET let_go_at = ?2 WHERE adopted = 1 AND adopted_by = ?1 AND let_go_at IS NULL",
+        )?
+        .execute(params![of.0, now.millis()])?;
     Ok(())
 }
 

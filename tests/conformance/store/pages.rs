@@ -77,6 +77,22 @@ pub fn a_seed_that_moved_hands_on_its_wishes_once(place: &dyn Place) {
     assert_eq!(seeds.len(), 2);
     assert_eq!(seeds[1].url, "https://www.example.org/");
     assert_eq!((seeds[1].max_depth, seeds[1].scope), (Some(2), Some(ScopeKind::Domain)));
+    assert_eq!((seeds[1].adopted_by, seeds[1].let_go_at), (Some(from), None));
+
+    // It answers for itself again, and moves once more.
+    let mut store = place.open();
+    let commit = |adopted_seeds, let_go| Commit { now: NOW, adopted_seeds, let_go, ..Commit::default() };
+    store.commit(&commit(Vec::new(), vec![from])).expect("it is let go");
+    let let_go = |store: &mut dyn Store| {
+        store.seeds().expect("seeds").iter().map(|seed| seed.let_go_at).collect::<Vec<_>>()
+    };
+    assert_eq!(let_go(&mut *store), [None, Some(NOW)]);
+    store.commit(&commit(vec![(from, moved.clone())], Vec::new())).expect("it is adopted");
+    assert_eq!(let_go(&mut *store), [None, None]);
+    store.commit(&commit(Vec::new(), vec![from])).expect("it is let go");
+    store.add_seeds(&[seed("https://www.example.org/")], NOW).expect("a seed is added");
+    let named = &store.seeds().expect("seeds")[1];
+    assert_eq!((named.adopted, named.adopted_by, named.let_go_at), (false, None, None));
 }
 
 pub fn a_page_is_one_row_for_ever(place: &dyn Place) {
