@@ -19,7 +19,7 @@ Written beside each file: FILE.README.md and FILE.meta.json: columns, units, per
 
 /// Write change histories, from the store or a dataset, as a file for other programs
 ///
-/// Only cycles that have ended are exported, and no aliases. The file appears when it is complete. Memory does not grow
+/// Only cycles that have ended are exported. Aliases keep their history in `observations`; other formats leave them out. The file appears when it is complete. Memory does not grow
 /// with the store.
 #[derive(Debug, Args)]
 #[command(after_help = EXPORT_EXAMPLES)]

@@ -24,9 +24,16 @@ pub(super) const VISITS_FILE: &str = "visits.parquet";
 pub(super) const FRAGMENTS_FILE: &str = "fragments.parquet";
 
 /// The version of the layout. It goes up when an older program could not read the files any more.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
-pub(super) const PAGES: [Column; 7] = [
+/// The page that stands for another one now.
+pub(super) const ALIAS_OF: Column = Column::added(
+    "alias_of",
+    ColumnKind::Text,
+    "the page that stands for it now (a confirmed permanent redirect or canonical link); null: none",
+);
+
+pub(super) const PAGES: [Column; 8] = [
     Column::new("page", ColumnKind::U32, "number of the page, from 0"),
     Column::new("group", ColumnKind::Text, "the group it was watched with"),
     Column::new("site", ColumnKind::Text, "its site"),
@@ -42,6 +49,7 @@ pub(super) const PAGES: [Column; 7] = [
         ColumnKind::I64,
         "time of the first copy, UTC milliseconds since 1970; null: none was held",
     ),
+    ALIAS_OF,
 ];
 
 pub(super) const VISITS: [Column; 9] = [
@@ -178,6 +186,7 @@ impl DatasetWriter {
             Value::F64(page.weight),
             Value::or_null(first.and_then(|first| first.cycle), Value::U32),
             Value::or_null(first.map(|first| first.time_ms), Value::I64),
+            Value::or_null(page.alias_of.as_deref(), Value::Text),
         ])?;
         for visit in &page.visits {
             let [cycle, time, changed, divergence, outcome, status, bytes, took] = visit_values(visit);
@@ -298,6 +307,7 @@ pub(super) fn page_row(
     }
     let text = |column| batch.text(column, row).unwrap_or_default();
     let page = PageRecord::new(text(1), text(2), text(3), batch.f64(4, row).unwrap_or(1.0));
+    let page = PageRecord { alias_of: batch.text(7, row).map(str::to_owned), ..page };
     Ok(PageTableRow { page, first_cycle: batch.u32(5, row), first_ms: batch.i64(6, row) })
 }
 

@@ -88,7 +88,8 @@ pub fn export(
     let (mut tally, mut done, all) = (DatasetTally::default(), 0, source.pages()?);
     (written.write)(&main, &mut |write| {
         source.each(written.needs_texts, &mut |page| {
-            if let Some(group) = groups.iter().find(|group| group.name == page.group)
+            let can_be_told = written.has_aliases || page.alias_of.is_none();
+            if let Some(group) = groups.iter().find(|group| group.name == page.group && can_be_told)
                 && let Some(kept) = (written.keeps)(&page, group)
             {
                 tally.see(&kept);

@@ -100,8 +100,10 @@ pub(super) fn read(
                 |column: &str, said: String| wrong_row(from.path, batch.first_row + row as u64, column, said);
             let text = |column| batch.text(column, row).unwrap_or_default();
             let weight = batch.f64(3, row).unwrap_or(1.0);
-            let page =
-                pages.page(RowOwner { group: text(0), site: text(1), url: text(2), weight }, &wrong)?;
+            let page = pages.page(
+                RowOwner { group: text(0), site: text(1), url: text(2), weight, alias_of: None },
+                &wrong,
+            )?;
             let state = state_row(&batch, row, WHOSE.len());
             check_order(page.states.last().map(|last| last.time_ms), state.time_ms, &wrong)?;
             if state.hashes.iter().any(|hashes| !hashes.is_sorted_by(|one, next| one < next)) {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::DatasetError;
 use super::csv_cell::guarded;
 use super::csv_table::CsvTable;
-use super::disk::{VISITS, visit_row, visit_values, wrong_row};
+use super::disk::{ALIAS_OF, VISITS, visit_row, visit_values, wrong_row};
 use super::fields::site_of;
 use super::fields::{check_weight, parse_time};
 use super::format::EachRecord;
@@ -40,14 +40,14 @@ pub(super) const WHOSE: [Column; 4] = [
 ];
 
 fn columns() -> Vec<Column> {
-    WHOSE.iter().chain(VISITS.iter().skip(1)).copied().collect()
+    WHOSE.iter().chain(VISITS.iter().skip(1)).chain([&ALIAS_OF]).copied().collect()
 }
 
 /// The part of a page that the format holds: everything but its texts.
 pub(super) fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
-    let visits = page.visits.clone();
+    let (visits, alias_of) = (page.visits.clone(), page.alias_of.clone());
     let kept = PageRecord::new(&page.group, &page.site, &page.url, page.weight);
-    (!visits.is_empty()).then_some(PageRecord { visits, ..kept })
+    (!visits.is_empty()).then_some(PageRecord { visits, alias_of, ..kept })
 }
 
 /// A row of CSV or JSON.
@@ -74,6 +74,8 @@ struct ObservationRow {
     bytes: Option<u64>,
     #[serde(default)]
     took_ms: Option<u64>,
+    #[serde(default)]
+    alias_of: Option<String>,
 }
 
 impl ObservationRow {
@@ -92,10 +94,11 @@ impl ObservationRow {
             status,
             bytes,
             took_ms,
+            alias_of: page.alias_of.clone(),
         }
     }
 
-    fn cells(&self) -> [String; 12] {
+    fn cells(&self) -> [String; 13] {
         fn cell<T: ToString>(value: Option<T>) -> String {
             value.map_or_else(String::new, |value| value.to_string())
         }
@@ -112,6 +115,7 @@ impl ObservationRow {
             cell(self.status),
             cell(self.bytes),
             cell(self.took_ms),
+            cell(self.alias_of.as_ref()),
         ]
     }
 }
@@ -172,6 +176,7 @@ impl ObservationsWriter {
                 for visit in &page.visits {
                     let mut row = whose_values(page).to_vec();
                     row.extend(visit_values(visit));
+                    row.push(Value::or_null(page.alias_of.as_deref(), Value::Text));
                     table.push(&row)?;
                 }
             }
@@ -276,7 +281,8 @@ fn read_csv(from: &ImportedFile<'_>, pages: &mut RowsToPages<'_>) -> Result<(), 
             bytes: number(&table, "bytes")?,
             took_ms: number(&table, "took_ms")?,
         };
-        add(pages, RowOwner { group, site, url, weight }, visit, &wrong)?;
+        let alias_of = table.text("alias_of");
+        add(pages, RowOwner { group, site, url, weight, alias_of }, visit, &wrong)?;
     }
     Ok(())
 }
@@ -295,7 +301,8 @@ fn read_json(from: &ImportedFile<'_>, pages: &mut RowsToPages<'_>) -> Result<(),
         let group = row.group.as_deref().unwrap_or(from.name);
         let host = if row.site.is_none() { site_of(&row.url) } else { None };
         let site = row.site.as_deref().or(host.as_deref()).unwrap_or(group);
-        let of = RowOwner { group, site, url: &row.url, weight: row.weight.unwrap_or(1.0) };
+        let (weight, alias_of) = (row.weight.unwrap_or(1.0), row.alias_of.as_deref());
+        let of = RowOwner { group, site, url: &row.url, weight, alias_of };
         let visit = VisitLine {
             cycle: row.cycle,
             time_ms: row.time_ms,
@@ -319,7 +326,8 @@ fn read_parquet(from: &ImportedFile<'_>, pages: &mut RowsToPages<'_>) -> Result<
                 |column: &str, said: String| wrong_row(from.path, batch.first_row + row as u64, column, said);
             let text = |column| batch.text(column, row).unwrap_or_default();
             let weight = batch.f64(3, row).unwrap_or(1.0);
-            let of = RowOwner { group: text(0), site: text(1), url: text(2), weight };
+            let alias_of = batch.text(columns().len() - 1, row);
+            let of = RowOwner { group: text(0), site: text(1), url: text(2), weight, alias_of };
             add(pages, of, visit_row(&batch, row, WHOSE.len()), &wrong)?;
         }
     }

@@ -11,6 +11,8 @@ pub struct PageRecord {
     pub url: String,
     /// Importance; an ordinary page has 1.
     pub weight: f64,
+    /// The page that stands for it now, if another does. Its history up to then is its own.
+    pub alias_of: Option<String>,
     /// Visits in the order of time; the first one with a copy has nothing to compare with.
     pub visits: Vec<VisitLine>,
     /// Texts in the order of time, each valid until the next.
@@ -55,7 +57,7 @@ impl PageRecord {
     /// A page without visits.
     pub fn new(group: &str, site: &str, url: &str, weight: f64) -> Self {
         let (group, site, url) = (group.to_owned(), site.to_owned(), url.to_owned());
-        Self { group, site, url, weight, visits: Vec::new(), states: Vec::new() }
+        Self { group, site, url, weight, alias_of: None, visits: Vec::new(), states: Vec::new() }
     }
 
     /// The first visit with a copy.

@@ -54,6 +54,7 @@ prop_compose! {
         weight in prop_oneof![Just(1.0), 0.0f64..1e9],
         mut visits in prop::collection::vec(visit(), 1..8),
         mut states in prop::collection::vec(state(), 1..4),
+        alias_of in prop::option::of(names()),
     ) -> PageRecord {
         // So far they are gaps.
         let mut time_ms = 100 * DAY_MS + 17;
@@ -65,13 +66,15 @@ prop_compose! {
             time_ms += state.time_ms;
             state.time_ms = time_ms;
         }
-        PageRecord { visits, states, ..PageRecord::new(group, &site, &url, weight) }
+        PageRecord { visits, states, alias_of, ..PageRecord::new(group, &site, &url, weight) }
     }
 }
 
 fn pages() -> impl Strategy<Value = Vec<PageRecord>> {
     let of = |group| prop::collection::vec(page(group), 1..5);
-    (of("g"), of("h, too")).prop_map(|(mut one, other)| {
+    (of("g"), of("h, too")).prop_map(|(mut one, mut other)| {
+        // Formats that leave aliases out have something to write.
+        [&mut one, &mut other].into_iter().for_each(|pages| pages[0].alias_of = None);
         one.extend(other);
         // No two pages have one name.
         one.iter_mut().enumerate().for_each(|(at, page)| page.url += &at.to_string());

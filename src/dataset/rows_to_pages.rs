@@ -33,6 +33,7 @@ pub(super) struct RowOwner<'a> {
     pub(super) site: &'a str,
     pub(super) url: &'a str,
     pub(super) weight: f64,
+    pub(super) alias_of: Option<&'a str>,
 }
 
 /// Puts rows together into pages.
@@ -58,6 +59,9 @@ impl<'a> RowsToPages<'a> {
             for (what, name) in [("group", of.group), ("site", of.site), ("url", of.url)] {
                 check_name(what, name).map_err(|said| wrong(what, said))?;
             }
+            if let Some(alias_of) = of.alias_of {
+                check_name("alias_of", alias_of).map_err(|said| wrong("alias_of", said))?;
+            }
             if !(of.weight.is_finite() && of.weight >= 0.0) {
                 return Err(wrong("weight", format!("`{}` is not a number, 0 or more", of.weight)));
             }
@@ -67,7 +71,13 @@ impl<'a> RowsToPages<'a> {
             }
             self.hand_on()?;
         }
-        let page = self.at_hand.get_or_insert_with(|| PageRecord::new(of.group, of.site, of.url, of.weight));
+        let page = self.at_hand.get_or_insert_with(|| PageRecord {
+            alias_of: of.alias_of.map(str::to_owned),
+            ..PageRecord::new(of.group, of.site, of.url, of.weight)
+        });
+        if page.alias_of.as_deref() != of.alias_of {
+            return Err(wrong("alias_of", "another page than in the rows before".to_owned()));
+        }
         if page.site != of.site {
             return Err(wrong(
                 "site",

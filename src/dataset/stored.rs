@@ -6,7 +6,8 @@
 //! - [`backtest`] is for replays. A change belongs to the last cycle that began before the visit that found it, ended or not:
 //!   a replay asks what was known at a time.
 //!
-//! Both leave out other spellings of pages, and pages never visited.
+//! Pages that another one stands for keep their history under their own URL, with the name of the other. Pages never
+//! visited are left out.
 
 use std::path::Path;
 use std::time::Duration;
@@ -78,10 +79,11 @@ impl Stored {
         let Self { pages, visits, cycles, words, group, .. } = self;
         let mut texts = Texts { store: &mut **visits, fragmenter: Fragmenter::new(1), words: *words };
         let mut done = Ok(());
-        pages.list_pages(&PageFilter::default(), &mut |row| {
+        pages.list_pages(&PageFilter { aliases: true, ..PageFilter::default() }, &mut |row| {
             if done.is_ok() && row.visits > 0 {
                 done = texts
                     .page(PageId(row.id), &row.url, row.weight, cycles, &group.name, states)
+                    .map(|page| PageRecord { alias_of: row.alias_of, ..page })
                     .and_then(|page| if page.visits.is_empty() { Ok(()) } else { each(page) });
             }
         })?;

@@ -6,6 +6,7 @@ use super::format::{FORMATS, Format, Write};
 use super::group::DAY_MS;
 use super::import::{ImportOptions, import};
 use super::page_record::{PageRecord, StateRecord, VisitLine};
+use super::parquet::{TableReader, TableWriter, Value};
 use super::*;
 use std::collections::BTreeMap;
 use std::fs;
@@ -112,15 +113,32 @@ fn observations_are_rows() {
     let (_folder, files) = written(named("observations-csv"));
     let csv = text(&files, "");
     let lines: Vec<&str> = csv.lines().collect();
-    let heads = "group,site,url,weight,cycle,time_ms,changed,divergence,outcome,status,bytes,took_ms";
+    let heads =
+        "group,site,url,weight,cycle,time_ms,changed,divergence,outcome,status,bytes,took_ms,alias_of";
     assert_eq!(lines[0], heads);
-    assert_eq!(lines[2], "g,a.example,http://a.example/,2.5,,8726400005,1,0.25,,,7,12");
+    assert_eq!(lines[2], "g,a.example,http://a.example/,2.5,,8726400005,1,0.25,,,7,12,");
     assert_eq!(lines.len(), 7);
     let (_folder, files) = written(named("observations-jsonl"));
     let first: serde_json::Value =
         serde_json::from_str(text(&files, "").lines().next().expect("a line")).expect("JSON");
     assert_eq!(first["url"], "http://a.example/");
     assert!(first["changed"].is_null() && first["status"] == 200);
+}
+
+#[test]
+fn a_table_without_a_column_that_was_added_later_is_read() {
+    let folder = TempDir::new().expect("a folder");
+    let path = folder.path().join("table.parquet");
+    let mut table = TableWriter::create(&path, &disk::PAGES[..7]).expect("a table");
+    let text = Value::Text;
+    table
+        .push(&[Value::U32(0), text("g"), text("s"), text("u"), Value::F64(1.0), Value::Null, Value::Null])
+        .expect("a row");
+    table.finish().expect("a table");
+    let mut table = TableReader::open(&path, &disk::PAGES, &[]).expect("an older table");
+    let batch = table.next_batch().expect("rows").expect("a row");
+    let page = disk::page_row(&batch, 0, &path, 0).expect("a page").page;
+    assert_eq!((page.url.as_str(), page.alias_of), ("u", None));
 }
 
 #[test]

@@ -88,6 +88,22 @@ fn a_site_that_sends_everyone_to_one_notice_is_watched_on() {
     }
     let rebuilt = freshet.json(&["store", "rebuild", "--check", "--json"]);
     assert_eq!((&rebuilt["pages_differ"], &rebuilt["aliases_differ"]), (&json!(0), &json!(0)));
+    for path in PAGES {
+        let rows = exported(&freshet, &site.url(path));
+        let outcomes: Vec<&Value> = rows.iter().map(|row| &row["outcome"]).collect();
+        assert_eq!(outcomes, ["fetched", "moved", "moved", "moved", "fetched"], "{path}");
+    }
+}
+
+/// The rows of a page in an export.
+#[track_caller]
+fn exported(freshet: &Freshet, url: &str) -> Vec<Value> {
+    let _ = std::fs::remove_file(freshet.path("visits.jsonl"));
+    let ran = freshet.run(&["export", "--format", "observations", "--out", "visits.jsonl"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.output());
+    let text = std::fs::read_to_string(freshet.path("visits.jsonl")).expect("a file");
+    let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("a row"));
+    rows.filter(|row| row["url"] == url).collect()
 }
 
 #[test]
@@ -119,6 +135,10 @@ fn a_page_that_moved_is_looked_at_rarely_and_is_free_when_it_answers_for_itself(
     again(&freshet);
     assert_eq!(state(&freshet, &site.url("/old")), (json!("alias"), json!(site.url("/new"))));
     assert_eq!(asked_again(&freshet, &site), paths(&["/", "/new"]));
+    let rows = exported(&freshet, &site.url("/old"));
+    assert_eq!(rows.len(), 3, "its history is its own");
+    assert!(rows.iter().all(|row| row["alias_of"] == site.url("/new")), "{rows:?}");
+    assert!(exported(&freshet, &site.url("/new")).iter().all(|row| row["alias_of"].is_null()));
 
     a_day_later(&freshet);
     assert_eq!(asked_again(&freshet, &site), paths(&["/", "/new", "/old"]));

@@ -2,7 +2,7 @@
 //!
 //! What must stay true: the same rows give the same bytes, so everything else in the file is fixed (no time, no
 //! version of the library), and batches and row groups end by the rows alone. A table is read only if its columns are
-//! the expected ones.
+//! the expected ones; those that were added later may be missing.
 
 mod reader;
 mod writer;
@@ -36,17 +36,24 @@ pub(crate) struct Column {
     pub(crate) name: &'static str,
     pub(crate) kind: ColumnKind,
     pub(crate) nullable: bool,
+    /// Files of earlier versions don't have it. Such columns stand at the end; where one is missing, all its values are null.
+    pub(crate) added: bool,
     /// Its meaning and unit.
     pub(crate) note: &'static str,
 }
 
 impl Column {
     pub(crate) const fn new(name: &'static str, kind: ColumnKind, note: &'static str) -> Self {
-        Self { name, kind, nullable: false, note }
+        Self { name, kind, nullable: false, added: false, note }
     }
 
     pub(crate) const fn or_null(name: &'static str, kind: ColumnKind, note: &'static str) -> Self {
-        Self { name, kind, nullable: true, note }
+        Self { name, kind, nullable: true, added: false, note }
+    }
+
+    /// A column with nulls that files of earlier versions don't have.
+    pub(crate) const fn added(name: &'static str, kind: ColumnKind, note: &'static str) -> Self {
+        Self { name, kind, nullable: true, added: true, note }
     }
 
     /// The type as people name it.

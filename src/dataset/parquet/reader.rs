@@ -34,7 +34,7 @@ pub(crate) struct TableBatch {
 }
 
 impl TableReader {
-    /// Opens a file that must have exactly these columns. Only `wanted` are read; all, if that is empty.
+    /// Opens a file that must have exactly these columns, but for those that were added later. Only `wanted` are read; all, if that is empty.
     pub(crate) fn open(path: &Path, columns: &[Column], wanted: &[&str]) -> Result<Self, DatasetError> {
         let file = File::open(path).map_err(DatasetError::read(path))?;
         let unreadable = |error: String| {
@@ -42,6 +42,7 @@ impl TableReader {
         };
         let builder = guarded(|| ParquetRecordBatchReaderBuilder::try_new(file)).map_err(unreadable)?;
         check(path, builder.schema(), columns)?;
+        let columns = columns.get(..builder.schema().fields().len()).unwrap_or(columns);
         let lists = columns.iter().any(|column| {
             column.kind == ColumnKind::Hashes && (wanted.is_empty() || wanted.contains(&column.name))
         });
@@ -102,7 +103,12 @@ fn check(path: &Path, schema: &Schema, columns: &[Column]) -> Result<(), Dataset
                 format!("has another schema: column {} is {found}; it must be {must}", at + 1),
             )
         };
-        let Some(field) = schema.fields().get(at) else { return Err(said("missing")) };
+        let Some(field) = schema.fields().get(at) else {
+            if column.added {
+                break;
+            }
+            return Err(said("missing"));
+        };
         let same_type = match (field.data_type(), column.kind) {
             (DataType::List(element), ColumnKind::Hashes) => *element.data_type() == DataType::UInt64,
             (found, _) => *found == column.data_type(),
