@@ -4,7 +4,9 @@ use std::io::{BufWriter, IsTerminal as _, Write};
 use std::process::ExitCode;
 
 use freshet::look::changes::{Changes, ChangesWanted, WantedHost};
+use freshet::look::merged::many_in_one;
 use freshet::report::changes::{ChangeTable, FEED_END, feed_entry, feed_start};
+use freshet::report::diff::harmless;
 use freshet::store;
 use freshet::time::Timestamp;
 
@@ -25,6 +27,12 @@ pub(crate) fn run(global: &Global, arguments: &ChangesArgs) -> anyhow::Result<Ex
     let settings = Settings::load(global, &Given::of_words(arguments.fragment_words))?;
     wanted.fragment_words = settings.change.fragment_words;
     let mut store = store::open_to_look(&settings.store)?;
+    for group in many_in_one(&mut *store)? {
+        // No change is told of these pages while they show nothing of their own.
+        if wanted.host.as_ref().is_none_or(|host| host.has(&group.host)) {
+            tracing::warn!("{}", harmless(&group.warning()));
+        }
+    }
     let mut changes = Changes::find(&mut *store, &wanted)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     match format {

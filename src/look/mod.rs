@@ -11,6 +11,7 @@ pub mod diff;
 pub mod estimates;
 pub mod figures;
 pub mod history;
+pub mod merged;
 pub mod page;
 pub mod pages;
 pub mod plan;

@@ -8,6 +8,7 @@ use crate::store::{CycleRow, KnownHost, KnownSeed, Sizes, Store};
 use crate::time::Timestamp;
 
 use super::LookError;
+use super::merged::{ManyInOne, many_in_one};
 
 /// The figures of a store.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -20,6 +21,8 @@ pub struct StoreStatus {
     pub seeds: u64,
     /// Addresses that seeds redirect to for good: their hosts are crawled too, until the seed answers for itself.
     pub adopted: Vec<AdoptedSeed>,
+    /// Hosts of which many pages turn into one.
+    pub merged: Vec<ManyInOne>,
     /// Links that were not taken, by reason.
     pub refused: NamedCounts,
     /// Every host: those that wait first, then the largest.
@@ -137,7 +140,9 @@ pub fn status(
             summary.versions_without_room
         )
     });
-    let warnings = clock.into_iter().chain(journal).chain(room).collect();
+    let merged = many_in_one(store)?;
+    let told = merged.iter().map(ManyInOne::warning);
+    let warnings = clock.into_iter().chain(journal).chain(room).chain(told).collect();
     let cycles = store.cycles(cycles)?;
     let mut hosts: Vec<HostStatus> =
         store.hosts()?.into_iter().map(|host| HostStatus::of(host, now)).collect();
@@ -156,6 +161,7 @@ pub fn status(
         },
         seeds: summary.seeds,
         adopted: adopted(&store.seeds()?),
+        merged,
         refused: NamedCounts(summary.refusals),
         hosts,
         cycles,

@@ -12,7 +12,8 @@ use super::{Align, Table, bytes, number, span};
 /// The store in figures, with the first `hosts` of its hosts.
 pub fn status(status: &StoreStatus, hosts: usize, now: Timestamp) -> String {
     let pages = &status.pages;
-    let mut text: String = status.warnings.iter().map(|warning| format!("warning {warning}\n")).collect();
+    let mut text: String =
+        status.warnings.iter().map(|warning| format!("warning {}\n", harmless(warning))).collect();
     text += &format!(
         "pages   {} known, {} visited, {} gone, {} failed ({} aliases)\n",
         number(pages.known),

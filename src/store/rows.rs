@@ -353,6 +353,8 @@ pub struct PageFilter {
     pub only_aliases: bool,
     /// Only other spellings of this page.
     pub alias_of: Option<PageId>,
+    /// Only pages whose last visits name another page in their place.
+    pub only_naming: bool,
     /// At most this number of pages.
     pub limit: Option<u64>,
 }
@@ -396,6 +398,10 @@ pub struct PageRow {
     pub noindex: bool,
     /// The address of the page that stands for it.
     pub alias_of: Option<String>,
+    /// The address of the page that its last visits name in its place, believed or not.
+    pub same_as: Option<String>,
+    /// Does its text agree with that of the page named? `None`: they could not be compared.
+    pub same_text: Option<bool>,
 }
 
 /// Another spelling of a page.

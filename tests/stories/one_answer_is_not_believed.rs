@@ -77,6 +77,13 @@ fn a_site_that_sends_everyone_to_one_notice_is_watched_on() {
     for path in PAGES.iter().chain(&late) {
         assert_eq!(state(&freshet, &site.url(path)), (json!("redirected"), Value::Null), "{path}");
     }
+    let merged = json!([{ "host": site.origin(0), "target": site.url("/notice"), "pages": 7, "unlike": 5 }]);
+    assert_eq!(freshet.json(&["status", "--json"])["merged"], merged);
+    let said =
+        format!("7 pages of {} lead to {}, 5 of them with another text", site.origin(0), site.url("/notice"));
+    assert!(freshet.run(&["status"]).stdout.contains(&said));
+    assert!(freshet.run(&["changes"]).stderr.contains(&said));
+    assert!(!freshet.run(&["changes", "--host", "elsewhere.example"]).stderr.contains(&said));
     articles(&site);
     for (path, seed) in late.iter().zip(20..) {
         site.page(path, article(path, 120, seed, &[]));
@@ -86,6 +93,7 @@ fn a_site_that_sends_everyone_to_one_notice_is_watched_on() {
     for path in PAGES.iter().chain(&late) {
         assert_eq!(state(&freshet, &site.url(path)).0, "alive", "{path}");
     }
+    assert_eq!(freshet.json(&["status", "--json"])["merged"], json!([]), "it is over");
     let rebuilt = freshet.json(&["store", "rebuild", "--check", "--json"]);
     assert_eq!((&rebuilt["pages_differ"], &rebuilt["aliases_differ"]), (&json!(0), &json!(0)));
     for path in PAGES {
@@ -118,6 +126,10 @@ fn a_template_that_names_one_canonical_for_all_makes_no_page_of_them() {
     crawl(&freshet, &[site.url("/")], &["--cycles", "3"]);
     let status = freshet.json(&["status", "--json"]);
     assert_eq!((&status["pages"]["known"], &status["pages"]["aliases"]), (&json!(6), &json!(0)));
+    assert_eq!(
+        (&status["merged"][0]["target"], &status["merged"][0]["unlike"]),
+        (&json!(site.url("/")), &json!(5))
+    );
     assert!(asked_again(&freshet, &site).is_superset(&paths(&PAGES)));
 }
 

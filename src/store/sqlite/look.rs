@@ -54,10 +54,12 @@ pub(super) fn pages(
     let sql = format!(
         "SELECT page.id, page.url, page.state, page.last_outcome, page.depth, page.weight, page.visits, page.changes,
                 page.failures, page.found_at, page.last_visit_at, page.due_at, version.body_bytes,
-                page.content_type, page.sitemap_lastmod_seconds, page.noindex, target.url, length(version.content) > 0
+                page.content_type, page.sitemap_lastmod_seconds, page.noindex, target.url, length(version.content) > 0,
+                named.url, page.same_text
          FROM page JOIN host ON host.id = page.host_id
               LEFT JOIN version ON version.id = page.version_id
               LEFT JOIN page AS target ON target.id = page.alias_of
+              LEFT JOIN page AS named ON named.id = page.same_as
          WHERE page.id > ?1 AND page.id <= ?2{clauses} ORDER BY page.id LIMIT ?3"
     );
     let last = last_id(connection, "page", "id")?;
@@ -97,6 +99,9 @@ fn conditions(filter: &PageFilter) -> (String, Vec<Value>) {
     if let Some(root) = filter.alias_of {
         condition("page.alias_of = {}", Value::from(root.0));
     }
+    if filter.only_naming {
+        clauses += " AND page.same_as IS NOT NULL";
+    }
     if filter.only_aliases {
         clauses += " AND page.alias_of IS NOT NULL";
     } else if !filter.aliases {
@@ -127,6 +132,8 @@ fn page(row: &Row<'_>) -> Result<PageRow> {
         sitemap_lastmod: row.get::<_, Option<i64>>(14)?.map(Timestamp::from_seconds),
         noindex: row.get(15)?,
         alias_of,
+        same_as: row.get(18)?,
+        same_text: row.get(19)?,
     })
 }
 
