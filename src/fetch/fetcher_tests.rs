@@ -214,3 +214,27 @@ fn a_ceiling_that_is_very_low_is_still_a_ceiling() {
     }
     assert!(quota(0.0).is_none());
 }
+
+#[tokio::test]
+async fn a_packed_sitemap_is_read_off_the_networks_threads_however_short_it_is() {
+    let web = ScriptedWeb::default();
+    let packed: &[u8] = b"\x1f\x8b and more";
+    web.set("http://a.example/s.xml.gz", [ScriptedAnswer::body("application/gzip", packed)]);
+    web.set("http://a.example/page", [ScriptedAnswer::body("application/gzip", packed)]);
+    let digest = |visit: Visit| (visit.request.url.path().to_owned(), std::thread::current().id());
+    let politeness = Politeness { delay: Duration::ZERO, ..Politeness::default() };
+    let settings = FetchSettings { politeness, ..settings() };
+    let mut fetcher = Fetcher::new(Arc::new(web), digest, settings, None);
+    for (path, subject) in [("s.xml.gz", Subject::Sitemap { nesting: 0 }), ("page", Subject::Page(PageId(1)))]
+    {
+        let url = Url::parse("http://a.example/").and_then(|host| host.join(path)).expect("a URL");
+        fetcher.submit(Request { subject, url, validators: Validators::default() });
+    }
+    let mut read = HashMap::new();
+    while let Some(event) = fetcher.next().await {
+        if let FetchEvent::Visited((path, thread)) = event {
+            read.insert(path, thread == std::thread::current().id());
+        }
+    }
+    assert_eq!((read["/s.xml.gz"], read["/page"]), (false, true));
+}

@@ -35,7 +35,7 @@ pub(super) const MAX_HELD_BYTES: usize = 2 << 20;
 const RULE_BYTES: usize = 240;
 
 /// The lengths that Disallows are cut to, one after the other, when a file holds too much.
-const CUTS: [usize; 8] = [256, 128, 64, 32, 16, 8, 4, 2];
+const CUTS: [usize; 4] = [64, 16, 4, 2];
 
 /// The answer for every URL of a host, or the matcher that gives it.
 #[derive(Debug, Clone)]
