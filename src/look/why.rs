@@ -189,7 +189,7 @@ impl WhySentences<'_> {
     fn sentences(&self) -> Vec<String> {
         let page = &self.about.page.url;
         let alias = (self.asked != page)
-            .then(|| format!("{} is another spelling of {page}, which is visited in its place.", self.asked));
+            .then(|| format!("{} is another spelling of {page}, which is visited in its place; it is looked at itself now and then.", self.asked));
         let rest = [self.verdict(), self.past(), self.score(), self.rank()];
         alias.into_iter().chain(rest).collect()
     }

@@ -317,6 +317,22 @@ fn a_store_of_an_earlier_version_goes_on() {
     let notes = "SELECT count(*) FROM note WHERE name = 'versions-hashed-to'";
     assert_eq!(raw.query_row(notes, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
 
+    // Its aliases were made by one answer each: they are looked at in the next cycle.
+    let mut aliases = 0;
+    store
+        .each_page(&mut |page| {
+            if page.alias_of.is_some() {
+                assert_eq!(
+                    (page.claim, Some(page.waits_until())),
+                    (None, page.state.last_visit),
+                    "{}",
+                    page.url
+                );
+                aliases += 1;
+            }
+        })
+        .unwrap();
+    assert_eq!(aliases, 2);
     let policy = registry::find("longevity", &PolicySettings::default()).unwrap();
     let rebuilt = |store: &mut dyn Store| {
         rebuild(store, &*policy, ChangeSettings::default(), false, &mut |_, _| ()).unwrap()
