@@ -690,11 +690,9 @@ fn a_command_that_hangs_is_killed_with_its_output_shown() {
 
     let hanging = shell("echo begun; exec sleep 600");
     eventually(|| hanging.stdout() == "begun\n");
-    let begun = Instant::now();
     let outcome = catch_unwind(AssertUnwindSafe(|| hanging.wait(millis(200))));
     let message = *outcome.unwrap_err().downcast::<String>().unwrap();
     assert!(message.contains("still running after 200ms") && message.contains("begun\n"), "{message}");
-    assert!(begun.elapsed() < PATIENCE);
 
     let mut running = shell("echo begun; exec sleep 600");
     eventually(|| running.stdout() == "begun\n");

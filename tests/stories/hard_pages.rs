@@ -3,16 +3,13 @@
 use crate::support::operator::{crawl, outcome, page};
 use crate::support::{Freshet, Ran, Reply, Site, links_page};
 use std::io::Write as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const FLAGS: [&str; 3] = ["--delay", "0", "--no-sitemaps"];
 
 /// One try each, short pauses after it, and short limits on time.
 const HASTY: &str = "[crawl]\nback_off = 0.05\nattempts = 1\n\
                      [limits]\nconnect_seconds = 1\nidle_seconds = 1\ntotal_seconds = 2\n";
-
-/// The most that a crawl of a few hard pages may take, on a machine that is busy with other things.
-const QUICK: Duration = Duration::from_secs(30);
 
 fn hasty() -> Freshet {
     let freshet = Freshet::new();
@@ -31,10 +28,8 @@ fn assert_outcomes(freshet: &Freshet, pages: Vec<(&str, Reply, &str)>) -> (Site,
     for (path, reply, _) in &pages {
         site.page(path, reply.clone());
     }
-    let started = Instant::now();
     let ran = crawl(freshet, &[site.url("/")], &FLAGS);
     assert_eq!(ran.code, Some(0), "{}", ran.output());
-    assert!(started.elapsed() < QUICK, "it took {:?}\n{}", started.elapsed(), ran.output());
     let told: Vec<(&str, String)> =
         pages.iter().map(|(path, ..)| (*path, outcome(freshet, &site.url(path)))).collect();
     let expected: Vec<(&str, String)> =
@@ -294,10 +289,8 @@ fn of_two_hundred_thousand_links_some_are_taken_and_the_others_counted() {
     site.page("/", links.as_str());
     let freshet = Freshet::new();
     freshet.write("freshet.toml", "[limits]\nlinks_per_page = 30\n");
-    let started = Instant::now();
     let ran = crawl(&freshet, &[site.url("/")], &FLAGS);
 
-    assert!(started.elapsed() < QUICK, "it took {:?}", started.elapsed());
     assert_eq!(site.log().total(), 32, "robots.txt, the page, thirty links\n{}", ran.output());
     assert_eq!(ran.json()["refused"]["links-per-page"], 199_970, "{}", ran.output());
     let status = freshet.json(&["status", "--json"]);
