@@ -35,8 +35,8 @@ fn asked_again(freshet: &Freshet, site: &Site) -> BTreeSet<String> {
 #[track_caller]
 fn state(freshet: &Freshet, url: &str) -> (Value, Value) {
     let listed = freshet.run(&["pages", "--json", "--aliases"]);
-    let rows = listed.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("a row"));
-    let row = rows.filter(|row| row["url"] == url).next_back().expect("the page is listed");
+    let mut rows = listed.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("a row"));
+    let row = rows.rfind(|row| row["url"] == url).expect("the page is listed");
     (row["state"].clone(), row["alias_of"].clone())
 }
 

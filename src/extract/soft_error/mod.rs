@@ -47,6 +47,10 @@ const SURE_WALL_WORDS: usize = 40;
 const BESIDE_DEMAND_WORDS: usize = 15;
 /// Lines at the top of a page in which a wall speaks.
 const WALL_LINES: usize = 3;
+/// Lines in which a short wall speaks that has no second witness.
+const GATE_LINES: usize = 2;
+/// Words below the answers of a question for consent: links to a policy, an imprint.
+const BELOW_ANSWERS_WORDS: usize = 12;
 /// Bytes of a title or line that are looked at: longer ones are sentences.
 const MAX_LINE_BYTES: usize = 200;
 
@@ -137,7 +141,17 @@ fn wall(title: Option<&str>, text: &str, body: &[u8]) -> Option<SoftError> {
     };
     let gate_on_top = GATES.iter().any(|(gate, _)| top().any(|line| has_words(line, gate)))
         || GATES_WITHOUT_SPACES.iter().any(|(gate, _)| top().any(|line| line.contains(gate)));
-    if gate_on_top && (words <= SURE_WALL_WORDS || marked || named.is_some() || gates() > 1) {
+    // A short page may ask the same at the end of a form, below what it is about.
+    let begins_with_gate = || {
+        let mut beginning = lines.iter().take(GATE_LINES).chain([&title_said]);
+        beginning.any(|line| {
+            GATES.iter().any(|(gate, _)| has_words(line, gate))
+                || GATES_WITHOUT_SPACES.iter().any(|(gate, _)| line.contains(gate))
+        })
+    };
+    if gate_on_top
+        && (words <= SURE_WALL_WORDS && begins_with_gate() || marked || named.is_some() || gates() > 1)
+    {
         return Some(Wall);
     }
     if marked && (words <= BESIDE_DEMAND_WORDS || gates() > 0) {
@@ -159,20 +173,26 @@ fn wall(title: Option<&str>, text: &str, body: &[u8]) -> Option<SoftError> {
     asks_for_consent(title, &lines).then_some(Wall)
 }
 
-/// Whether a page asks for consent before it shows anything: its title or first line says so, and it offers answers.
+/// Whether a page asks for consent before it shows anything: its title or first line says so, it offers answers, and hardly
+/// anything follows them. A page with a banner on top goes on below it.
 fn asks_for_consent(title: Option<&str>, lines: &[String]) -> bool {
     let tells = |line: &str| parts(line).iter().any(|part| CONSENT.contains(&part.all.as_str()));
     let begins =
         |line: &String| CONSENT.iter().any(|phrase| phrase.contains(' ') && starts_with(line, phrase));
     // Buttons may stand on one line; an answer of one word must have a line of its own.
-    let is_offered = |answer: &&&str| {
-        let among_others = |line: &String| {
-            answer.contains(' ') && line.split(' ').count() <= PROSE_LINE_WORDS && has_words(line, answer)
-        };
-        lines.iter().any(|line| line == **answer || among_others(line))
+    let offers = |line: &String, answer: &str| {
+        line == answer
+            || answer.contains(' ') && line.split(' ').count() <= PROSE_LINE_WORDS && has_words(line, answer)
     };
-    (title.is_some_and(tells) || lines.first().is_some_and(begins))
-        && ANSWERS.iter().filter(is_offered).count() > 1
+    let is_offered = |answer: &&&str| lines.iter().any(|line| offers(line, answer));
+    let has_answer = |line: &String| ANSWERS.iter().any(|answer| offers(line, answer));
+    let below = || {
+        let lines = lines.iter().rev().take_while(|line| !has_answer(line));
+        lines.map(|line| line.split(' ').count()).sum::<usize>()
+    };
+    let is_told =
+        title.is_some_and(tells) || lines.first().is_some_and(begins) && below() <= BELOW_ANSWERS_WORDS;
+    is_told && ANSWERS.iter().filter(is_offered).count() > 1
 }
 
 /// The error of a page that has menus around it: a line of its own names it, and the title or a sentence does, too.

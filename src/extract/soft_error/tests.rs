@@ -356,6 +356,12 @@ fn a_page_on_walls_is_none() {
         "<title>A small museum</title><h1>A small museum</h1><p>Open on Sundays.<p>We use cookies.<button>Accept \
          all</button><button>Reject all</button>"
             .to_owned(),
+        "<title>Opening hours</title><p>We value your privacy. We use cookies.<button>Accept all</button><button>Reject \
+         all</button><h1>Opening hours</h1><p>The pool is open from May to September, every day from nine to seven."
+            .to_owned(),
+        "<title>Contact</title><h1>Contact us</h1><p>Mill Lane 12, by phone only.<form><p>Please confirm that you are not a \
+         robot.<button>Send</button></form>"
+            .to_owned(),
         "<title>Consent</title><h1>Consent</h1><p>A short poem on saying yes, in three verses and a refrain.".to_owned(),
         "<title>Board</title><ul><li>Home<li>Forums<li>Members</ul><p>JavaScript is disabled. For a better experience, \
          please enable JavaScript in your browser before proceeding.<h1>Gardening</h1><p>There are no threads in this \
