@@ -35,6 +35,7 @@ impl<W: Web> Cycle<'_, W> {
         let Observed {
             attempt,
             content,
+            answer,
             text_rules,
             changed_when,
             validator,
@@ -60,6 +61,7 @@ impl<W: Web> Cycle<'_, W> {
             page,
             attempt,
             content,
+            answer,
             etag,
             last_modified,
             has_safe_date,

@@ -3,6 +3,7 @@
 use crate::change::ChangeSettings;
 use crate::change::changed_when::ChangedWhen;
 use crate::change::sketch::Sketch;
+use crate::fetch::answer_head::AnswerHead;
 use crate::fetch::visit::{HostReport, Outcome};
 use crate::observation::Attempt;
 use crate::observation::empty::Emptiness;
@@ -67,6 +68,8 @@ pub struct VisitRecord {
     pub attempt: Attempt,
     /// The content that it brought.
     pub content: Option<Content>,
+    /// The answer that the content came with.
+    pub answer: Option<AnswerHead>,
     /// The `ETag` of the answer.
     pub etag: Option<String>,
     /// The `Last-Modified` of the answer.
@@ -121,7 +124,8 @@ impl VisitRecord {
     /// Makes it a visit that ended like this and brought nothing.
     pub(super) fn disbelieve(&mut self, outcome: Outcome) {
         self.attempt.outcome = outcome;
-        (self.content, self.etag, self.last_modified, self.noindex) = (None, None, None, false);
+        (self.content, self.answer) = (None, None);
+        (self.etag, self.last_modified, self.noindex) = (None, None, false);
         (self.found, self.links, self.entry_dates) = (Vec::new(), None, None);
         (self.redirect, self.alias) = (None, None);
     }

@@ -16,6 +16,7 @@ use crate::extract::sitemap::{self, Sitemap};
 use crate::extract::soft_error::{SoftError, soft_error};
 use crate::extract::text_rules::TextRules;
 use crate::extract::{self, Document, MediaKind, feed};
+use crate::fetch::answer_head::AnswerHead;
 use crate::fetch::robots::ProductTokens;
 use crate::fetch::visit::{Answer, Failure, Outcome, Subject, Validators, Visit};
 use crate::observation::Attempt;
@@ -86,6 +87,8 @@ pub struct Observed {
     pub attempt: Attempt,
     /// The content, if the page was fetched whole.
     pub content: Option<Content>,
+    /// The answer that the content came with.
+    pub answer: Option<AnswerHead>,
     /// A hash of the rules by which its text was read.
     pub text_rules: u64,
     /// When the page counts as changed.
@@ -137,6 +140,7 @@ impl Observer {
             },
             url: request.url,
             content: None,
+            answer: None,
             etag: None,
             last_modified: None,
             has_safe_date: false,
@@ -231,7 +235,8 @@ impl Observer {
 
     /// Takes the content and the links of a page that was fetched whole. `held`: the hash of the body that is held.
     fn keep_page(&self, observed: &mut Observed, answer: &Answer, held: Option<u128>) {
-        let body_hash = version::content_hash(&answer.body);
+        let sha256 = version::sha256(&answer.body);
+        let body_hash = version::first_half(&sha256);
         observed.etag = answer.header("etag").map(str::to_owned);
         observed.last_modified = answer.header("last-modified").map(str::to_owned);
         let is_safe = |modified: &str| is_safe_date(modified, answer.header("date"), observed.attempt.at);
@@ -240,6 +245,7 @@ impl Observer {
             // The text is stored and the links are known already.
             observed.noindex = self.header_tag(&observed.url, answer).noindex;
             observed.content = Some(Content::Held);
+            observed.answer = Some(AnswerHead::of(answer, observed.attempt.at));
             return;
         }
         let page = self.read(&observed.url, answer);
@@ -258,7 +264,9 @@ impl Observer {
         let sketch = page.document.is_some().then(|| change::sketch(text, self.change));
         match version::pack(&answer.body, text) {
             Ok(packed) => {
+                observed.answer = Some(AnswerHead::of(answer, observed.attempt.at));
                 observed.content = Some(Content::Read(ReadContent {
+                    sha256,
                     body_hash,
                     text_hash: version::content_hash(text.as_bytes()),
                     content_type: content_type.map(str::to_owned),

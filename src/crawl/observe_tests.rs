@@ -26,6 +26,7 @@ fn answer(headers: &[(&'static str, &'static str)], body: &'static str) -> Answe
     headers.insert("content-type", HeaderValue::from_static("text/html"));
     Answer {
         status: 200,
+        protocol: reqwest::Version::HTTP_11,
         headers,
         body: Bytes::from_static(body.as_bytes()),
         cut: false,

@@ -14,6 +14,7 @@ use super::sketches::sketch_row;
 use super::weights::Weights;
 use crate::change::ChangeSettings;
 use crate::change::divergence::{Divergence, divergence};
+use crate::fetch::answer_head::AnswerHead;
 use crate::fetch::visit::{Outcome, RedirectFault};
 use crate::observation::compare::{Brought, compare};
 use crate::observation::empty;
@@ -421,6 +422,13 @@ impl<'a> Judge<'a> {
         content
     }
 
+    /// Where a page or its host has no room for contents, there is none for headers.
+    fn has_room_for(&self, page: &PageFacts, head: &AnswerHead) -> bool {
+        let of_host = self.host_bytes.get(&page.host).copied().unwrap_or_default();
+        let bytes: usize = head.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+        self.store_limits.have_room(page.stored_bytes, of_host, bytes as u64)
+    }
+
     /// Makes the rows of a visit that was judged, and keeps the page for the next visit of it.
     fn finish(
         &mut self,
@@ -430,7 +438,16 @@ impl<'a> Judge<'a> {
         redirects_to: Option<PageId>,
     ) {
         let VisitRecord {
-            content, etag, last_modified, has_safe_date, noindex, validator, rules, links, ..
+            content,
+            answer,
+            etag,
+            last_modified,
+            has_safe_date,
+            noindex,
+            validator,
+            rules,
+            links,
+            ..
         } = visit;
         // A date that is not safe told when the page changed; the server is not asked by it.
         let last_modified = last_modified.filter(|_| has_safe_date);
@@ -461,6 +478,7 @@ impl<'a> Judge<'a> {
         self.rows.visits.push(JudgedVisit {
             observation: fact,
             validator,
+            answer: answer.filter(|head| self.has_room_for(&page, head)),
             folded,
             learnt,
             validators,

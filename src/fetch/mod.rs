@@ -6,6 +6,7 @@
 //! promise has one place to be kept. The fetcher knows neither plans nor the store: the caller submits
 //! [`Request`]s and takes [`FetchEvent`]s.
 
+pub mod answer_head;
 mod dispatch;
 mod finish;
 mod host;

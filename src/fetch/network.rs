@@ -193,9 +193,14 @@ impl Web for Network {
         if let Some(address) = address {
             self.judge(address)?;
         }
-        let status = response.status().as_u16();
+        let (status, protocol) = (response.status().as_u16(), response.version());
         let undo = if has_body(status) { Undo::of(response.headers())? } else { Undo::Nothing };
-        let headers = response.headers().clone();
+        let mut headers = response.headers().clone();
+        if matches!(undo, Undo::Gzip) {
+            // The body is given without it, as the client does where it undoes an encoding.
+            headers.remove(header::CONTENT_ENCODING);
+            headers.remove(header::CONTENT_LENGTH);
+        }
         let mut place = None;
         let (body, cut) = if has_body(status) {
             let body = self.body(response, &ask, started + self.limits.total, &mut place).await?;
@@ -210,7 +215,7 @@ impl Web for Network {
             }
             (Bytes::new(), false)
         };
-        Ok(Answer { status, headers, body, cut, address, place })
+        Ok(Answer { status, protocol, headers, body, cut, address, place })
     }
 
     async fn resolve(&self, url: &Url) -> Result<IpAddr, NoAnswer> {

@@ -88,7 +88,8 @@ impl ScriptedAnswer {
         }
         let cut = body.len() > ask.max_bytes;
         body.truncate(ask.max_bytes);
-        Ok(Answer { status, headers, body, cut, address: Some(address(&ask.url)), place: None })
+        let (protocol, address) = (reqwest::Version::HTTP_11, Some(address(&ask.url)));
+        Ok(Answer { status, protocol, headers, body, cut, address, place: None })
     }
 }
 

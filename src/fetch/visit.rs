@@ -77,6 +77,8 @@ pub struct Visit {
 pub struct Answer {
     /// The HTTP status.
     pub status: u16,
+    /// The version of HTTP that it came by.
+    pub protocol: reqwest::Version,
     /// The headers, as they came.
     pub headers: HeaderMap,
     /// Decoded (gzip and its like undone), within the limit.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::change::VersionId;
 use crate::change::sketch::Sketch;
+use crate::fetch::answer_head::AnswerHead;
 use crate::fetch::visit::{HostReport, RobotsRecord};
 use crate::observation::compare::Held;
 use crate::observation::{CycleId, Folded, Observation, PageNode, VersionHashes};
@@ -256,7 +257,9 @@ pub struct NewVersion {
 /// A body with its text, packed.
 #[derive(Debug)]
 pub struct ReadContent {
-    /// Hash of the body.
+    /// SHA-256 of the body.
+    pub sha256: [u8; 32],
+    /// Its first half, which contents are told apart by.
     pub body_hash: u128,
     /// Hash of the text.
     pub text_hash: u128,
@@ -281,6 +284,8 @@ pub struct JudgedVisit {
     pub observation: Observation,
     /// The validators that were sent.
     pub validator: Option<&'static str>,
+    /// The answer that brought the version which the visit found. It is kept if none is kept of this page and version.
+    pub answer: Option<AnswerHead>,
     /// The page's state after this visit.
     pub folded: Folded,
     /// The lessons that the policy keeps of it.

@@ -29,6 +29,12 @@ pub enum StoreError {
         /// The latest schema that this program knows.
         known: i64,
     },
+    /// An earlier release wrote it, and it can't be written to.
+    #[error(
+        "`{}` was made by an earlier freshet and has to be brought up to date, but it, or its folder, can't be written to; \
+         open it once as a user who may write there, or look at a copy", .0.display()
+    )]
+    Outdated(PathBuf),
     /// Another crawl has it.
     #[error("`{}` is in use by another crawl; wait for it, or name another file with --store", .0.display())]
     InUse(PathBuf),

@@ -16,6 +16,7 @@
 
 pub mod commit;
 pub mod error;
+mod packed_head;
 pub mod reading;
 pub mod rows;
 mod sqlite;
@@ -36,8 +37,8 @@ pub use commit::{
 };
 pub use error::StoreError;
 pub use rows::{
-    Change, CycleRow, JournalSize, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageLessons,
-    PageRow, PlannedVisit, Sizes, Spelling, StoredContent, Summary, VisitRow,
+    Change, CycleRow, JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter,
+    PageLessons, PageRow, PlannedVisit, Sizes, Spelling, StoredContent, Summary, VersionFacts, VisitRow,
 };
 use sqlite::SqliteStore;
 
@@ -129,6 +130,13 @@ pub trait Log {
 
     /// Body and text of a version that a visit left; `None` if there is no such version, or there was no room to store it. Its content type is not known: that is the page's own.
     fn version(&mut self, version: VersionId) -> Result<Option<StoredContent>>;
+
+    /// The answers that brought versions to these pages, as far as they are kept: page by page in order of their ids, a page's
+    /// own in order of time. There is at most one of each page and version: that of the first visit that brought it.
+    fn answers_of(&mut self, pages: &[PageId]) -> Result<Vec<KeptAnswer>>;
+
+    /// What is known of these versions besides their contents, in order of their ids; those that are not there are left out.
+    fn version_facts(&mut self, versions: &[VersionId]) -> Result<Vec<VersionFacts>>;
 
     /// The next versions after `after`, in order of their ids and at most `most`, with their sketches.
     fn sketched_versions(&mut self, after: VersionId, most: usize) -> Result<Vec<SketchedVersion>>;

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::change::VersionId;
 use crate::change::profile::Measured;
+use crate::fetch::answer_head::AnswerHead;
 use crate::fetch::visit::{HostReport, Outcome, RobotsStatus, Validators};
 use crate::observation::{Attempt, Claim, CycleId, Found, Lesson, Life, Observation, SameAs, Told, life};
 use crate::page::{Depth, Fingerprint, HostId, PageId, SeedId};
@@ -199,6 +200,34 @@ impl VisitRow {
             same_as: self.same_as,
         })
     }
+}
+
+/// The answer that first brought a version to a page, without its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptAnswer {
+    /// The page.
+    pub page: PageId,
+    /// The version that it brought.
+    pub version: VersionId,
+    /// Time, address, status and headers.
+    pub head: AnswerHead,
+}
+
+/// What is known of a version besides its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionFacts {
+    /// The version.
+    pub version: VersionId,
+    /// When any page first had it.
+    pub first_seen: Timestamp,
+    /// Length of the body.
+    pub body_bytes: u64,
+    /// Length of the text.
+    pub text_bytes: u64,
+    /// Are its body and text stored? There may have been no room for them.
+    pub is_stored: bool,
+    /// SHA-256 of the body; `None` if an earlier release stored it. Then it can be made from the body.
+    pub sha256: Option<[u8; 32]>,
 }
 
 /// A version, unpacked.

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use super::{Result, StoreError};
 
 /// The fast end of zstd: a crawl is bound by its CPU long before its disk. Higher levels save 5 % at twice the time.
-const LEVEL: i32 = 1;
+pub(super) const LEVEL: i32 = 1;
 
 /// The buffers that packing needs again and again: a context is a megabyte of tables, and buffers of a page's size cost more to
 /// get from the system than to fill. One a thread, not one a page.
@@ -25,12 +25,26 @@ thread_local! {
     static PACKER: RefCell<Packer> = RefCell::default();
 }
 
+/// SHA-256 of a body (FIPS 180-4).
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
+    digest.as_ref().first_chunk().copied().unwrap_or_default()
+}
+
+/// A hash as people write it.
+pub fn hex(hash: &[u8]) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// The hash that a body or a text is told from others by: SHA-256 (FIPS 180-4), cut to 128 bits. Pages come from strangers, so
 /// it must not be possible to make another content with the hash of one that is held.
 pub fn content_hash(bytes: &[u8]) -> u128 {
-    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
-    let first = digest.as_ref().first_chunk().copied().unwrap_or_default();
-    u128::from_be_bytes(first)
+    first_half(&sha256(bytes))
+}
+
+/// The part of a SHA-256 that contents are told apart by.
+pub fn first_half(hash: &[u8; 32]) -> u128 {
+    u128::from_be_bytes(hash.first_chunk().copied().unwrap_or_default())
 }
 
 /// Packs a body and its text.
@@ -91,6 +105,8 @@ mod tests {
     fn a_content_is_told_by_the_first_half_of_its_sha_256() {
         // FIPS 180-4, the example of one block.
         assert_eq!(content_hash(b"abc"), 0xba7816bf_8f01cfea_414140de_5dae2223);
+        let whole = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(hex(&sha256(b"abc")), whole);
     }
 
     #[test]

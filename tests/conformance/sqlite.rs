@@ -89,6 +89,7 @@ fn heavy_visit(store: &mut dyn Store, number: u64, bytes: usize) -> VisitRecord 
             took: Duration::from_millis(1),
         },
         content: Some(Content::Read(ReadContent {
+            sha256: version::sha256(&body),
             body_hash: u128::from(number) + 1,
             text_hash: 0,
             content_type: None,
@@ -98,6 +99,7 @@ fn heavy_visit(store: &mut dyn Store, number: u64, bytes: usize) -> VisitRecord 
             sketch: None,
             packed: version::pack(&body, "").expect("packing works"),
         })),
+        answer: None,
         etag: None,
         last_modified: None,
         has_safe_date: true,
@@ -296,6 +298,12 @@ fn a_store_of_an_earlier_version_goes_on() {
     assert_eq!(divergences[0], None);
     assert!(divergences[1..].iter().all(|moved| moved.is_some_and(|moved| moved > 0.1 && moved < 0.6)));
     assert_eq!(reader.lessons(moving).unwrap().len(), 3);
+    // Nothing is known of the answers that an earlier version got, nor the whole hashes of its bodies.
+    assert_eq!(reader.answers_of(&[moving]).unwrap(), []);
+    let versions: Vec<VersionId> =
+        reader.visits(moving).unwrap().iter().filter_map(|visit| visit.version).collect();
+    let facts = reader.version_facts(&versions).unwrap();
+    assert!(facts.len() == 4 && facts.iter().all(|version| version.sha256.is_none() && version.is_stored));
     drop(reader);
 
     let mut store = folder.open();

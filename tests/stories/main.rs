@@ -24,6 +24,7 @@ mod first_crawl;
 mod hard_pages;
 mod hostile_sites;
 mod how_a_page_moved;
+mod look_without_touching;
 mod monitoring;
 mod one_answer_is_not_believed;
 mod one_page_many_spellings;

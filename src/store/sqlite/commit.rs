@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params, params_from_iter, types::Value};
 
 use super::state::{SET_STATE, values};
-use super::{Result, SqliteStore, hosts, notes, pages, signed};
+use super::{Result, SqliteStore, answers, hosts, notes, pages, signed};
 use crate::change::profile::Measured;
 use crate::fetch::visit::Outcome;
 use crate::page::PageId;
@@ -46,6 +46,9 @@ pub(super) fn commit(store: &mut SqliteStore, rows: &Commit) -> Result<()> {
     }
     for visit in &rows.visits {
         append(&transaction, visit)?;
+        if let (Some(head), Some(found)) = (&visit.answer, visit.observation.found) {
+            answers::keep(&transaction, visit.observation.page, found.version, head)?;
+        }
         update_page(&transaction, visit)?;
         if let Some(links) = &visit.links {
             notes::keep_links(&transaction, visit.observation.page, links)?;
@@ -95,8 +98,8 @@ fn insert_version(
 ) -> Result<()> {
     connection
         .prepare_cached(
-            "INSERT INTO version (id, body_hash, text_hash, first_seen, body_bytes, text_bytes, content)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT INTO version (id, body_hash, text_hash, first_seen, body_bytes, text_bytes, content, sha256)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?
         .execute(params![
             id.0,
@@ -106,6 +109,7 @@ fn insert_version(
             signed(content.body_bytes as u64),
             signed(content.text_bytes as u64),
             content.packed,
+            content.sha256,
         ])?;
     Ok(())
 }

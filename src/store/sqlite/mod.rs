@@ -3,6 +3,7 @@
 //! One connection writes, in WAL mode, so that others can read meanwhile. A lock file beside the database says that
 //! a crawl is using it; readers don't take it.
 
+mod answers;
 mod commit;
 mod cycles;
 mod hosts;
@@ -12,6 +13,7 @@ mod look;
 mod notes;
 mod pages;
 mod paging;
+mod reader;
 mod rehash;
 mod state;
 
@@ -20,12 +22,12 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use super::{
-    Change, Commit, CycleId, CycleRow, Frontier, JournalSize, KnownHost, KnownPage, KnownSeed, Loaded, Log,
-    Look, Notes, OpenCycle, PageFilter, PageRow, PlannedVisit, Result, SketchedVersion, StoreError,
-    StoredContent, Summary, VersionId, VisitRow, Wanted,
+    Change, Commit, CycleId, CycleRow, Frontier, JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed,
+    Loaded, Log, Look, Notes, OpenCycle, PageFilter, PageRow, PlannedVisit, Result, SketchedVersion,
+    StoreError, StoredContent, Summary, VersionFacts, VersionId, VisitRow, Wanted,
 };
 use crate::estimate::priors::Priors;
 use crate::page::{Fingerprint, HostId, PageId};
@@ -67,10 +69,10 @@ impl SqliteStore {
     pub(super) fn open_to_look(path: &Path) -> Result<Self> {
         match check_file(path)? {
             None => return Err(StoreError::Missing(path.to_owned())),
-            Some(schema) if schema < newest_schema() => drop(Self::open(path)?),
+            Some(schema) if schema < newest_schema() => drop(Self::open(path).map_err(unwritable(path))?),
             Some(_) => {}
         }
-        let connection = reader(path)?;
+        let connection = reader::reader(path)?;
         Ok(Self::with(connection, path, None))
     }
 
@@ -130,11 +132,24 @@ const DATABASE_PAGE_BYTES: u64 = 4096;
 /// neither cut nor grown in ordinary use.
 const KEPT_JOURNAL_BYTES: u64 = 2 * CHECKPOINT_PAGES * DATABASE_PAGE_BYTES;
 
+/// A file beside the database with this ending.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// The error of a store that has to be brought up to date and can't be written to.
+fn unwritable(path: &Path) -> impl Fn(StoreError) -> StoreError {
+    move |error| match error {
+        StoreError::CannotOpen { .. } | StoreError::ReadOnly(_) => StoreError::Outdated(path.to_owned()),
+        error => error,
+    }
+}
+
 /// The journal beside a database.
 fn journal(path: &Path) -> JournalSize {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
-    let bytes = std::fs::metadata(Path::new(&name)).map_or(0, |found| found.len());
+    let bytes = std::fs::metadata(beside(path, "-wal")).map_or(0, |found| found.len());
     JournalSize { bytes, checkpoint_bytes: CHECKPOINT_PAGES * DATABASE_PAGE_BYTES }
 }
 
@@ -155,7 +170,7 @@ fn check_file(path: &Path) -> Result<Option<i64>> {
         Ok(found) if found.len() == 0 => return Ok(None),
         Ok(_) => {}
     }
-    let connection = reader(path)?;
+    let connection = reader::reader(path)?;
     let one = |sql: &str| {
         connection
             .query_row(sql, [], |row| row.get::<_, Option<i64>>(0))
@@ -183,23 +198,6 @@ fn check_file(path: &Path) -> Result<Option<i64>> {
 fn newest_schema() -> i64 {
     let runner = embedded::migrations::runner();
     runner.get_migrations().iter().map(|migration| i64::from(migration.version())).max().unwrap_or(0)
-}
-
-/// A connection that only looks. After a crash there may be a journal to roll back first, which only a connection
-/// that may write can do: that is what it does, and all it does.
-fn reader(path: &Path) -> Result<Connection> {
-    let open = |access: OpenFlags| -> rusqlite::Result<Connection> {
-        let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-        connection.busy_timeout(BUSY_TIMEOUT)?;
-        connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
-        Ok(connection)
-    };
-    match open(OpenFlags::SQLITE_OPEN_READ_ONLY) {
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {
-            open(OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|error| cannot_open(path, error))
-        }
-        opened => opened.map_err(|error| cannot_open(path, error)),
-    }
 }
 
 /// Makes a store that only its owner may read, because pages may have been fetched with a key. SQLite gives the files beside
@@ -329,6 +327,14 @@ impl Log for SqliteStore {
 
     fn version(&mut self, version: VersionId) -> Result<Option<StoredContent>> {
         log::version(&self.connection, version)
+    }
+
+    fn answers_of(&mut self, pages: &[PageId]) -> Result<Vec<KeptAnswer>> {
+        answers::answers_of(&self.connection, pages)
+    }
+
+    fn version_facts(&mut self, versions: &[VersionId]) -> Result<Vec<VersionFacts>> {
+        answers::facts(&self.connection, versions)
     }
 
     fn sketched_versions(&mut self, after: VersionId, most: usize) -> Result<Vec<SketchedVersion>> {

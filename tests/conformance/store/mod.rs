@@ -26,6 +26,7 @@ use freshet::crawl::batch::{Batch, Content, Recorded, VisitRecord};
 use freshet::crawl::learning::{self, MemoryMaker};
 use freshet::crawl::rebuild::Rebuilt;
 use freshet::estimate::priors::{GroupBy, Prior, PriorKind, Priors};
+use freshet::fetch::answer_head::AnswerHead;
 use freshet::fetch::visit::{Failure, HostReport, Outcome, Refused, RobotsRecord, RobotsStatus, Waiting};
 use freshet::observation::{Attempt, Life};
 use freshet::page::{Host, Normaliser, PageId, PageUrl, SeedId};
@@ -76,6 +77,9 @@ macro_rules! conformance_of_a_store {
             a_page_keeps_what_it_held_through_bad_times
             not_modified_means_the_version_held
             every_visit_comes_back_with_what_it_left
+            the_answer_that_first_brought_a_version_to_a_page_is_kept
+            headers_take_no_room_where_contents_have_none
+            versions_have_the_whole_hash_of_their_body
             validators_come_with_the_plan
             a_plan_says_by_which_rules_a_page_was_read
             a_page_is_alive_missing_gone_and_alive_again
@@ -166,6 +170,7 @@ fn visit(page: PageId, outcome: Outcome, at: Timestamp) -> VisitRecord {
         page,
         attempt: observed(outcome, at),
         content: None,
+        answer: None,
         etag: None,
         last_modified: None,
         has_safe_date: true,
@@ -199,6 +204,7 @@ fn redirected(page: PageId, to: &str, permanent: bool, at: Timestamp) -> VisitRe
 
 fn content(body: &[u8], text: &str) -> Content {
     Content::Read(ReadContent {
+        sha256: version::sha256(body),
         body_hash: content_hash(body),
         text_hash: content_hash(text.as_bytes()),
         content_type: Some("text/html".to_owned()),

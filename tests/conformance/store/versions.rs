@@ -1,6 +1,7 @@
 //! Contents: held once, and back to the byte.
 
 use super::*;
+use freshet::observation::room::StoreLimits;
 
 pub fn a_content_is_held_once_and_comes_back_to_the_byte(place: &dyn Place) {
     let mut begun = begun(place, &["/", "/copy", "/empty", "/large"]);
@@ -134,6 +135,92 @@ pub fn every_visit_comes_back_with_what_it_left(place: &dyn Place) {
     assert_eq!(read(2), (b"<p>new".to_vec(), "new".to_owned()));
     assert_eq!(read(3), (b"two".to_vec(), "two".to_owned()));
     assert!(begun.store.version(VersionId(999)).expect("no such version").is_none());
+}
+
+/// An answer with these headers.
+fn head(at: Timestamp, headers: &[(&str, &str)]) -> AnswerHead {
+    AnswerHead {
+        at,
+        address: Some([127, 0, 0, 1].into()),
+        protocol: "HTTP/1.1".to_owned(),
+        status: 200,
+        headers: headers
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec()))
+            .collect(),
+        is_cut: false,
+    }
+}
+
+pub fn the_answer_that_first_brought_a_version_to_a_page_is_kept(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "/copy", "/bare"]);
+    let (root, copy, bare) = (begun.id("/"), begun.id("/copy"), begun.id("/bare"));
+    let with = |visit: VisitRecord, head: AnswerHead| VisitRecord { answer: Some(head), ..visit };
+    let first = head(NOW, &[("date", "one"), ("set-cookie", "a=1"), ("set-cookie", "b=2"), ("x", "")]);
+    let of_copy = AnswerHead {
+        address: Some("2001:db8::7".parse().expect("an address")),
+        protocol: "HTTP/2.0".to_owned(),
+        headers: vec![("x-name".to_owned(), b"caf\xe9".to_vec())],
+        is_cut: true,
+        ..head(later(1), &[])
+    };
+    begun.record(vec![
+        with(fetched(root, b"one", "one", NOW), first.clone()),
+        with(fetched(copy, b"one", "one", later(1)), of_copy.clone()),
+        fetched(bare, b"one", "one", later(1)),
+    ]);
+    begun.next_cycle();
+    // The same names, another content; then the first content again, and a body that is the one held.
+    let second = head(later(2), &[("date", "two"), ("set-cookie", "a=3"), ("set-cookie", "b=4"), ("x", "y")]);
+    begun.record(vec![with(fetched(root, b"two", "two", later(2)), second.clone())]);
+    begun.next_cycle();
+    begun.record(vec![with(fetched(root, b"one", "one", later(3)), head(later(3), &[("date", "three")]))]);
+    begun.next_cycle();
+    let held = |page| VisitRecord { content: Some(Content::Held), ..visit(page, Outcome::Fetched, later(4)) };
+    let late = head(later(4), &[("date", "four")]);
+    begun.record(vec![with(held(root), late.clone()), with(held(bare), late.clone())]);
+
+    let kept = begun.store.answers_of(&[bare, root, copy, root]).expect("answers are read");
+    let versions: Vec<VersionId> = kept.iter().map(|answer| answer.version).collect();
+    let (one, two) = (versions[0], versions[1]);
+    assert!(one != two);
+    let told: Vec<_> = kept.into_iter().map(|answer| (answer.page, answer.version, answer.head)).collect();
+    assert_eq!(told, [(root, one, first), (root, two, second), (copy, one, of_copy), (bare, one, late)]);
+    assert!(begun.store.answers_of(&[]).expect("nothing is asked").is_empty());
+}
+
+pub fn headers_take_no_room_where_contents_have_none(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let root = begun.id("/");
+    let long = "x".repeat(900);
+    let visit = |text: &str, at| VisitRecord {
+        answer: Some(head(at, &[("x-long", &long)])),
+        ..fetched(root, text.as_bytes(), text, at)
+    };
+    let limits = StoreLimits { page_bytes: 1000, host_bytes: 0 };
+    let batch = Batch { store_limits: limits, ..batch(vec![visit("one", NOW), visit("two", later(1))]) };
+    begun.take(batch).expect("the batch is taken");
+    assert_eq!(begun.store.answers_of(&[root]).expect("answers are read").len(), 2);
+    begun.next_cycle();
+    let full = StoreLimits { page_bytes: 200, host_bytes: 0 };
+    let batch = Batch { store_limits: full, ..self::batch(vec![visit("three", later(2))]) };
+    begun.take(batch).expect("the batch is taken");
+    assert_eq!(begun.store.answers_of(&[root]).expect("answers are read").len(), 2, "there was no room");
+}
+
+pub fn versions_have_the_whole_hash_of_their_body(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let root = begun.id("/");
+    begun.record(vec![fetched(root, b"abc", "text", NOW)]);
+    let version = begun.store.visits(root).expect("visits")[0].version.expect("a version");
+    let facts = begun.store.version_facts(&[version, VersionId(999), version]).expect("facts are read");
+    assert_eq!(facts.len(), 1);
+    let sha256 = facts[0].sha256.map(|hash| version::hex(&hash));
+    // FIPS 180-4, the example of one block.
+    let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_eq!(sha256.as_deref(), Some(expected));
+    let of = (facts[0].version, facts[0].first_seen, facts[0].body_bytes, facts[0].text_bytes);
+    assert_eq!((of, facts[0].is_stored), ((version, NOW, 3, 4), true));
 }
 
 pub fn validators_come_with_the_plan(place: &dyn Place) {
