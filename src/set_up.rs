@@ -54,7 +54,7 @@ pub(crate) fn set_up(
         talk.say("hint: set --contact URL, so that the owners of the sites you visit can reach you");
     }
     let mut crawler = crawler(settings, network, store, policy)?;
-    let mut bar = talk.count("pages learnt again");
+    let mut bar = talk.count("versions and pages read again");
     crawler.prepare(&mut |done, all| bar.show(done, all))?;
     bar.finish();
     Ok((crawler, hook))

@@ -8,6 +8,8 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::segment::count_words;
+
 /// A block of a page.
 pub(crate) struct TextLine<'a> {
     pub text: &'a str,
@@ -43,7 +45,7 @@ fn read(text: &str, letters: &mut Vec<u8>) -> (bool, usize) {
             letters.extend_from_slice(part.as_bytes());
         }
     }
-    (is_loose, text.split_whitespace().count())
+    (is_loose, count_words(text))
 }
 
 /// As [`read`], in one go without branches that can't be predicted; most lines of most pages are ASCII.

@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::divergence::{Divergence, divergence, exact};
 use super::fragment::{Fragmenter, Fragments};
+use super::segment::readable;
 use super::sketch::Sketch;
 
 /// The shared and the different parts of two texts.
@@ -23,7 +24,8 @@ pub struct TextComparison {
     pub fragments: [usize; 2],
     /// Fragments that both texts have.
     pub shared: usize,
-    /// Stretches that stand in one text only, in its order: words in lower case, one blank between them. Fragments that overlap
+    /// Stretches that stand in one text only, in its order: words in lower case, one blank between them where the script
+    /// has blanks. Fragments that overlap
     /// or touch are one stretch; one that comes again is not told again.
     pub only: [Vec<String>; 2],
 }
@@ -71,7 +73,7 @@ fn stretches(text: &str, words: usize, other: &Fragments) -> Vec<String> {
         }
         place += 1;
     });
-    found
+    found.iter().map(|words| readable(words)).collect()
 }
 
 #[cfg(test)]
@@ -107,6 +109,7 @@ mod tests {
         assert_eq!(only("x y z x y", "", 2)[0], ["x y z x"]);
         assert_eq!(only("so few", "other", 4), [["so few"], ["other"]]);
         assert_eq!(only("same", "Same!", 4), [Vec::<String>::new(), Vec::new()]);
+        assert_eq!(only("今天天气很好", "今天天气不好", 1), [["气很好"], ["气不好"]]);
     }
 
     #[test]

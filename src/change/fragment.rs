@@ -2,18 +2,24 @@
 //!
 //! A fragment is the xxh3-64 of a run of k words in lower case, one blank between them; a page is the set of its
 //! fragments (the shingles of Olston & Pandey 2008, §2.1, who leave k open). The text is lower-cased as
-//! [`str::to_lowercase`] does it, and its words are then the longest runs of letters and digits. A text of fewer than k
-//! words is one fragment of them all, a text without words has none.
+//! [`str::to_lowercase`] does it, and its words are then the longest runs of letters and digits. In scripts without blanks
+//! (see [`super::segment`]) the words are the pairs of neighbouring characters instead: `甲乙丙` is `甲乙`, `乙丙`, and a
+//! character that stands alone is a word. A text of fewer than k words is one fragment of them all, a text without
+//! words has none.
 
 use std::sync::LazyLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::hash_sort::HashSorter;
+use super::segment::is_unspaced;
 
 /// Which way of making fragments this is. It is kept with what was measured, and goes up whenever any text would get
 /// other fragments than before: those of two schemes can't be compared.
-pub(crate) const SCHEME: u32 = 1;
+///
+/// 1: words are runs of letters and digits. 2: the same, but pairs of characters in scripts without blanks; texts without
+/// such scripts have the fragments of scheme 1.
+pub(crate) const SCHEME: u32 = 2;
 
 /// A fragment has 1 to this many words.
 pub const MOST_WORDS: usize = 64;
@@ -294,32 +300,57 @@ impl Fragmenter {
 
     /// A piece between ASCII white space that has letters beyond ASCII.
     fn read_chunk(&mut self, chunk: &str) {
-        let mut within = false;
+        let mut open = OpenWord::None;
         if chunk.contains('Σ') {
             for lower in chunk.to_lowercase().chars() {
-                within = self.read_letter(lower, within);
+                open = self.read_letter(lower, open);
             }
         } else {
             for lower in chunk.chars().flat_map(char::to_lowercase) {
-                within = self.read_letter(lower, within);
+                open = self.read_letter(lower, open);
             }
         }
-        if within {
+        self.close(open);
+    }
+
+    /// The word that goes on behind a letter.
+    fn read_letter(&mut self, lower: char, open: OpenWord) -> OpenWord {
+        if is_unspaced(lower) {
+            let OpenWord::Pairs { last, .. } = open else {
+                self.close(open);
+                return OpenWord::Pairs { last: lower, alone: true };
+            };
+            self.add_letter(last);
+            self.add_letter(lower);
             self.end_word();
+            return OpenWord::Pairs { last: lower, alone: false };
+        }
+        if !lower.is_alphanumeric() {
+            self.close(open);
+            return OpenWord::None;
+        }
+        if open != OpenWord::Letters {
+            self.close(open);
+        }
+        self.add_letter(lower);
+        OpenWord::Letters
+    }
+
+    /// Ends the word that is open.
+    fn close(&mut self, open: OpenWord) {
+        match open {
+            OpenWord::Letters => self.end_word(),
+            OpenWord::Pairs { last, alone: true } => {
+                self.add_letter(last);
+                self.end_word();
+            }
+            OpenWord::Pairs { .. } | OpenWord::None => {}
         }
     }
 
-    /// Whether a word goes on behind it.
-    fn read_letter(&mut self, lower: char, within: bool) -> bool {
-        if lower.is_alphanumeric() {
-            self.make_room(lower.len_utf8());
-            self.end += lower.encode_utf8(&mut self.joined[self.end..]).len();
-            return true;
-        }
-        if within {
-            self.end_word();
-        }
-        false
+    fn add_letter(&mut self, letter: char) {
+        self.make_room(letter.len_utf8());
+        self.end += letter.encode_utf8(&mut self.joined[self.end..]).len();
     }
 
     fn end_word(&mut self) {
@@ -341,6 +372,19 @@ impl Fragmenter {
             self.starts.resize(starts.next_power_of_two(), 0);
         }
     }
+}
+
+/// The word that the letters read last belong to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OpenWord {
+    None,
+    /// Letters and digits, which are written already.
+    Letters,
+    /// Characters of a script without blanks. The last of them is not written yet, unless as the end of a pair.
+    Pairs {
+        last: char,
+        alone: bool,
+    },
 }
 
 /// Length of the first piece of a text: it ends behind white space, or with the text.
@@ -396,7 +440,7 @@ enum Letter {
     Changes,
     /// It is of no word.
     Parts,
-    /// Anything else.
+    /// Anything else: what its words are depends on the letters around it.
     Odd,
 }
 
@@ -408,7 +452,9 @@ impl Letter {
     }
 
     fn of(letter: u32) -> Self {
-        let Some(letter) = char::from_u32(letter) else { return Self::Odd };
+        let Some(letter) = char::from_u32(letter).filter(|letter| !is_unspaced(*letter)) else {
+            return Self::Odd;
+        };
         let mut lower = letter.to_lowercase();
         match (lower.next(), lower.next()) {
             (Some(small), None) if small.len_utf8() == letter.len_utf8() && letter != 'Σ' => {

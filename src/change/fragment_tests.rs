@@ -3,8 +3,35 @@ use crate::extract;
 use proptest::prelude::*;
 use serde_json::Value;
 
+/// The words of a text by the definition: runs of letters and digits, and pairs of characters in scripts without blanks.
+fn plain_words(text: &str) -> Vec<String> {
+    let lower: Vec<char> = text.to_lowercase().chars().collect();
+    let kind = |letter: &char| match *letter {
+        letter if is_unspaced(letter) => 2,
+        letter => i32::from(letter.is_alphanumeric()),
+    };
+    let mut words = Vec::new();
+    for run in lower.chunk_by(|one, next| kind(one) == kind(next)) {
+        match kind(&run[0]) {
+            0 => {}
+            2 if run.len() > 1 => words.extend(run.windows(2).map(|pair| pair.iter().collect())),
+            _ => words.push(run.iter().collect()),
+        }
+    }
+    words
+}
+
 /// The definition, word for word.
 fn plain(text: &str, words: usize) -> Vec<u64> {
+    let all = plain_words(text);
+    match all.len() {
+        0 => Vec::new(),
+        few => all.windows(words.min(few)).map(|run| xxh3_64(run.join(" ").as_bytes())).collect(),
+    }
+}
+
+/// The definition of scheme 1.
+fn plain_1(text: &str, words: usize) -> Vec<u64> {
     let lower = text.to_lowercase();
     let all: Vec<&str> = lower.split(|letter: char| !letter.is_alphanumeric()).collect();
     let all: Vec<&str> = all.into_iter().filter(|word| !word.is_empty()).collect();
@@ -66,19 +93,39 @@ fn every_letter_is_lower_cased_as_the_definition_has_it() {
     }
 }
 
+#[test]
+fn scripts_without_blanks_are_cut_into_pairs_of_characters() {
+    let words = |text: &str| {
+        let mut words = Vec::new();
+        Fragmenter::new(1)
+            .each_run(text, |word| words.push(String::from_utf8(word.to_vec()).expect("UTF-8")));
+        words.join(" ")
+    };
+    assert_eq!(words("今天天气很好。明天"), "今天 天天 天气 气很 很好 明天");
+    assert_eq!(words("我 爱iPhone15手机"), "我 爱 iphone15 手机");
+    assert_eq!(words("2026年11月，售价５９元"), "2026 年 11 月 售价 ５９ 元");
+    assert_eq!(words("ﾊﾝｶｸ・カタカナー"), "ﾊﾝ ﾝｶ ｶｸ カタ タカ カナ ナー");
+    assert_eq!(words("ที่นี่"), "ที ี่ ่น นี ี่", "a mark is a character of its own");
+    assert_eq!(words("한국어 문장"), "한국어 문장", "Korean has blanks");
+    assert_eq!(words("𠮷野家 ΟΔΟΣ野"), "𠮷野 野家 οδος 野");
+}
+
 /// Guards what is stored. If this fails, texts have other fragments than those that stores hold: either undo that,
 /// or raise [`SCHEME`] and write the golden file again.
 #[test]
 fn the_scheme_is_the_one_that_it_says_it_is() {
     let golden: Value =
         serde_json::from_str(include_str!("../../tests/golden/fragments.json")).expect("JSON");
-    assert_eq!(golden["scheme"], SCHEME, "raise SCHEME and write tests/golden/fragments.json anew, together");
+    assert_eq!(
+        golden["scheme"], SCHEME,
+        "raise SCHEME and write tests/golden/fragments.json again, together"
+    );
     let hashes = |value: &Value| -> Vec<u64> {
         let hex = |hash: &Value| u64::from_str_radix(hash.as_str().expect("hex"), 16).expect("a hash");
         value.as_array().expect("hashes").iter().map(hex).collect()
     };
     let cases = golden["cases"].as_array().expect("cases");
-    assert_eq!(cases.len(), 16);
+    assert_eq!(cases.len(), 22);
     for case in cases {
         let text = match case["html"].as_str() {
             Some(html) => extract::html(html.as_bytes(), Some("text/html; charset=utf-8"), 0).text,
@@ -94,7 +141,7 @@ fn the_scheme_is_the_one_that_it_says_it_is() {
 
 fn text() -> impl Strategy<Value = String> {
     // Letters whose lower case depends on others, is longer, or is no letter; and what parts words.
-    let hard = "[aAbZ019 \\t\\n_'.ΣσςİıßẞŉǅȺДж文\u{307}\u{a0}\u{ad}\u{2028}\u{1f600}\u{345}]{0,60}";
+    let hard = "[aAbZ019 \\t\\n_'.ΣσςİıßẞŉǅȺДж文字ーｶﾞกี่\u{307}\u{a0}\u{ad}\u{2028}\u{1f600}\u{345}]{0,60}";
     prop_oneof![any::<String>(), hard, "[ a-zA-Z,.\u{e9}]{0,200}"]
 }
 
@@ -111,4 +158,40 @@ proptest! {
         let fragments = Fragments::of(&texts[0], words);
         prop_assert_eq!(fragments.as_slice(), hashes);
     }
+
+    #[test]
+    fn texts_with_blanks_have_the_fragments_of_scheme_1(text in text(), words in 1_usize..=9) {
+        let text: String = text.chars().filter(|letter| !is_unspaced(*letter)).collect();
+        prop_assert_eq!(ours(&mut Fragmenter::new(words), &text), plain_1(&text, words));
+    }
+
+    #[test]
+    fn one_changed_character_changes_few_fragments(
+        before in unspaced_text(),
+        after in unspaced_text(),
+        (old, new) in (unspaced(), unspaced()),
+        words in 1_usize..=6,
+    ) {
+        let [one, other] = [old, new].map(|letter| format!("{before}{letter}{after}"));
+        let [one, other] = [one, other].map(|text| Fragments::of(&text, words));
+        for (from, to) in [(&one, &other), (&other, &one)] {
+            let lost = from.iter().filter(|hash| !to.contains(*hash)).count();
+            // Two pairs have the character, and each run of k words that has one of them is another one.
+            prop_assert!(lost <= words + 1, "{} of {}", lost, from.len());
+        }
+    }
+}
+
+/// Letters of scripts without blanks.
+fn unspaced() -> impl Strategy<Value = char> {
+    prop::sample::select("今天气很好明々あいアイーｱｲﾞกขี่้๑ລ່ကြံខ្ម𠮷".chars().collect::<Vec<_>>())
+}
+
+/// Such letters, with others and what parts words between them.
+fn unspaced_text() -> impl Strategy<Value = String> {
+    prop::collection::vec(
+        prop_oneof![6 => unspaced(), 1 => prop::sample::select(vec!['a', 'Z', '7', ' ', '。', 'é', '５'])],
+        0..60,
+    )
+    .prop_map(|letters| letters.into_iter().collect())
 }

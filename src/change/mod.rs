@@ -15,6 +15,7 @@ mod hash_sort;
 pub(crate) mod lasting_change;
 pub(crate) mod lifetime;
 pub mod profile;
+pub mod segment;
 pub mod sketch;
 pub mod snapshots;
 mod surplus;

@@ -303,11 +303,19 @@ impl<W: Web> Crawler<W> {
         Ok(report)
     }
 
-    /// Gets the store ready for the policy. That may take a while if another policy was used before: see
-    /// [`learning::learn`]. Every cycle does this by itself.
+    /// Gets the store ready for the policy. That may take a while if another policy was used before (see
+    /// [`learning::learn`]), or a release that made fragments otherwise (see [`rebuild::renew`]). Every cycle does this by
+    /// itself.
     pub fn prepare(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<(), CrawlError> {
         let Recorder { store, policy, .. } = self.recorder.as_mut().ok_or(CrawlError::WriterLost)?;
-        let mut learn = || learning::learn(&mut **store, &mut **policy, progress);
+        let change = self.observer.change;
+        let mut learn = || {
+            let sketches = rebuild::renew(&mut **store, change, progress)?;
+            if sketches > 0 {
+                tracing::info!(sketches, "made again, because fragments are made otherwise now");
+            }
+            learning::learn(&mut **store, &mut **policy, progress)
+        };
         // Learning all pages again takes a while, and a signal to stop must be heard meanwhile.
         let runtime = tokio::runtime::Handle::try_current().ok();
         let flavor = runtime.map(|runtime| runtime.runtime_flavor());

@@ -10,6 +10,7 @@ use url::Url;
 
 use super::batch::Content;
 use crate::change::changed_when::ChangedWhen;
+use crate::change::segment::count_words;
 use crate::change::{self, ChangeSettings};
 use crate::extract::hints::{RobotsTag, robots_tag};
 use crate::extract::sitemap::{self, Sitemap};
@@ -383,11 +384,6 @@ impl FoundLink<'_> {
 fn base_of(url: &Url, document: &Document) -> Arc<Url> {
     let base = document.hints.base.as_deref().and_then(|base| url.join(base).ok());
     Arc::new(base.unwrap_or_else(|| url.clone()))
-}
-
-/// Words as people count them.
-pub fn count_words(text: &str) -> usize {
-    text.split_whitespace().count()
 }
 
 fn validator(held: &Validators) -> Option<&'static str> {

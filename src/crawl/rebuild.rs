@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use super::learning::{self, MemoryMaker};
 use super::realias::{Involved, realias};
-use super::sketches::{kept_sketch, made_sketch, sketch_row};
+use super::sketches::{SketchesMade, kept_sketch, made_sketch, note_sketches, sketch_row, sketches_made};
 use crate::change::ChangeSettings;
 use crate::change::divergence::{Divergence, divergence};
+use crate::change::fragment::SCHEME;
 use crate::change::sketch::Sketch;
 use crate::observation::{Observation, VersionHashes, rebuild};
 use crate::page::PageId;
@@ -65,16 +66,52 @@ pub fn rebuild(
         progress(done, all);
     }
     for some in pages.chunks(AT_ONCE) {
-        rebuilt.pages_differ += work.refold(some, policy, is_learnt || write)?;
+        rebuilt.pages_differ += work.refold(some, Some(policy), is_learnt || write)?;
         done += some.len() as u64;
         progress(done, all);
     }
     let involved = work.involved;
     rebuilt.aliases_differ = realias(store, &involved, write)?;
     if write {
+        note_sketches(store, SketchesMade::Now)?;
         learning::set_memory(store, &MemoryMaker::By(policy.memory_version()))?;
     }
     Ok(rebuilt)
+}
+
+/// Makes the sketches that an earlier scheme of fragments made again from the stored texts, and measures the profiles of
+/// pages again whose sketches differ. Says how many sketches did. `progress` is told how much of how much is done.
+///
+/// A store that is up to date is left alone. One that is stopped on the way is finished by the next call.
+pub fn renew(
+    store: &mut dyn Store,
+    settings: ChangeSettings,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<u64> {
+    let made = sketches_made(store)?;
+    if made == SketchesMade::Now {
+        return Ok(0);
+    }
+    note_sketches(store, SketchesMade::Halfway)?;
+    let all = store.summary()?.versions;
+    let mut work =
+        Work { store, settings, write: true, remade: HashSet::new(), involved: Involved::default() };
+    let mut changed = HashSet::new();
+    let (mut after, mut done) = (VersionId(i64::MIN), 0);
+    while let Some((last, read)) = work.renew_some(after, &mut changed)? {
+        (after, done) = (last, done + read);
+        progress(done, all);
+    }
+    let changes = changed.len() as u64;
+    if changes > 0 || made == SketchesMade::Halfway {
+        let mut pages = Vec::new();
+        work.store.each_page(&mut |page| pages.push(page.id))?;
+        for some in pages.chunks(AT_ONCE) {
+            work.refold(some, None, false)?;
+        }
+    }
+    note_sketches(store, SketchesMade::Now)?;
+    Ok(changes)
 }
 
 struct Work<'a> {
@@ -112,8 +149,40 @@ impl Work<'_> {
         Ok((differ, versions.len() as u64, versions.last().map(|row| row.version)))
     }
 
-    /// Folds the logs of these pages again; how many were not what their log amounts to.
-    fn refold(&mut self, pages: &[PageId], policy: &dyn Policy, compares_memory: bool) -> Result<u64> {
+    /// Makes the next sketches of earlier schemes again, and adds the versions whose sketch is another one now. The last
+    /// version that was looked at, and how many were; `None` if there are no more.
+    fn renew_some(
+        &mut self,
+        after: VersionId,
+        changed: &mut HashSet<VersionId>,
+    ) -> Result<Option<(VersionId, u64)>> {
+        let versions = self.store.sketched_versions(after, AT_ONCE)?;
+        let Some(last) = versions.last() else { return Ok(None) };
+        let mut rows = Commit::default();
+        for row in &versions {
+            let Some(kept) = &row.sketch else { continue };
+            if kept.scheme >= i64::from(SCHEME) || kept.words != self.settings.fragment_words as i64 {
+                continue;
+            }
+            let made =
+                sketch_row(row.version, &made_sketch(self.store, row.version, self.settings)?, self.settings);
+            if made.hashes != kept.hashes {
+                changed.insert(row.version);
+            }
+            rows.sketches.push(made);
+        }
+        self.store.commit(&rows)?;
+        Ok(Some((last.version, versions.len() as u64)))
+    }
+
+    /// Folds the logs of these pages again; how many were not what their log amounts to. Without a policy the memories stay as
+    /// they are.
+    fn refold(
+        &mut self,
+        pages: &[PageId],
+        policy: Option<&dyn Policy>,
+        compares_memory: bool,
+    ) -> Result<u64> {
         let logs = self.store.logs(pages)?;
         let named = logs.iter().flatten().filter_map(|fact| fact.found).map(|found| found.version);
         let mut versions: Vec<VersionId> = named.collect();
@@ -147,7 +216,7 @@ impl Work<'_> {
         before: &PageFacts,
         log: &[Observation],
         hashes: &HashMap<VersionId, VersionHashes>,
-        policy: &dyn Policy,
+        policy: Option<&dyn Policy>,
     ) -> Result<PageRefold> {
         let hashes = |version: VersionId| {
             let missing = || StoreError::BadValue(format!("version {}, which is not there", version.0));
@@ -168,7 +237,10 @@ impl Work<'_> {
             Ok(divergence(&sketch(found)?, &from))
         };
         let (folded, lessons) = rebuild::refold(log, most_profiles, hashes, measure)?;
-        let learnt = learning::taught(&lessons, before.host, before.depth, policy);
+        let learnt = match policy {
+            Some(policy) => learning::taught(&lessons, before.host, before.depth, policy),
+            None => before.learnt.clone(),
+        };
         Ok(PageRefold { page: before.id, folded, learnt })
     }
 

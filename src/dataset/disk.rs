@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::DatasetError;
 use super::counts::{DatasetCounts, DatasetTally};
 use super::group::{FARTHEST_MS, GroupInfo, MOST_CYCLES};
+use super::metadata::FragmentNote;
 use super::page_record::{PageRecord, StateRecord, VisitLine};
 use super::parquet::{Column, ColumnKind, TableBatch, TableReader, TableWriter, Value};
 
@@ -104,6 +105,9 @@ pub struct Manifest {
     pub groups: Vec<GroupInfo>,
     /// Pages, sites, visits and changes.
     pub counts: DatasetCounts,
+    /// How the fragments of its texts were made, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fragments: Option<FragmentNote>,
 }
 
 impl Manifest {
@@ -154,6 +158,8 @@ pub struct DatasetWriter {
     pages: TableWriter,
     visits: TableWriter,
     fragments: Option<TableWriter>,
+    /// How the fragments were made, if it is known.
+    pub(super) made: Option<FragmentNote>,
     next: u32,
     tally: DatasetTally,
 }
@@ -166,6 +172,7 @@ impl DatasetWriter {
             pages: TableWriter::create(&folder.join(PAGES_FILE), &PAGES)?,
             visits: TableWriter::create(&folder.join(VISITS_FILE), &VISITS)?,
             fragments: None,
+            made: None,
             next: 0,
             tally: DatasetTally::default(),
         })
@@ -230,7 +237,7 @@ impl DatasetWriter {
             fragments.finish()?;
         }
         let (name, source, counts) = (name.to_owned(), source.to_owned(), self.tally.counts());
-        let manifest = Manifest { form: FORM, name, source, groups, counts };
+        let manifest = Manifest { form: FORM, name, source, groups, counts, fragments: self.made };
         let path = self.folder.join(MANIFEST_FILE);
         let text = serde_json::to_string_pretty(&manifest)
             .map_err(|error| DatasetError::Cannot(error.to_string()))?;

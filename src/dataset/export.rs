@@ -11,9 +11,10 @@ use super::disk::DatasetReader;
 use super::fields::check_name;
 use super::format::{Format, Write};
 use super::group::GroupInfo;
-use super::metadata::Metadata;
+use super::metadata::{FragmentNote, Metadata};
 use super::page_record::PageRecord;
 use super::stored::Stored;
+use crate::change::fragment::SCHEME;
 
 /// The source of an export.
 pub enum Source {
@@ -43,6 +44,14 @@ impl Source {
         match self {
             Self::Dataset(reader) => Ok(reader.manifest.counts.pages),
             Self::Store(stored) => stored.pages(),
+        }
+    }
+
+    /// How the fragments were made; `None` where it is not known.
+    fn fragments(&self) -> Option<FragmentNote> {
+        match self {
+            Self::Dataset(reader) => reader.manifest.fragments,
+            Self::Store(stored) => Some(FragmentNote { scheme: SCHEME, words: stored.words }),
         }
     }
 
@@ -111,7 +120,9 @@ pub fn export(
         }
     })?;
     let files = (written.files)();
-    let meta = Metadata { format: format.name.to_owned(), name, groups, counts: tally.counts(), files };
+    let (format, counts) = (format.name.to_owned(), tally.counts());
+    let fragments = source.fragments().filter(|_| written.needs_texts);
+    let meta = Metadata { format, name, groups, counts, fragments, files };
     meta.write(&main)?;
     move_files(staging.path(), out)?;
     Ok(meta)

@@ -117,6 +117,7 @@ fn read_pages(
         return Err(DatasetError::of_file(from.path, wrong));
     }
     let mut writer = DatasetWriter::create(folder)?;
+    writer.made = from.meta.as_ref().and_then(|meta| meta.fragments);
     let mut done = 0;
     let all = from.meta.as_ref().map_or(0, |meta| meta.counts.pages);
     let told = read(from, &mut |page| {

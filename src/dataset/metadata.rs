@@ -62,9 +62,21 @@ pub struct Metadata {
     pub groups: Vec<GroupInfo>,
     /// Pages, sites, visits and changes.
     pub counts: DatasetCounts,
+    /// How the fragments of its texts were made, if it has some and it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fragments: Option<FragmentNote>,
     /// The files and their columns.
     #[serde(default)]
     pub files: Vec<FileNote>,
+}
+
+/// How fragments were made. Only those that were made alike can be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FragmentNote {
+    /// The version of the scheme.
+    pub scheme: u32,
+    /// Words in a fragment.
+    pub words: usize,
 }
 
 /// The file beside the main one with this ending.
@@ -125,7 +137,11 @@ impl Metadata {
         } = self.counts;
         let _ = writeln!(text, "| pages per site, min / max / mean | {least} / {most} / {mean:.2} |");
         let _ = writeln!(text, "| visits | {visits} |\n| visits that could compare | {comparisons} |");
-        let _ = write!(text, "| changes found | {changes} |\n\n## Groups\n\n");
+        let _ = writeln!(text, "| changes found | {changes} |");
+        if let Some(FragmentNote { scheme, words }) = self.fragments {
+            let _ = writeln!(text, "| fragments | {words} words each, scheme {scheme} |");
+        }
+        text += "\n## Groups\n\n";
         text += "Pages of a group were watched together; cycle c is at start + c · step.\n\n";
         text += "| group | start (UTC) | step, seconds | cycles |\n| --- | --- | --- | --- |\n";
         for group in &self.groups {

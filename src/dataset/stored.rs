@@ -36,7 +36,7 @@ pub struct Stored {
     /// Those that have ended, in order.
     cycles: Vec<CycleId>,
     /// Words of a fragment.
-    words: usize,
+    pub(super) words: usize,
 }
 
 impl Stored {

@@ -9,6 +9,9 @@ use std::time::Instant;
 
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, DiffTag, DiffableStr, capture_diff_slices_deadline, group_diff_ops};
+use unicode_normalization::char::is_combining_mark;
+
+use crate::change::segment::is_unspaced;
 
 /// Words are shown as changed one by one only if at least this share of them stayed; else the whole lines are.
 const KEPT_SHARE: f64 = 0.3;
@@ -178,7 +181,7 @@ fn words(lines: &[DiffLine]) -> Vec<Word> {
     let mut words = Vec::new();
     for (place, line) in lines.iter().enumerate() {
         let mut end = 0;
-        for token in line.text.as_str().tokenize_unicode_words() {
+        for token in line.text.as_str().tokenize_unicode_words().into_iter().flat_map(characters) {
             let range = end..end + token.len();
             end = range.end;
             if !token.chars().all(char::is_whitespace) {
@@ -188,6 +191,14 @@ fn words(lines: &[DiffLine]) -> Vec<Word> {
         }
     }
     words
+}
+
+/// A word; in scripts without blanks, its characters with their marks.
+fn characters(word: &str) -> impl Iterator<Item = &str> {
+    let is_start = |letter: char| is_unspaced(letter) && !is_combining_mark(letter);
+    let starts = word.char_indices().skip(1).filter(move |(_, letter)| is_start(*letter)).map(|(at, _)| at);
+    let mut from = 0;
+    starts.chain([word.len()]).filter_map(move |at| word.get(std::mem::replace(&mut from, at)..at))
 }
 
 /// Finds the words that stayed, unless so few did that the text is better shown as rewritten.
@@ -275,5 +286,26 @@ mod tests {
         ];
         assert_eq!(diff.replaced(), expected);
         assert_eq!((diff.words_removed(), diff.words_added()), (1, 2));
+    }
+
+    #[test]
+    fn a_character_is_marked_where_a_script_has_no_blanks() {
+        let marked = |old: &str, new: &str| {
+            let diff = TextDiff::of(old, new, Instant::now() + Duration::from_secs(2));
+            let of = |line: &DiffLine| -> Vec<String> {
+                line.changed
+                    .iter()
+                    .filter_map(|range| line.text.get(range.clone()))
+                    .map(str::to_owned)
+                    .collect()
+            };
+            (of(&diff.old[0]), of(&diff.new[0]), diff.words_removed(), diff.words_added())
+        };
+        let one = |old: &str, new: &str| (vec![old.to_owned()], vec![new.to_owned()], 1, 1);
+        assert_eq!(marked("今天天气很好。", "今天天气不好。"), one("很", "不"));
+        assert_eq!(marked("ソフトウェアの更新", "ソフトウエアの更新"), one("ェ", "エ"));
+        assert_eq!(marked("ｿﾌﾄｳｪｱ", "ｿﾌﾄｳｴｱ"), one("ｪ", "ｴ"));
+        assert_eq!(marked("ที่นี่มีน้ำ", "ที่นั่นมีน้ำ").2, 1);
+        assert_eq!(marked("售价5999元", "售价6999元"), one("5999", "6999"));
     }
 }

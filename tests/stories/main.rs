@@ -28,6 +28,7 @@ mod look_without_touching;
 mod monitoring;
 mod one_answer_is_not_believed;
 mod one_page_many_spellings;
+mod other_scripts;
 mod politeness;
 mod rates_of_change;
 mod replayed;

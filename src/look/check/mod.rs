@@ -13,8 +13,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::change::fragment::Fragments;
+use crate::change::segment::count_words;
 use crate::change::sketch::Sketch;
-use crate::crawl::observe::{Observer, ReadPage, count_words};
+use crate::crawl::observe::{Observer, ReadPage};
 use crate::extract::{Hints, MediaKind};
 use crate::fetch::visit::{Answer, Outcome};
 use crate::fetch::web::Web;
