@@ -14,7 +14,7 @@ use crate::policy::traces::Traces;
 pub enum Terminal {
     /// n: visits that had something to compare with.
     Visits,
-    /// X: those of them that found a change.
+    /// X: visits that found a change.
     Changes,
     /// t: cycles since the last visit.
     Waiting,
@@ -100,7 +100,7 @@ impl Terminal {
     pub const fn about(self) -> &'static str {
         match self {
             Self::Visits => "visits that had something to compare with",
-            Self::Changes => "those of them that found a change",
+            Self::Changes => "visits that found a change",
             Self::Waiting => "cycles since a visit last saw it",
             Self::Cg => "changes a visit, by Cho & Garcia-Molina's estimator",
             Self::Nad => "the share of visits that found a change",

@@ -10,6 +10,7 @@ pub(super) const VAST: f64 = 1e150;
 pub struct Axis {
     pub(super) label: String,
     pub(super) log: bool,
+    pub(super) share: bool,
     pub(super) from: Option<f64>,
     pub(super) to: Option<f64>,
 }
@@ -17,7 +18,12 @@ pub struct Axis {
 impl Axis {
     /// In equal steps.
     pub fn linear(label: impl Into<String>) -> Self {
-        Self { label: label.into(), log: false, from: None, to: None }
+        Self { label: label.into(), log: false, share: false, from: None, to: None }
+    }
+
+    /// In equal steps, as far as the numbers reach, and never beyond 0 to 1.
+    pub fn share(label: impl Into<String>) -> Self {
+        Self { share: true, ..Self::linear(label) }
     }
 
     /// In powers of ten; what is not above 0 is left out.
@@ -46,8 +52,13 @@ impl Axis {
         value.abs() <= VAST && (!self.log || value >= 1.0 / VAST)
     }
 
-    /// As far as the numbers reach, and where its lines and numbers stand.
-    pub(super) fn fitted(&self, series: &[Series], reach: fn(&Series) -> Vec<f64>) -> FittedAxis {
+    /// As far as the numbers reach, and where its lines and numbers stand. `round`: a linear axis begins and ends at a tick.
+    pub(super) fn fitted(
+        &self,
+        series: &[Series],
+        reach: fn(&Series) -> Vec<f64>,
+        round: bool,
+    ) -> FittedAxis {
         let shown = series.iter().flat_map(reach).filter(|value| self.can_show(*value));
         let (low, high) = shown
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
@@ -56,9 +67,8 @@ impl Axis {
         let pad = if self.log { 0.02 } else { 0.03 } * (scaled(high) - scaled(low));
         let from = self.from.map_or_else(|| scaled(low) - pad, scaled);
         let to = self.to.map_or_else(|| scaled(high) + pad, scaled);
-        // Counts and shares begin at 0, not a little below.
-        let from = if !self.log && self.from.is_none() && low >= 0.0 { from.max(0.0) } else { from };
         let (from, to) = widened(from, to);
+        let (from, to) = if self.log { (from, to) } else { self.rounded((from, to), (low, high), round) };
         FittedAxis {
             log: self.log,
             from,
@@ -66,7 +76,32 @@ impl Axis {
             ticks: if self.log { log_ticks(from, to) } else { ticks(from, to) },
         }
     }
+
+    /// The bounds of a linear axis, where they are not given.
+    fn rounded(&self, (from, to): (f64, f64), (low, high): (f64, f64), round: bool) -> (f64, f64) {
+        let (mut lower, mut upper) = (from, to);
+        // Counts and shares begin at 0 if that costs little room, and never below.
+        let near = if round { NEAR_ZERO * high } else { 0.0 };
+        if low >= 0.0 && low <= near {
+            lower = 0.0;
+        }
+        if round {
+            let step = tick_step(lower, upper);
+            (lower, upper) = ((lower / step + 1e-6).floor() * step, (upper / step - 1e-6).ceil() * step);
+        }
+        if low >= 0.0 {
+            lower = lower.max(0.0);
+        }
+        if self.share && (0.0..=1.0).contains(&low) && high <= 1.0 {
+            (lower, upper) = (lower.max(0.0), upper.min(1.0));
+        }
+        let bounds = (self.from.map_or(lower, |_| from), self.to.map_or(upper, |_| to));
+        if bounds.1 > bounds.0 && bounds.0.is_finite() && bounds.1.is_finite() { bounds } else { (from, to) }
+    }
 }
+
+/// If the least value is at most this part of the greatest, the vertical axis begins at 0.
+const NEAR_ZERO: f64 = 0.4;
 
 /// Bounds that are apart.
 pub(super) fn widened(from: f64, to: f64) -> (f64, f64) {
@@ -87,6 +122,21 @@ pub(super) struct FittedAxis {
 }
 
 impl FittedAxis {
+    /// Says so if 0 is not on a linear axis: differences look larger then than they are.
+    pub(super) fn without_zero(&self) -> Option<String> {
+        let written = |value: f64| {
+            let tick =
+                self.ticks.iter().find(|(tick, _)| (tick - value).abs() < 1e-9 * (self.to - self.from));
+            tick.map_or_else(|| short(value), |(_, label)| label.clone())
+        };
+        match () {
+            () if self.log => None,
+            () if self.from > 0.0 => Some(format!("axis starts at {}", written(self.from))),
+            () if self.to < 0.0 => Some(format!("axis ends at {}", written(self.to))),
+            () => None,
+        }
+    }
+
     /// Where a value is between the bounds, 0 to 1; `None` if it can't be drawn.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         let scaled = if self.log { value.log10() } else { value };
@@ -96,15 +146,20 @@ impl FittedAxis {
 
 /// Round numbers at even distances of 1, 2 or 5 times a power of ten: about six.
 pub(super) fn ticks(from: f64, to: f64) -> Vec<(f64, String)> {
-    let rough = (to - from) / 6.0;
-    let power = 10_f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|times| times * power).find(|step| *step >= rough);
-    let step = step.unwrap_or(rough);
+    let step = tick_step(from, to);
     let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
     let first = (from / step - 1e-6).ceil();
     let values =
         (0..12).map(|at| (first + f64::from(at)) * step).take_while(|value| *value <= to + 1e-6 * step);
     values.map(|value| (value, tick_label(value, step, decimals))).collect()
+}
+
+/// From one tick to the next.
+fn tick_step(from: f64, to: f64) -> f64 {
+    let rough = (to - from) / 6.0;
+    let power = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|times| times * power).find(|step| *step >= rough);
+    step.unwrap_or(rough)
 }
 
 pub(super) fn tick_label(value: f64, step: f64, decimals: usize) -> String {

@@ -17,8 +17,10 @@
 //! ```
 //!
 //! Besides there are [`Series::steps`], each value holding until the next, and [`Series::bars`]. A legend stands to the
-//! right of the frame if a series has a name. [`Series::grey`], dashed or
+//! right of the frame if a series has a name; a long one makes the picture higher. [`Series::grey`], dashed or
 //! dotted, is for what is only there to compare with. Long titles are set smaller, long names cut.
+//!
+//! An axis goes as far as the numbers do. If the vertical one does not start at 0, its label says so.
 
 mod axis;
 mod series;
@@ -31,22 +33,31 @@ use std::fmt::Write as _;
 pub use axis::Axis;
 pub use series::Series;
 
-use series::SeriesShape;
-use svg::{Frame, cut, escaped, fitting};
+use series::{Ink, SeriesShape, Stroke};
+use svg::{Frame, cut, escaped, fitting, wide};
 
 /// Colours that readers who confuse some tell apart as well (Okabe & Ito 2008), the lightest left out.
-const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+pub(super) const COLOURS: [&str; 7] =
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 const GREY: &str = "#777777";
+/// For thin lines: many of them are dark enough together.
+const LIGHT: &str = "#aaaaaa";
 
 /// Room for the title, the labels of the axes and their numbers, in pixels.
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 54.0;
 const LEFT: f64 = 72.0;
 const RIGHT: f64 = 20.0;
-/// A line of the legend, the mark before its text, and how wide a letter of it is at most, about.
+/// From the frame to the numbers of the vertical axis, and from those to the left edge: there its label stands.
+const GAP: f64 = 8.0;
+const LABEL: f64 = 26.0;
+/// Sizes of letters: of numbers and names, of the labels of axes, of the title.
+const SMALL: f64 = 12.0;
+const MIDDLE: f64 = 13.0;
+const LARGE: f64 = 15.0;
+/// A line of the legend, and the mark before its text.
 const LINE: f64 = 20.0;
 const MARK: f64 = 28.0;
-const LETTER: f64 = 6.8;
 /// Names that are longer are cut.
 const LONGEST_NAME: usize = 30;
 
@@ -62,12 +73,12 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// 720 pixels wide and 440 high.
+    /// 720 pixels wide and 440 high; higher if the legend needs it.
     pub fn new(title: impl Into<String>, across: Axis, up: Axis) -> Self {
         Self { title: title.into(), across, up, series: Vec::new(), width: 720.0, height: 440.0 }
     }
 
-    /// Series are drawn in the order they are given, later ones over earlier ones.
+    /// Grey series are drawn first, and then the others, in the order they are given: later ones over earlier ones.
     pub fn with(mut self, series: Series) -> Self {
         self.series.push(series);
         self
@@ -75,37 +86,45 @@ impl Plot {
 
     /// The text of an SVG file.
     pub fn svg(&self) -> String {
-        let across = self.across.fitted(&self.series, Series::reach_across);
-        let up = self.up.fitted(&self.series, Series::reach_up);
+        let has_cells = self.series.iter().any(|series| series.shape == SeriesShape::Cells);
+        let across = self.across.fitted(&self.series, Series::reach_across, false);
+        let up = self.up.fitted(&self.series, Series::reach_up, !has_cells);
+        let widest = up.ticks.iter().map(|(_, label)| wide(label, SMALL)).fold(0.0, f64::max);
+        let left = LEFT.max(LABEL + widest + GAP);
         let frame = Frame {
-            width: (self.width - LEFT - RIGHT - self.legend_width()).max(60.0),
-            height: self.height - TOP - BOTTOM,
+            left,
+            width: (self.width - left - RIGHT - self.legend_width()).max(60.0),
+            height: (self.height - TOP - BOTTOM).max(LINE * self.named().count() as f64),
             across,
             up,
         };
         let mut svg = String::new();
-        let (width, height) = (self.width, self.height);
+        let (width, height) = (self.width, TOP + frame.height + BOTTOM);
         let _ = writeln!(
             svg,
-            r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="12" fill="#222222">"##
+            r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="{SMALL}" fill="#222222">"##
         );
         let _ = writeln!(svg, "<title>{}</title>", escaped(&self.title));
         let _ = writeln!(svg, r##"<rect width="{width}" height="{height}" fill="#ffffff"/>"##);
+        let (size, title) = fitting(LARGE, &self.title, self.width - left - RIGHT);
         let _ = writeln!(
             svg,
-            r#"<text x="{LEFT}" y="24" font-size="{:.1}" font-weight="bold">{}</text>"#,
-            fitting(15.0, &self.title, self.width - LEFT - RIGHT),
-            escaped(&self.title)
+            r#"<text x="{left:.1}" y="24" font-size="{size:.1}" font-weight="bold">{}</text>"#,
+            escaped(&title)
         );
-        self.draw_axes(&frame, &mut svg);
+        self.draw_grid(&frame, &mut svg);
+        draw_numbers(&frame, self.width, &mut svg);
+        self.draw_labels(&frame, !has_cells, &mut svg);
         // A picture within the picture cuts off what is beyond the axes.
         let _ = writeln!(
             svg,
-            r#"<svg x="{LEFT}" y="{TOP}" width="{:.1}" height="{:.1}" overflow="hidden">"#,
+            r#"<svg x="{left:.1}" y="{TOP}" width="{:.1}" height="{:.1}" overflow="hidden">"#,
             frame.width, frame.height
         );
-        for (at, series) in self.series.iter().enumerate() {
-            series.draw(self.colour(at), &frame, &mut svg);
+        for grey in [true, false] {
+            for (at, series) in self.series.iter().enumerate().filter(|(_, series)| series.grey == grey) {
+                series.draw(self.ink(at), &frame, &mut svg);
+            }
         }
         svg.push_str("</svg>\n");
         self.draw_legend(&frame, &mut svg);
@@ -113,74 +132,84 @@ impl Plot {
         svg
     }
 
-    /// Each has its own, those in grey using none up.
-    fn colour(&self, at: usize) -> &'static str {
-        if self.series.get(at).is_some_and(|series| series.grey) {
-            return GREY;
+    /// A colour each; those in grey use none up. When all colours are used up they come again, dashed and then dotted.
+    fn ink(&self, at: usize) -> Ink {
+        let Some(series) = self.series.get(at) else {
+            return Ink { colour: GREY, stroke: Stroke::Whole, width: 2.0 };
+        };
+        let (colour, width) = if series.thin { (LIGHT, 0.8) } else { (GREY, 2.0) };
+        let ink = Ink { colour, stroke: series.stroke, width };
+        if series.grey {
+            return ink;
         }
         // The shades of a surface are of one colour.
-        if self.series.get(at).is_some_and(|series| series.shape == SeriesShape::Cells) {
-            return COLOURS.first().copied().unwrap_or(GREY);
+        if series.shape == SeriesShape::Cells {
+            return Ink { colour: COLOURS.first().copied().unwrap_or(GREY), ..ink };
         }
         let before = self.series.iter().take(at).filter(|series| !series.grey).count();
-        COLOURS.get(before % COLOURS.len()).copied().unwrap_or(GREY)
+        let colour = COLOURS.get(before % COLOURS.len()).copied().unwrap_or(GREY);
+        let stroke = match (before / COLOURS.len(), series.stroke) {
+            (1, Stroke::Whole) => Stroke::Dashed,
+            (2.., Stroke::Whole) => Stroke::Dotted,
+            (_, own) => own,
+        };
+        Ink { colour, stroke, ..ink }
+    }
+
+    fn named(&self) -> impl Iterator<Item = (usize, &Series)> {
+        self.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty())
     }
 
     fn legend_width(&self) -> f64 {
-        let longest = self.series.iter().map(|series| cut(&series.name).chars().count()).max().unwrap_or(0);
-        if longest == 0 { 0.0 } else { 14.0 + MARK + LETTER * longest as f64 }
+        let widths = self.named().map(|(_, series)| wide(&cut(&series.name, LONGEST_NAME), SMALL));
+        widths.fold(0.0, |most, width| f64::max(most, 14.0 + MARK + width))
     }
 
-    fn draw_axes(&self, frame: &Frame, svg: &mut String) {
-        let (right, bottom) = (LEFT + frame.width, TOP + frame.height);
+    fn draw_grid(&self, frame: &Frame, svg: &mut String) {
+        let left = frame.left;
+        let (right, bottom) = (left + frame.width, TOP + frame.height);
         svg.push_str("<g stroke=\"#e2e2e2\">\n");
         for (value, _) in &frame.across.ticks {
-            let x = LEFT + frame.x(*value);
+            let x = left + frame.x(*value);
             let _ = writeln!(svg, r#"<line x1="{x:.1}" y1="{TOP}" x2="{x:.1}" y2="{bottom:.1}"/>"#);
         }
         for (value, _) in &frame.up.ticks {
             let y = TOP + frame.y(*value);
-            let _ = writeln!(svg, r#"<line x1="{LEFT}" y1="{y:.1}" x2="{right:.1}" y2="{y:.1}"/>"#);
+            let _ = writeln!(svg, r#"<line x1="{left:.1}" y1="{y:.1}" x2="{right:.1}" y2="{y:.1}"/>"#);
         }
         svg.push_str("</g>\n");
         let _ = writeln!(
             svg,
-            r##"<rect x="{LEFT}" y="{TOP}" width="{:.1}" height="{:.1}" fill="none" stroke="#888888"/>"##,
+            r##"<rect x="{left:.1}" y="{TOP}" width="{:.1}" height="{:.1}" fill="none" stroke="#888888"/>"##,
             frame.width, frame.height
-        );
-        for (value, label) in &frame.across.ticks {
-            let x = LEFT + frame.x(*value);
-            let y = bottom + 17.0;
-            let _ = writeln!(svg, r#"<text x="{x:.1}" y="{y:.1}" text-anchor="middle">{label}</text>"#);
-        }
-        for (value, label) in &frame.up.ticks {
-            let (x, y) = (LEFT - 8.0, TOP + frame.y(*value) + 4.0);
-            let _ = writeln!(svg, r#"<text x="{x:.1}" y="{y:.1}" text-anchor="end">{label}</text>"#);
-        }
-        let (middle, below) = (LEFT + frame.width / 2.0, self.height - 14.0);
-        let _ = writeln!(
-            svg,
-            r#"<text x="{middle:.1}" y="{below:.1}" font-size="{:.1}" text-anchor="middle">{}</text>"#,
-            fitting(13.0, &self.across.label, frame.width),
-            escaped(&self.across.label)
-        );
-        let middle = TOP + frame.height / 2.0;
-        let _ = writeln!(
-            svg,
-            r#"<text x="18" y="{middle:.1}" font-size="{:.1}" text-anchor="middle" transform="rotate(-90 18 {middle:.1})">{}</text>"#,
-            fitting(13.0, &self.up.label, frame.height + 40.0),
-            escaped(&self.up.label)
         );
     }
 
-    /// As many lines as there is room for.
+    fn draw_labels(&self, frame: &Frame, tells_start: bool, svg: &mut String) {
+        let (middle, below) = (frame.left + frame.width / 2.0, TOP + frame.height + BOTTOM - 14.0);
+        let (size, label) = fitting(MIDDLE, &self.across.label, frame.width);
+        let _ = writeln!(
+            svg,
+            r#"<text x="{middle:.1}" y="{below:.1}" font-size="{size:.1}" text-anchor="middle">{}</text>"#,
+            escaped(&label)
+        );
+        let middle = TOP + frame.height / 2.0;
+        let start = frame.up.without_zero().filter(|_| tells_start && !self.up.label.is_empty());
+        let start = start.map_or(String::new(), |start| format!(" ({start})"));
+        let (size, label) = fitting(MIDDLE, &format!("{}{start}", self.up.label), frame.height + 40.0);
+        let _ = writeln!(
+            svg,
+            r#"<text x="18" y="{middle:.1}" font-size="{size:.1}" text-anchor="middle" transform="rotate(-90 18 {middle:.1})">{}</text>"#,
+            escaped(&label)
+        );
+    }
+
+    /// A line for each series with a name. The frame is high enough for all.
     fn draw_legend(&self, frame: &Frame, svg: &mut String) {
-        let left = LEFT + frame.width + 14.0;
-        let named = self.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty());
-        let room = (frame.height / LINE).floor() as usize;
-        for (line, (at, series)) in named.take(room).enumerate() {
+        let left = frame.left + frame.width + 14.0;
+        for (line, (at, series)) in self.named().enumerate() {
             let y = TOP + 10.0 + LINE * line as f64;
-            let colour = self.colour(at);
+            let Ink { colour, stroke, width } = self.ink(at);
             match series.shape {
                 SeriesShape::Points => {
                     let x = left + 11.0;
@@ -195,16 +224,37 @@ impl Plot {
                     );
                 }
                 SeriesShape::Line | SeriesShape::Steps => {
-                    let right = left + 22.0;
-                    let dashes = series.dashes();
+                    let (right, dashes) = (left + 22.0, stroke.dashes());
                     let _ = writeln!(
                         svg,
-                        r#"<line x1="{left:.1}" y1="{y:.1}" x2="{right:.1}" y2="{y:.1}" stroke="{colour}" stroke-width="2"{dashes}/>"#
+                        r#"<line x1="{left:.1}" y1="{y:.1}" x2="{right:.1}" y2="{y:.1}" stroke="{colour}" stroke-width="{width}"{dashes}/>"#
                     );
                 }
             }
-            let (x, y) = (left + MARK, y + 4.0);
-            let _ = writeln!(svg, r#"<text x="{x:.1}" y="{y:.1}">{}</text>"#, escaped(&cut(&series.name)));
+            let (x, y, name) = (left + MARK, y + 4.0, cut(&series.name, LONGEST_NAME));
+            let _ = writeln!(svg, r#"<text x="{x:.1}" y="{y:.1}">{}</text>"#, escaped(&name));
+        }
+    }
+}
+
+/// The numbers at the ticks. A number that would touch the one before is left out, and none leaves the picture.
+fn draw_numbers(frame: &Frame, width: f64, svg: &mut String) {
+    let y = TOP + frame.height + 17.0;
+    let mut free = 0.0;
+    for (value, label) in &frame.across.ticks {
+        let half = wide(label, SMALL) / 2.0;
+        let x = (frame.left + frame.x(*value)).clamp(half, (width - half).max(half));
+        if x - half >= free {
+            let _ = writeln!(svg, r#"<text x="{x:.1}" y="{y:.1}" text-anchor="middle">{label}</text>"#);
+            free = x + half + 4.0;
+        }
+    }
+    let mut free = f64::INFINITY;
+    for (value, label) in &frame.up.ticks {
+        let (x, y) = (frame.left - GAP, TOP + frame.y(*value) + 4.0);
+        if y <= free {
+            let _ = writeln!(svg, r#"<text x="{x:.1}" y="{y:.1}" text-anchor="end">{label}</text>"#);
+            free = y - SMALL;
         }
     }
 }

@@ -15,6 +15,7 @@ pub struct Series {
     pub(super) band: Vec<(f64, f64, f64)>,
     pub(super) stroke: Stroke,
     pub(super) grey: bool,
+    pub(super) thin: bool,
     /// Of cells: how wide and high they are, and how dark, 0 to 1.
     pub(super) cells: (f64, f64, f64),
 }
@@ -24,6 +25,25 @@ pub(super) enum Stroke {
     Whole,
     Dashed,
     Dotted,
+}
+
+impl Stroke {
+    pub(super) fn dashes(self) -> &'static str {
+        match self {
+            Self::Whole => "",
+            Self::Dashed => r#" stroke-dasharray="6 4""#,
+            Self::Dotted => r#" stroke-dasharray="2 3""#,
+        }
+    }
+}
+
+/// How a series is told from the others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ink {
+    pub(super) colour: &'static str,
+    pub(super) stroke: Stroke,
+    /// Of its line, in pixels.
+    pub(super) width: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +82,8 @@ impl Series {
         points: impl IntoIterator<Item = (f64, f64)>,
     ) -> Self {
         let (name, points) = (name.into(), points.into_iter().collect());
-        let (band, stroke, grey, cells) = (Vec::new(), Stroke::Whole, false, (1.0, 1.0, 1.0));
-        Self { name, shape, points, band, stroke, grey, cells }
+        let (band, stroke, cells) = (Vec::new(), Stroke::Whole, (1.0, 1.0, 1.0));
+        Self { name, shape, points, band, stroke, grey: false, thin: false, cells }
     }
 
     /// Rectangles of that width and height around the points, as dark as is said, 0 to 1: several such series make a surface.
@@ -95,18 +115,16 @@ impl Series {
         self
     }
 
-    /// Not in a colour of its own.
+    /// Not in a colour of its own, and below those that have one.
     pub fn grey(mut self) -> Self {
         self.grey = true;
         self
     }
 
-    pub(super) fn dashes(&self) -> &'static str {
-        match self.stroke {
-            Stroke::Whole => "",
-            Stroke::Dashed => r#" stroke-dasharray="6 4""#,
-            Stroke::Dotted => r#" stroke-dasharray="2 3""#,
-        }
+    /// A thin line, for many that need not be told apart.
+    pub fn thin(mut self) -> Self {
+        self.thin = true;
+        self
     }
 
     pub(super) fn reach_across(&self) -> Vec<f64> {
@@ -137,7 +155,8 @@ impl Series {
         if least.is_finite() { least } else { 1.0 }
     }
 
-    pub(super) fn draw(&self, colour: &str, frame: &Frame, svg: &mut String) {
+    pub(super) fn draw(&self, ink: Ink, frame: &Frame, svg: &mut String) {
+        let Ink { colour, stroke, width } = ink;
         for part in
             runs(self.band.iter().map(|(x, low, high)| Some((frame.at(*x, *low)?, frame.at(*x, *high)?))))
         {
@@ -181,7 +200,7 @@ impl Series {
                 }
             }
             SeriesShape::Line | SeriesShape::Steps => {
-                let dashes = self.dashes();
+                let dashes = stroke.dashes();
                 for part in runs(self.points.iter().map(|(x, y)| frame.at(*x, *y))) {
                     let stepped = self.shape == SeriesShape::Steps;
                     let corners = part.iter().enumerate().flat_map(|(at, (x, y))| {
@@ -191,7 +210,7 @@ impl Series {
                     let path = path(corners);
                     let _ = writeln!(
                         svg,
-                        r#"<path d="{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-linejoin="round"{dashes}/>"#
+                        r#"<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width}" stroke-linejoin="round"{dashes}/>"#
                     );
                 }
             }

@@ -2,11 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::LONGEST_NAME;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
 use super::axis::FittedAxis;
 
 /// Where the numbers go, in pixels from the frame's upper left corner.
 pub(super) struct Frame {
+    /// From the left edge of the picture to the frame.
+    pub(super) left: f64,
     pub(super) width: f64,
     pub(super) height: f64,
     pub(super) across: FittedAxis,
@@ -59,17 +62,30 @@ pub(super) fn path(corners: impl Iterator<Item = (f64, f64)>) -> String {
     path
 }
 
-/// The size of letters, smaller if the text would need more room; a letter is six tenths as wide as high, about.
-pub(super) fn fitting(size: f64, text: &str, room: f64) -> f64 {
-    let wide = 0.6 * size * text.chars().count().max(1) as f64;
-    size * (room / wide).clamp(0.3, 1.0)
+/// How wide a text is, in pixels: a letter is six tenths as wide as high, about, and one of East Asia twice that.
+pub(super) fn wide(text: &str, size: f64) -> f64 {
+    0.6 * size * text.width() as f64
 }
 
-pub(super) fn cut(name: &str) -> String {
-    if name.chars().count() <= LONGEST_NAME {
-        return name.to_owned();
+/// The size of letters and the text: smaller if it needs more room, and cut if it would be too small to read.
+pub(super) fn fitting(size: f64, text: &str, room: f64) -> (f64, String) {
+    let smaller = size * (room / wide(text, size).max(1.0)).clamp(0.5, 1.0);
+    (smaller, cut(text, (room / wide("n", smaller)).floor().max(1.0) as usize))
+}
+
+/// The beginning of a text, if it is wider than `most` letters.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if text.width() <= most {
+        return text.to_owned();
     }
-    name.chars().take(LONGEST_NAME - 1).chain(['…']).collect()
+    let mut room = most.saturating_sub(1);
+    let fits = |letter: &char| {
+        let own = letter.width().unwrap_or(0);
+        let fits = own <= room;
+        room = room.saturating_sub(own);
+        fits
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
 }
 
 /// As text and in quotes; what XML has no place for becomes a blank.

@@ -79,8 +79,11 @@ fn ticks_are_round_and_few() {
 
 #[test]
 fn long_titles_are_set_smaller() {
-    assert_eq!(fitting(15.0, "short", 600.0), 15.0);
-    assert_eq!(fitting(15.0, &"long".repeat(25), 450.0), 7.5);
+    assert_eq!(fitting(15.0, "short", 600.0), (15.0, "short".to_owned()));
+    assert_eq!(fitting(15.0, &"long".repeat(25), 450.0), (7.5, "long".repeat(25)));
+    assert_eq!(fitting(15.0, &"long".repeat(50), 450.0), (7.5, "long".repeat(25)[..99].to_owned() + "…"));
+    assert_eq!(fitting(15.0, "中文中文", 45.0).1.chars().count(), 4);
+    assert_eq!(cut("中文中文", 5), "中文…");
 }
 
 #[test]
@@ -89,6 +92,161 @@ fn a_step_holds_its_value_until_the_next() {
         .with(Series::steps("", [(0.0, 0.0), (0.5, 1.0)]))
         .svg();
     assert!(svg.contains("M0.0,346.0L314.0,346.0L314.0,0.0"), "{svg}");
+}
+
+/// A text of the picture: the words, and the left, top, right and bottom of its box.
+type TextBox = (String, [f64; 4]);
+
+/// The boxes of all texts, and the size of the picture. A letter is taken to be six tenths as wide as high, which is more
+/// than those of Helvetica are on average, and a line to be as high as its letters.
+fn boxes(svg: &str) -> (Vec<TextBox>, f64, f64) {
+    let mut reader = Reader::from_str(svg);
+    let (mut all, mut size) = (Vec::new(), (0.0, 0.0));
+    let mut open: Option<[f64; 3]> = None;
+    let (mut anchor, mut turned, mut words) = (String::new(), false, String::new());
+    loop {
+        match reader.read_event().expect("well-formed") {
+            Event::Start(tag) => {
+                let of = |name: &str| -> Option<String> {
+                    let attribute = tag.attributes().flatten().find(|one| one.key.as_ref() == name)?;
+                    Some(attribute.value.to_string())
+                };
+                let number = |name: &str| of(name).and_then(|text| text.parse::<f64>().ok());
+                if let (Some(view), "svg") = (of("viewBox"), tag.name().as_ref()) {
+                    let numbers: Vec<f64> = view.split(' ').filter_map(|part| part.parse().ok()).collect();
+                    size = (numbers[2], numbers[3]);
+                } else if tag.name().as_ref() == "text" {
+                    open = Some([
+                        number("x").expect("x"),
+                        number("y").expect("y"),
+                        number("font-size").unwrap_or(12.0),
+                    ]);
+                    (anchor, turned, words) =
+                        (of("text-anchor").unwrap_or_default(), of("transform").is_some(), String::new());
+                }
+            }
+            Event::Text(piece) => words.push_str(&piece),
+            Event::GeneralRef(_) => words.push('&'),
+            Event::End(_) => {
+                if let Some([x, y, letters]) = open.take() {
+                    let long = 0.6 * letters * words.chars().count() as f64;
+                    let back = match anchor.as_str() {
+                        "middle" => long / 2.0,
+                        "end" => long,
+                        _ => 0.0,
+                    };
+                    let place = if turned {
+                        [x - letters, y - long / 2.0, x, y + long / 2.0]
+                    } else {
+                        [x - back, y - 0.8 * letters, x - back + long, y + 0.2 * letters]
+                    };
+                    all.push((words.clone(), place));
+                }
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    (all, size.0, size.1)
+}
+
+/// All texts are within the picture, and no two of them touch.
+#[track_caller]
+fn assert_readable(svg: &str) {
+    let (all, width, height) = boxes(svg);
+    assert!(width > 0.0 && height > 0.0);
+    for (at, (words, [left, top, right, bottom])) in all.iter().enumerate() {
+        let within = *left >= -0.1 && *top >= -0.1 && *right <= width + 0.1 && *bottom <= height + 0.1;
+        assert!(within, "`{words}` leaves the picture: {left} {top} {right} {bottom}");
+        for (others, [l, t, r, b]) in all.iter().take(at) {
+            let apart = left + 0.1 >= *r || *l + 0.1 >= *right || top + 0.1 >= *b || *t + 0.1 >= *bottom;
+            assert!(apart, "`{words}` and `{others}` overlap");
+        }
+    }
+}
+
+/// The strokes of the lines in the legend.
+fn legend_strokes(svg: &str) -> Vec<&str> {
+    svg.lines()
+        .filter(|line| line.starts_with("<line") && line.contains("stroke="))
+        .map(|line| {
+            let from = line.find("stroke=").expect("a stroke");
+            &line[from..]
+        })
+        .collect()
+}
+
+#[test]
+fn the_words_of_a_picture_are_within_it_and_do_not_touch() {
+    for count in [1, 2, 7, 8, 24, 40] {
+        for (low, high) in [
+            (0.0, 1.0),
+            (0.95, 1.0),
+            (0.953_21, 0.953_22),
+            (-3e5, 12.0),
+            (1e-9, 2e-9),
+            (123_456.0, 123_457.0),
+        ] {
+            for log in [false, true] {
+                let across =
+                    if log { Axis::log("of the pages visited in a cycle, %") } else { Axis::linear("cycle") };
+                let series = (0..count).map(|at| {
+                    let share = f64::from(at) / f64::from(count);
+                    let name = format!("policy {at} with a name that is longer than all");
+                    Series::line(name, [(3.0, low), (39.0, low + (high - low) * share), (40.0, high)])
+                });
+                let title = "a title that is long, and then goes on for a while: ".repeat(5);
+                let plot =
+                    Plot::new(title, across, Axis::linear("share of fresh pages, with more words to come"));
+                assert_readable(&series.fold(plot, Plot::with).svg());
+            }
+        }
+    }
+}
+
+#[test]
+fn named_lines_are_told_apart_and_all_are_in_the_legend() {
+    let plot = Plot::new("", Axis::linear("x"), Axis::linear("y"));
+    let lines = (0..21).map(|at| Series::line(format!("line {at}"), [(0.0, f64::from(at)), (1.0, 0.0)]));
+    let svg = lines.fold(plot, Plot::with).svg();
+    let strokes = legend_strokes(&svg);
+    assert_eq!(strokes.len(), 21);
+    let distinct: std::collections::HashSet<&&str> = strokes.iter().collect();
+    assert_eq!(distinct.len(), 21, "{strokes:?}");
+    assert!((0..21).all(|at| read(&svg).1.contains(&format!("line {at}"))));
+    assert!(svg.contains(r#"viewBox="0 0 720 514""#), "higher, so that all 21 have a line: {svg}");
+}
+
+#[test]
+fn a_vertical_axis_goes_as_far_as_the_numbers_and_says_if_it_leaves_out_zero() {
+    let svg = |axis: Axis, low: f64, high: f64| {
+        Plot::new("", Axis::linear("x"), axis).with(Series::line("", [(0.0, low), (1.0, high)])).svg()
+    };
+    let share = || Axis::share("fresh");
+    let text = read(&svg(share(), 0.953, 0.998)).1;
+    assert!(text.contains("fresh (axis starts at 0.95)"), "{text}");
+    assert!(text.contains("0.96") && text.contains("1.00") && !text.contains("1.01"), "{text}");
+    let text = read(&svg(share(), 0.2, 0.9)).1;
+    assert!(text.contains("fresh") && text.contains("0.0") && !text.contains("axis"), "{text}");
+    let text = read(&svg(share(), 1.0, 1.0)).1;
+    assert!(text.contains("1.00") && !text.contains("1.01") && !text.contains("1.02"), "{text}");
+    let text = read(&svg(Axis::linear("age"), 100.0, 120.0)).1;
+    assert!(text.contains("age (axis starts at 95)"), "{text}");
+    let text = read(&svg(Axis::linear("loss"), -3.0, 5.0)).1;
+    assert!(!text.contains("axis"), "{text}");
+    let text = read(&svg(share().within(0.0, 1.0), 0.953, 0.998)).1;
+    assert!(!text.contains("axis"), "{text}");
+}
+
+#[test]
+fn grey_lines_lie_below_the_others() {
+    let line = |at: f64| Series::line("", [(0.0, at), (1.0, at)]);
+    let plot =
+        Plot::new("", Axis::linear("x"), Axis::linear("y")).with(line(1.0)).with(line(2.0).grey().thin());
+    let svg = plot.svg();
+    let place = |colour: &str| svg.find(&format!(r#"stroke="{colour}" stroke-width"#)).expect("drawn");
+    assert!(place(LIGHT) < place(COLOURS[0]));
+    assert!(svg.contains(r#"stroke-width="0.8""#));
 }
 
 fn any_series() -> impl Strategy<Value = Series> {
