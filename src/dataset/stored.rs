@@ -101,8 +101,9 @@ pub fn backtest(path: &Path) -> Result<Dataset, DatasetError> {
     let (Some(first), Some(last)) = (cycles.first(), cycles.last()) else {
         return Err(DatasetError::of_file(path, "has no cycle yet; `freshet crawl` makes some"));
     };
-    let span =
-        last.started_at.since(first.started_at).seconds() / (cycles.len().saturating_sub(1)).max(1) as f64;
+    // Whole milliseconds, as times have no smaller part: every cycle is as long as the others.
+    let span_ms = last.started_at.millis().saturating_sub(first.started_at.millis());
+    let step_ms = span_ms / (cycles.len().saturating_sub(1)).max(1) as i64;
     let mut pages = Vec::new();
     store.each_history(1, &mut |page| {
         if let Some((born, history)) = bits(&page.lessons, &starts) {
@@ -115,7 +116,7 @@ pub fn backtest(path: &Path) -> Result<Dataset, DatasetError> {
     let group = Group {
         name: "store".to_owned(),
         start: first.started_at,
-        step: Duration::try_from_secs_f64(span.max(1.0)).unwrap_or(Duration::from_secs(86_400)),
+        step: Duration::from_millis(step_ms.max(1000).unsigned_abs()),
         cycles: cycles.len() as u32,
         pages,
     };

@@ -59,8 +59,9 @@ pub struct Tested {
     pub selection: Selection,
     /// The mean fitness.
     pub mean: f64,
-    /// The half-width of the interval.
-    pub off: f64,
+    /// The half-width of the interval; `None` with too few folds for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub off: Option<f64>,
     /// Folds that the mean is over.
     pub folds: usize,
 }

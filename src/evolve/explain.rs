@@ -12,7 +12,7 @@ use crate::simulate::truth::Truth;
 /// The most pages that are replayed: no two share a state here, which is slow.
 const MOST_PAGES: usize = 5000;
 /// How often the values of a terminal are shuffled.
-const SHUFFLES: u64 = 5;
+pub const SHUFFLES: u64 = 5;
 /// Cells of the surface in each direction.
 const CELLS: usize = 32;
 
@@ -38,7 +38,7 @@ pub struct Importance {
     /// The mean loss of fitness.
     pub loss: f64,
     /// The half-width of its 95 % confidence interval.
-    pub off: f64,
+    pub off: Option<f64>,
 }
 
 /// The formula over the two terminals that matter most. All other terminals have the values of the nearest page.

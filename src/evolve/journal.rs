@@ -78,9 +78,10 @@ pub struct Generation {
 /// The work that was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EvolveEffort {
-    /// Formulas that were judged.
+    /// Formulas that were bred.
     pub formulas: u64,
-    /// How many of them had to be replayed; the others are equal to one that was.
+    /// Replays, on training pages and on validation pages. A formula that is equal to an earlier one is not replayed on the
+    /// training pages again.
     pub replays: u64,
     /// The sum over evaluations of symbols times states.
     pub node_evaluations: u64,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::population::Selection;
-use super::{Breeding, EvolveEffort, EvolveSettings, Journal, Parts, Runners, restored};
+use super::{Breeding, EvolveEffort, EvolveSettings, Journal, Parts, Runners, parts, restored};
 use crate::dataset::Dataset;
 use crate::policy::expression::{Expression, Symbol};
 use crate::simulate::compare::spread;
@@ -35,15 +35,16 @@ pub struct ChampionVerdict {
     pub formula: Expression,
     /// The formula as it was bred, in a shorter form with the same order of pages.
     pub equivalent: Expression,
-    /// The champion's fitness on all pages, including those it was bred on.
+    /// The champion's fitness in a replay of all pages, including those it was bred on: the figure of `freshet simulate`.
     pub on_all: f64,
     /// The picks of every selection in every fold.
     pub picks: Vec<Pick>,
 }
 
 impl ChampionVerdict {
-    /// The mean fitness of a selection's picks on pages they have not seen, and the half-width of its 95 % confidence interval.
-    pub fn test(&self, selection: Selection) -> Option<(f64, f64)> {
+    /// The mean fitness of a selection's picks on pages they have not seen, and the half-width of its 95 % confidence
+    /// interval, if there are folds enough for one.
+    pub fn test(&self, selection: Selection) -> Option<(f64, Option<f64>)> {
         let own = self.picks.iter().filter(|pick| pick.selection == selection);
         let tested: Vec<f64> = own.filter_map(|pick| pick.test).collect();
         (!tested.is_empty()).then(|| spread(&tested))
@@ -91,13 +92,12 @@ pub fn judge(dataset: &Dataset, journal: &Journal) -> Option<ChampionVerdict> {
 }
 
 fn champion(dataset: &Dataset, settings: &EvolveSettings, picks: Vec<Pick>) -> Option<ChampionVerdict> {
-    // All pages: with one fold the two halves are everything.
-    let whole = Breeding::new(dataset, &EvolveSettings { folds: 1, ..settings.clone() }, 0);
+    // In one replay, as `freshet simulate` makes it. Parts of the pages, each with its own budget, would give another figure.
+    let (all_pages, runners) = (parts::all_pages(dataset, settings), Runners::new(dataset, settings));
     let on_all = |formula: &Expression| {
-        f64::midpoint(
-            whole.worth(&whole.parts.training, formula),
-            whole.worth(&whole.parts.validation, formula),
-        )
+        let found =
+            runners.all(&all_pages, &[formula], settings.fitness, &|| false, &mut EvolveEffort::default());
+        found.and_then(|found| found.first().copied()).unwrap_or(0.0)
     };
     let scored = picks.iter().filter(|pick| pick.selection == settings.selection).filter_map(|pick| {
         let formula: Expression = pick.formula.parse().ok()?;

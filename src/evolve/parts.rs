@@ -82,6 +82,14 @@ impl Parts {
     }
 }
 
+/// All pages of each group, for one replay.
+pub(super) fn all_pages(dataset: &Dataset, settings: &EvolveSettings) -> Vec<WarmedUp> {
+    let moves = WantedTraces::of(&settings.terminals).divergence();
+    let all = |group: &Group| fold(group.pages.len(), 1, 0).0;
+    let groups = groups(dataset, settings.least_pages).into_iter();
+    groups.map(|group| WarmedUp::new(Truth::of(group, &all(group)), terms(settings, group), moves)).collect()
+}
+
 /// The terms of a replay of formulas.
 pub fn terms(settings: &EvolveSettings, group: &Group) -> ReplayTerms {
     ReplayTerms {

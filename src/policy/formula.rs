@@ -41,8 +41,8 @@ impl Formula {
         with(&Facts {
             visits: page.learnt.state.visits,
             changes: page.learnt.state.changes,
-            waiting: page.copy_age(now).days() / cycle_days,
-            age: now.since(page.found_at).days() / cycle_days,
+            waiting: in_cycles(page.copy_age(now), cycle_days),
+            age: in_cycles(now.since(page.found_at), cycle_days),
             depth: page.depth,
             weight: page.weight,
             signals: page.learnt.dates.trust.kept,
@@ -50,6 +50,14 @@ impl Formula {
             traces: &traces,
         })
     }
+}
+
+/// A time in cycles. The division must not leave a rounding error beside a whole number of cycles: pages with the same
+/// score would come in another order.
+fn in_cycles(time: Age, cycle_days: f64) -> f64 {
+    let cycles = time.days() / cycle_days;
+    let whole = cycles.round();
+    if (cycles - whole).abs() < 1e-9 * whole.max(1.0) { whole } else { cycles }
 }
 
 impl Policy for Formula {

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::evolve::champion::{Champion, Tested};
-use crate::evolve::explain::{Explained, Surface};
+use crate::evolve::explain::{Explained, SHUFFLES, Surface};
 use crate::evolve::fitness::Fitness;
 use crate::evolve::{EvolveSettings, Generation, Journal};
 use crate::policy::expression::Terminal;
 
 use super::plot::{Axis, Plot, Series};
-use super::{Align, Table, number, span};
+use super::{Align, Table, number, shell_word, span, with_interval, without_interval};
 
 /// How a champion names the spec of made-up pages it was bred on.
 pub const SYNTHETIC: &str = "synthetic:";
@@ -38,14 +38,14 @@ pub fn champion(champion: &Champion, out: &Path, plot: &Path) -> String {
             ("folds", Align::Right),
         ]);
         for Tested { selection, mean, off, folds } in &scores.tests {
-            let off = if *folds > 1 { format!(" ±{off:.4}") } else { String::new() };
-            table.row([selection.name().to_owned(), format!("{mean:.4}{off}"), folds.to_string()]);
+            let figure = with_interval(*mean, *off, *folds);
+            table.row([selection.name().to_owned(), figure, folds.to_string()]);
         }
-        text += &table.render();
+        text += &without_interval(table.render(), "folds");
     }
     let effort = &champion.effort;
     text += &format!(
-        "{} formulas, {} of them replayed, {:.2e} node evaluations, {} ({:.2e} a second)\n",
+        "{} formulas bred, {} replays, {:.2e} node evaluations, {} ({:.2e} a second)\n",
         number(effort.formulas),
         number(effort.replays),
         effort.node_evaluations as f64,
@@ -53,22 +53,37 @@ pub fn champion(champion: &Champion, out: &Path, plot: &Path) -> String {
         effort.node_evaluations as f64 / effort.seconds.max(1e-9)
     );
     text + &format!(
-        "written: {} and {}\ntry: freshet simulate {} --policy evolved:{},nad,age --budget {}%\n",
+        "written: {} and {}\ntry: freshet simulate {}\n",
         out.display(),
         plot.display(),
-        data_flags(champion),
-        out.display(),
-        champion.settings.budget * 100.0
+        simulate_arguments(champion, out)
     )
 }
 
-/// The flags that name the data of a champion.
-fn data_flags(champion: &Champion) -> String {
-    match (champion.data.strip_prefix(SYNTHETIC), champion.data.strip_prefix(STORE)) {
-        (Some(spec), _) => format!("--synthetic {spec}"),
-        (_, Some(path)) => format!("--store {path}"),
-        _ => champion.data.clone(),
+/// The arguments of `freshet simulate` that give the champion's figure on all pages again.
+fn simulate_arguments(champion: &Champion, out: &Path) -> String {
+    let data = match (champion.data.strip_prefix(SYNTHETIC), champion.data.strip_prefix(STORE)) {
+        (Some(spec), _) => format!("--synthetic {}", shell_word(spec)),
+        (_, Some(path)) => format!("--store {}", shell_word(path)),
+        _ => shell_word(&champion.data),
+    };
+    let EvolveSettings { budget, warm_up, least_pages, .. } = champion.settings;
+    let usual = EvolveSettings::default();
+    let policies = shell_word(&format!("evolved:{},nad,age", out.display()));
+    let mut arguments = format!("{data} --policy {policies} --budget {}", budget_argument(budget));
+    if warm_up != usual.warm_up {
+        arguments += &format!(" --warm-up {warm_up}");
     }
+    if least_pages != usual.least_pages {
+        arguments += &format!(" --least-pages {least_pages}");
+    }
+    arguments
+}
+
+/// A share as `--budget` takes it: in percent, if that is read as the same number.
+fn budget_argument(share: f64) -> String {
+    let percent = (share * 1e6).round() / 1e4;
+    if percent / 100.0 == share { format!("{percent}%") } else { share.to_string() }
 }
 
 /// The best and the mean, generation by generation, over all runs.
@@ -114,7 +129,7 @@ pub fn explanation(found: &Explained, formula: &str, fitness: Fitness, plot: &Pa
     for one in &found.terminals {
         table.row([
             one.terminal.name().to_owned(),
-            format!("{:.4} ±{:.4}", one.loss, one.off),
+            with_interval(one.loss, one.off, SHUFFLES as usize),
             one.terminal.about().to_owned(),
         ]);
     }

@@ -3,9 +3,11 @@
 use crate::dataset::Dataset;
 use crate::dataset::csv_cell::guarded;
 use crate::simulate::compare::{BOUND, CompareRow, MeanInterval};
+use crate::simulate::metric::{CycleFigures, Figures};
+use crate::simulate::oracle::Oracle;
 
-use super::plot::{Axis, Plot, Series};
-use super::{Align, Table, number};
+use super::plot::{Axis, COLOURS, Plot, Series};
+use super::{Align, Table, number, with_interval, without_interval};
 
 /// A line for each policy, budget and group.
 pub fn csv(rows: &[CompareRow]) -> String {
@@ -60,11 +62,10 @@ pub fn table(rows: &[CompareRow], groups: bool) -> String {
         ("NDCG", Align::Right),
     ]);
     let mut row = |policy: &str, budget: f64, group: &str, of: &MeanInterval| {
-        let with = |value: f64, off: f64| match of.samples {
-            0 | 1 => format!("{value:.4}"),
-            _ => format!("{value:.4} ±{off:.4}"),
+        let with = |figure: fn(&Figures) -> f64| {
+            with_interval(figure(&of.figures), of.off.as_ref().map(figure), of.samples)
         };
-        let (figures, off) = (&of.figures, &of.off);
+        let figures = &of.figures;
         let is_bound = policy == BOUND;
         let known = |text: String| if is_bound { "-".to_owned() } else { text };
         table.row([
@@ -72,11 +73,11 @@ pub fn table(rows: &[CompareRow], groups: bool) -> String {
             format!("{} %", (budget * 1e4).round() / 100.0),
             group.to_owned(),
             known(number(figures.requests)),
-            known(with(figures.change_rate, off.change_rate)),
-            known(with(figures.freshness, off.freshness)),
-            with(figures.staleness, off.staleness),
+            known(with(|figures| figures.change_rate)),
+            known(with(|figures| figures.freshness)),
+            with(|figures| figures.staleness),
             known(format!("{:.2}", figures.age)),
-            known(with(figures.weighted_freshness, off.weighted_freshness)),
+            known(with(|figures| figures.weighted_freshness)),
             known(format!("{:.4}", figures.ndcg)),
         ]);
     };
@@ -86,7 +87,7 @@ pub fn table(rows: &[CompareRow], groups: bool) -> String {
             of.groups.iter().for_each(|(name, interval)| row(&of.policy, of.budget, name, interval));
         }
     }
-    table.render()
+    without_interval(table.render(), "folds or page orders")
         + "(age in cycles, or moments where there are several a cycle; staleness by fragments where they are known, else the share that is not fresh)\n"
 }
 
@@ -96,34 +97,135 @@ pub fn plot(rows: &[CompareRow], dataset: &Dataset) -> String {
     if rows.iter().any(|row| row.budget != first) {
         return plot_of_costs(rows, dataset);
     }
-    let title = format!("{}: freshness at a budget of {} %", dataset.name, (first * 1e4).round() / 100.0);
-    let mut plot =
-        Plot::new(title, Axis::linear("cycle"), Axis::linear("share of fresh pages").within(0.0, 1.0));
-    for row in rows.iter().filter(|row| row.budget == first && row.policy != BOUND) {
-        let Some(cycles) = row.cycles.values().next() else { continue };
-        let points = cycles
-            .iter()
-            .map(|cycle| (f64::from(cycle.cycle), cycle.fresh as f64 / cycle.pages.max(1) as f64));
-        plot = plot.with(Series::line(row.policy.clone(), points));
-    }
-    plot.svg()
+    let group = rows.first().filter(|row| row.cycles.len() > 1).and_then(|row| row.cycles.keys().next());
+    let group = group.map_or(String::new(), |group| format!(", {group}"));
+    let budget = (first * 1e4).round() / 100.0;
+    let title = format!("{}{group}: freshness at a budget of {budget} %", dataset.name);
+    let own = rows.iter().filter(|row| row.policy != BOUND);
+    let curves = own.filter_map(|row| {
+        let cycles = row.cycles.values().next()?;
+        let fresh = |cycle: &CycleFigures| cycle.fresh as f64 / cycle.pages.max(1) as f64;
+        let points = cycles.iter().map(|cycle| (f64::from(cycle.cycle), fresh(cycle))).collect();
+        Some(PolicyCurve::new(&row.policy, points))
+    });
+    let plot = Plot::new(title, Axis::linear("cycle"), Axis::share("share of fresh pages"));
+    best_few(plot, curves.collect(), |worth| -worth).svg()
 }
 
 /// Staleness by cost, a curve for each policy.
 fn plot_of_costs(rows: &[CompareRow], dataset: &Dataset) -> String {
-    let across = Axis::log("of the pages visited in a cycle, %");
-    let mut plot =
-        Plot::new(format!("{}: staleness by refresh cost", dataset.name), across, Axis::linear("staleness"));
-    let mut names: Vec<&str> = Vec::new();
+    let mut curves: Vec<PolicyCurve> = Vec::new();
     for row in rows {
-        if !names.contains(&row.policy.as_str()) {
-            names.push(&row.policy);
+        let point = (row.budget * 100.0, row.mean.figures.staleness);
+        match curves.iter_mut().find(|curve| curve.name == row.policy) {
+            Some(curve) => curve.points.push(point),
+            None => curves.push(PolicyCurve::new(&row.policy, vec![point])),
         }
     }
-    for name in names {
-        let own = rows.iter().filter(|row| row.policy == name);
-        let points = own.map(|row| (row.budget * 100.0, row.mean.figures.staleness));
-        plot = plot.with(Series::line(name, points));
+    let title = format!("{}: staleness by refresh cost", dataset.name);
+    let across = Axis::log("share of the pages visited in a cycle, %");
+    best_few(Plot::new(title, across, Axis::share("staleness")), curves, |worth| worth).svg()
+}
+
+/// The figures of a policy in a picture, or those of several policies that are the same.
+struct PolicyCurve {
+    name: String,
+    /// Does it know the future?
+    is_oracle: bool,
+    policies: usize,
+    points: Vec<(f64, f64)>,
+}
+
+impl PolicyCurve {
+    fn new(policy: &str, points: Vec<(f64, f64)>) -> Self {
+        let is_oracle = policy == BOUND || Oracle::from_name(policy).is_some();
+        Self { name: policy.to_owned(), is_oracle, policies: 1, points }
     }
-    plot.svg()
+
+    fn mean(&self) -> f64 {
+        self.points.iter().map(|(_, value)| value).sum::<f64>() / self.points.len().max(1) as f64
+    }
+}
+
+/// The most curves that have a name and a colour: as many as there are colours.
+const MOST_NAMED: usize = COLOURS.len();
+
+/// All curves, the best first: those with the least `cost` of their mean. Curves that are the same are drawn once. If there
+/// are many, the best have names and the others are thin and grey. Oracles are dashed; among many curves only the best
+/// of them has a name.
+fn best_few(plot: Plot, mut curves: Vec<PolicyCurve>, cost: fn(f64) -> f64) -> Plot {
+    curves.sort_by(|one, other| cost(one.mean()).total_cmp(&cost(other.mean())));
+    curves.dedup_by(|later, first| {
+        let is_same = later.points == first.points && later.is_oracle == first.is_oracle;
+        if is_same {
+            first.name = format!("{}, {}", first.name, later.name);
+            first.policies += later.policies;
+        }
+        is_same
+    });
+    let many = curves.len() > MOST_NAMED;
+    let mut oracles = usize::from(curves.iter().any(|curve| curve.is_oracle));
+    let mut policies = MOST_NAMED - oracles;
+    let (named, others): (Vec<_>, Vec<_>) = curves.into_iter().partition(|curve| {
+        let left = if curve.is_oracle { &mut oracles } else { &mut policies };
+        let has_name = !many || *left > 0;
+        *left = left.saturating_sub(1);
+        has_name
+    });
+    let plot = named.into_iter().fold(plot, |plot, curve| {
+        let series = Series::line(curve.name, curve.points);
+        plot.with(if curve.is_oracle { series.dashed() } else { series })
+    });
+    let count: usize = others.iter().map(|curve| curve.policies).sum();
+    let mut name = format!("{count} {}", if count == 1 { "other" } else { "others" });
+    others.into_iter().fold(plot, |plot, curve| {
+        plot.with(Series::line(std::mem::take(&mut name), curve.points).grey().thin())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flat(policy: &str, at: usize) -> PolicyCurve {
+        PolicyCurve::new(policy, vec![(0.0, at as f64), (1.0, at as f64)])
+    }
+
+    fn drawn(curves: Vec<PolicyCurve>) -> String {
+        best_few(Plot::new("", Axis::linear("cycle"), Axis::linear("fresh")), curves, |worth| -worth).svg()
+    }
+
+    fn policies(count: usize) -> Vec<PolicyCurve> {
+        (0..count).map(|at| flat(&format!("policy-{at}"), at)).collect()
+    }
+
+    #[test]
+    fn of_many_policies_the_best_have_names_and_the_others_are_grey() {
+        let few = drawn(policies(7));
+        assert!((0..7).all(|at| few.contains(&format!(">policy-{at}<"))) && !few.contains("other"), "{few}");
+        let many = drawn(policies(24));
+        assert!((17..24).all(|at| many.contains(&format!(">policy-{at}<"))), "{many}");
+        assert!(!many.contains(">policy-16<") && many.contains(">17 others<"), "{many}");
+        assert!(drawn(policies(8)).contains(">1 other<"));
+    }
+
+    #[test]
+    fn oracles_are_dashed_and_do_not_crowd_out_policies() {
+        let oracles = ["clairvoyant-now", "clairvoyant-utility", "clairvoyant-future"];
+        let oracles = oracles.iter().enumerate().map(|(at, name)| flat(name, 24 + at));
+        let all = drawn(policies(24).into_iter().chain(oracles).collect());
+        assert!((18..24).all(|at| all.contains(&format!(">policy-{at}<"))), "{all}");
+        assert!(all.contains(">clairvoyant-future<") && !all.contains(">clairvoyant-now<"), "{all}");
+        assert!(all.contains(">20 others<") && all.contains("stroke-dasharray"), "{all}");
+    }
+
+    #[test]
+    fn policies_that_choose_the_same_pages_share_a_line() {
+        let same = drawn(vec![flat("age", 3), flat("longevity", 5), flat("every", 3)]);
+        assert!(same.contains(">age, every<") && same.contains(">longevity<"), "{same}");
+        assert_eq!(same.matches("<path").count(), 2, "{same}");
+        let mut many = policies(12);
+        many.extend([flat("a", 2), flat("b", 2)]);
+        assert!(drawn(many).contains(">7 others<"));
+    }
 }

@@ -13,7 +13,7 @@ use crate::evolve::population::Selection;
 use crate::evolve::{self, EvolveSettings, Journal};
 use crate::policy::expression::Terminal;
 use crate::policy::registry::FORMULA;
-use crate::simulate::compare::{fold, groups, replayed, spread};
+use crate::simulate::compare::{fold, groups, is_narrow, replayed, spread};
 use crate::simulate::metric::{CycleFigures, Figures};
 use crate::simulate::synthetic::Spec;
 use crate::simulate::truth::Truth;
@@ -224,26 +224,28 @@ fn table_2(
         let own = rate(&name);
         let over: Vec<f64> = own.iter().zip(rate(best)).map(|(own, best)| own - best).collect();
         let ((mean, off), (more, more_off)) = (spread(&own), spread(&over));
-        table.row(name, [mean, off, more, more_off]);
+        table.row(name, [mean, known(off), more, known(more_off)]);
     }
     let (counts, figure) = cycle_by_cycle(dataset, settings, &replays, best);
+    let mut notes = vec![
+        format!(
+            "{} of the pages a cycle after {} cycles of warm-up; {} folds, bounds are 95 % over them, differences are taken fold \
+             by fold; {} formulas in all",
+            percent(settings.budget),
+            settings.warm_up,
+            settings.folds,
+            bred.evaluated
+        ),
+        format!("the best baseline is {best}; the champion of all folds: {}", bred.champion),
+        "the paper's rates of crossover, reproduction, replacement and swap are taken as weights, as they add up to 115 %; the \
+         best formulas of all runs of a fold are picked from together"
+            .to_owned(),
+    ];
+    notes.extend(without_interval(&[&table]));
     Experiment {
         name: "table-2",
         title: "Table 2: ChangeRate on pages that formulas were not bred on".to_owned(),
-        notes: vec![
-            format!(
-                "{} of the pages a cycle after {} cycles of warm-up; {} folds, bounds are 95 % over them, differences are taken fold \
-                 by fold; {} formulas in all",
-                percent(settings.budget),
-                settings.warm_up,
-                settings.folds,
-                bred.evaluated
-            ),
-            format!("the best baseline is {best}; the champion of all folds: {}", bred.champion),
-            "the paper's rates of crossover, reproduction, replacement and swap are taken as weights, as they add up to 115 %; the \
-             best formulas of all runs of a fold are picked from together"
-                .to_owned(),
-        ],
+        notes,
         tables: vec![table, counts],
         figures: vec![figure],
     }
@@ -277,6 +279,8 @@ fn cycle_by_cycle(
             let (own, other) = (rates(&gp(selection), cycle), rates(best, cycle));
             let over: Vec<f64> = own.iter().zip(other).map(|(own, other)| own - other).collect();
             let (mean, off) = spread(&over);
+            // Without an interval nothing is above or below.
+            let off = off.unwrap_or(f64::INFINITY);
             match (mean - off > 0.0, mean + off < 0.0) {
                 (true, _) => above += 1.0,
                 (_, true) => below += 1.0,
@@ -289,7 +293,10 @@ fn cycle_by_cycle(
     let curve = |name: &str| {
         let points = (0..cycles).map(|cycle| {
             let (mean, off) = spread(&rates(name, cycle));
-            let bounds = Some((mean - off, mean + off)).filter(|_| name.starts_with("GP4C"));
+            let bounds = off
+                .filter(is_narrow)
+                .map(|off| (mean - off, mean + off))
+                .filter(|_| name.starts_with("GP4C"));
             Point { x: f64::from(first) + cycle as f64, y: mean, bounds }
         });
         FigureCurve::measured(name, points.collect())
@@ -347,13 +354,13 @@ fn beyond(
             |figures| figures.ndcg,
             |figures| figures.staleness,
         ];
-        table.row(name, figures.into_iter().flat_map(|figure| <[f64; 2]>::from(spread(&of(name, figure)))));
+        table.row(name, figures.into_iter().flat_map(|figure| both(spread(&of(name, figure)))));
     }
     for (more, less) in [(1, 0), (3, 2)] {
         let (Some((more, _)), Some((less, _))) = (all.get(more), all.get(less)) else { continue };
         let over = |figure: fn(&Figures) -> f64| {
             let pairs = of(more, figure).into_iter().zip(of(less, figure));
-            <[f64; 2]>::from(spread(&pairs.map(|(more, less)| more - less).collect::<Vec<f64>>()))
+            both(spread(&pairs.map(|(more, less)| more - less).collect::<Vec<f64>>()))
         };
         let numbers = [over(|figures| figures.change_rate), over(|figures| figures.freshness)];
         differences.row(*more, numbers.into_iter().flatten());
@@ -371,6 +378,7 @@ fn beyond(
             .to_owned(),
     ];
     notes.extend(all.iter().map(|(name, bred)| format!("{name}: {}", bred.champion)));
+    notes.extend(without_interval(&[&table, &differences]));
     Experiment { name, title: title.to_owned(), notes, tables: vec![table, differences], figures: Vec::new() }
 }
 
@@ -382,6 +390,21 @@ fn more_terminals(dataset: &Dataset) -> Vec<Terminal> {
         all.extend([Terminal::Divergence, Terminal::Longevity]);
     }
     all
+}
+
+/// The half-width of an interval. One that says nothing is infinite, which tables show as `-`.
+fn known(off: Option<f64>) -> f64 {
+    off.filter(is_narrow).unwrap_or(f64::INFINITY)
+}
+
+/// What `-` means, if it is in one of the tables.
+fn without_interval(tables: &[&Numbers]) -> Option<String> {
+    let numbers = |table: &&Numbers| table.rows.iter().any(|(_, row)| row.contains(&f64::INFINITY));
+    tables.iter().any(numbers).then(|| "-: too few folds for an interval".to_owned())
+}
+
+fn both((mean, off): (f64, Option<f64>)) -> [f64; 2] {
+    [mean, known(off)]
 }
 
 fn percent(share: f64) -> String {

@@ -68,8 +68,8 @@ pub struct MeanInterval {
     /// The means.
     #[serde(flatten)]
     pub figures: Figures,
-    /// The half-widths.
-    pub off: Figures,
+    /// The half-widths; `None` with fewer than [`LEAST_SAMPLES`].
+    pub off: Option<Figures>,
     /// Replays that the means are over.
     pub samples: usize,
 }
@@ -78,7 +78,7 @@ impl MeanInterval {
     fn of(samples: &[Figures]) -> Self {
         let spread = |of: fn(&Figures) -> f64| spread(&samples.iter().map(of).collect::<Vec<f64>>());
         let mean = |of: fn(&Figures) -> f64| spread(of).0;
-        let off = |of: fn(&Figures) -> f64| spread(of).1;
+        let off = |of: fn(&Figures) -> f64| spread(of).1.unwrap_or(0.0);
         let all = |take: &dyn Fn(fn(&Figures) -> f64) -> f64| Figures {
             change_rate: take(|figures| figures.change_rate),
             freshness: take(|figures| figures.freshness),
@@ -88,19 +88,26 @@ impl MeanInterval {
             ndcg: take(|figures| figures.ndcg),
             requests: take(|figures| figures.requests as f64) as u64,
         };
-        Self { figures: all(&mean), off: all(&off), samples: samples.len() }
+        let off = (samples.len() >= LEAST_SAMPLES).then(|| all(&off));
+        Self { figures: all(&mean), off, samples: samples.len() }
     }
 }
 
-/// The mean, and the half-width of its 95 % confidence interval; that is 0 for a single sample, which can't show it.
-pub fn spread(samples: &[f64]) -> (f64, f64) {
+/// Fewest samples for a confidence interval. With two, Student's t is 12.7: the interval of a share can be wider than 0 to 1.
+pub const LEAST_SAMPLES: usize = 3;
+
+/// The mean, and the half-width of its 95 % confidence interval; `None` with fewer than [`LEAST_SAMPLES`].
+pub fn spread(samples: &[f64]) -> (f64, Option<f64>) {
     let count = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / count.max(1.0);
-    if samples.len() < 2 {
-        return (mean, 0.0);
-    }
     let squares = samples.iter().map(|sample| (sample - mean).powi(2)).sum::<f64>();
-    (mean, deviations(samples.len() - 1) * (squares / (count - 1.0) / count).sqrt())
+    let off = || deviations(samples.len() - 1) * (squares / (count - 1.0) / count).sqrt();
+    (mean, (samples.len() >= LEAST_SAMPLES).then(off))
+}
+
+/// Does an interval of this half-width say anything about a share? One that is as wide as 0 to 1 does not.
+pub fn is_narrow(off: &f64) -> bool {
+    *off < 0.5
 }
 
 /// Student's t for a two-sided 95 % interval, by degrees of freedom.
@@ -263,7 +270,8 @@ fn rows(
             let mut by_sample: BTreeMap<(u32, u32), Vec<Figures>> = BTreeMap::new();
             let mut cycles = BTreeMap::new();
             for (job, result) in own {
-                let Some(result) = result else { continue };
+                // A group in which no page competes has no figures.
+                let Some(result) = result.as_ref().filter(|cycles| !cycles.is_empty()) else { continue };
                 let figures = Figures::of(result);
                 by_group.entry(job.group.name.clone()).or_default().push(figures);
                 by_sample.entry((job.order, job.fold)).or_default().push(figures);

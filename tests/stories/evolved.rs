@@ -30,6 +30,22 @@ fn refused(ran: &Ran, said: &[&str]) {
     }
 }
 
+/// Runs the `simulate` command that `evolve` prints, as a shell does. It must give the printed figure again, to the digit.
+#[track_caller]
+fn gives_the_figure_again(freshet: &Freshet, ran: &Ran) {
+    let line = |start: &str| ran.stdout.lines().find_map(|line| line.strip_prefix(start));
+    let arguments = line("try: freshet ").unwrap_or_else(|| panic!("no command: {}", ran.output()));
+    let figure = ran.stdout.split("all pages ").nth(1).and_then(|rest| rest.split_whitespace().next());
+    let figure = figure.expect("a figure");
+    let program = freshet.command().get_program().to_string_lossy().into_owned();
+    let mut shell = Command::new("sh");
+    shell.current_dir(freshet.path(".")).env_clear().args(["-c", &format!("'{program}' {arguments}")]);
+    let output = shell.output().expect("a shell");
+    let table = String::from_utf8_lossy(&output.stdout).into_owned();
+    let first = table.lines().nth(1).unwrap_or_else(|| panic!("`{arguments}`: {output:?}"));
+    assert!(first.split_whitespace().any(|cell| cell == figure), "{figure} is not in\n{table}`{arguments}`");
+}
+
 fn file(freshet: &Freshet, name: &str) -> String {
     std::fs::read_to_string(freshet.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
@@ -58,6 +74,8 @@ fn a_champion_is_a_readable_formula_with_its_scores_and_runs_in_the_simulator() 
     ] {
         assert!(ran.stdout.contains(part), "{part}\n{}", ran.output());
     }
+    assert!(ran.stdout.contains(" formulas bred, ") && ran.stdout.contains(" replays, "), "{}", ran.output());
+    assert!(ran.stdout.contains("(±?: too few folds for an interval)"), "{}", ran.output());
     let found = champion(&freshet, "champion.toml");
     assert!(ran.stdout.contains(formula(&found)));
     assert_eq!(found["finished"].as_bool(), Some(true));
@@ -77,6 +95,33 @@ fn a_champion_is_a_readable_formula_with_its_scores_and_runs_in_the_simulator() 
     assert_eq!(lines[0]["policy"], lines[1]["policy"]);
     let rate = lines[0]["mean"]["change_rate"].as_f64().expect("a rate");
     assert!(rate > lines[2]["mean"]["change_rate"].as_f64().expect("a rate"), "better than round robin");
+}
+
+#[test]
+fn the_command_that_is_printed_gives_the_printed_figure() {
+    let freshet = Freshet::new();
+    for (seed, flags) in [
+        ("1", &[][..]),
+        ("2", &["--fitness", "freshness", "--warm-up", "4", "--budget", "7%"]),
+        ("3", &["--fitness", "ndcg", "--terminals", "all", "--budget", "0.123456789"]),
+        ("4", &["--least-pages", "2", "--out", "it's the best.toml"]),
+    ] {
+        let ran = done(evolve(&freshet, &[&["--seed", seed], &PAGES[..], flags].concat()));
+        gives_the_figure_again(&freshet, &ran);
+    }
+    let bits: String = (0..60_u32)
+        .map(|page| {
+            (0..12)
+                .map(|day| if (page * 7 + day * day) % 11 < page % 5 { '1' } else { '0' })
+                .collect::<String>()
+                + "\n"
+        })
+        .collect();
+    freshet.write("sixty pages.changes", &bits);
+    let import = ["import", "sixty pages.changes", "--format", "brdc", "--out", "sixty pages.ds"];
+    done(freshet.run(&import));
+    let ran = done(evolve(&freshet, &["sixty pages.ds"]));
+    gives_the_figure_again(&freshet, &ran);
 }
 
 #[test]
@@ -146,6 +191,7 @@ fn what_a_formula_goes_by_is_explained() {
     done(evolve(&freshet, &PAGES));
     let ran = done(freshet.run(&["evolve", "--explain", "champion.toml"]));
     assert!(ran.stdout.contains("loss") && ran.stdout.contains("changerate"), "{}", ran.output());
+    assert!(!ran.stdout.contains("those of them"), "{}", ran.output());
     let plot = file(&freshet, "champion.surface.svg");
     assert!(plot.contains("visited first") && plot.contains("visited last") && !plot.contains("NaN"));
     let of =
@@ -219,7 +265,8 @@ fn a_formula_decides_which_pages_a_crawl_visits_and_is_bred_from_what_it_saw() {
         freshet.json(&[&always, &FAST[..], flags].concat())
     };
     crawl(&["--cycles", "6"]);
-    done(evolve(&freshet, &["--store", "freshet.db", "--warm-up", "1", "--budget", "20%"]));
+    let ran = done(evolve(&freshet, &["--store", "freshet.db", "--warm-up", "1", "--budget", "20%"]));
+    gives_the_figure_again(&freshet, &ran);
     site.clear_log();
     crawl(&["--budget", "8", "--policy", "expr:X * t"]);
     let asked = site.log().paths();

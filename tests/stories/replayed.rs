@@ -60,6 +60,12 @@ fn policies_are_compared_on_the_same_history() {
     assert!(table.stdout.contains("ChangeRate") && table.stdout.contains('±'), "{}", table.output());
     let plot = std::fs::read_to_string(freshet.path("out.svg")).expect("a plot");
     assert!(plot.starts_with("<svg") && plot.contains("utility") && !plot.contains("NaN"), "{plot}");
+    let two = freshet.run(&["simulate", "eight.ds", "--policy", "age", "--folds", "2"]);
+    assert!(
+        two.stdout.contains(" ±?") && two.stdout.contains("too few folds or page orders"),
+        "{}",
+        two.output()
+    );
     let costs =
         ["simulate", "eight.ds", "--policy", "age,longevity", "--budget", "25%,50%", "--plot", "costs.svg"];
     let ran = freshet.run(&costs);
@@ -79,6 +85,10 @@ fn made_up_pages_are_the_same_for_the_same_spec() {
     };
     let once = run();
     assert_eq!(once.lines().count(), 24);
+    let ran = freshet.run(&["simulate", "--synthetic", "pages=300,cycles=20,seed=5", "--plot", "all.svg"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.output());
+    let plot = std::fs::read_to_string(freshet.path("all.svg")).expect("a plot");
+    assert!(plot.contains(" others<") && plot.contains("axis starts at 0."), "{plot}");
     assert_eq!(run(), once);
 }
 

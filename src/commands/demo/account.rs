@@ -7,6 +7,7 @@ use freshet::look::text_diff::{Hunk, TextDiff};
 use freshet::model_web::judge::score::{ScoreFigures, ScoreGroup, VisitEffect};
 use freshet::model_web::judge::stored_past;
 use freshet::model_web::judge::{JudgedTexts, Pasts, Witness, behaviour_of, judge, judge_at};
+use freshet::report::shell_word;
 use freshet::store::{self, StoreError, VersionId};
 
 use super::super::diff::deadline;
@@ -236,7 +237,7 @@ fn changes(
 fn next(ran: &Ran, first: Option<&Judged>) -> Vec<Next> {
     let freshet = program();
     let (Some(judged), Some(witness)) = (first, ran.web.first()) else { return Vec::new() };
-    let store = quoted(&judged.store);
+    let store = shell_word(&judged.store);
     let course = ran.course;
     let port = witness.origin.rsplit(':').next().unwrap_or("0");
     let start = witness.clock.start.millis() / 1000;
@@ -253,7 +254,7 @@ fn next(ran: &Ran, first: Option<&Judged>) -> Vec<Next> {
     };
     let changed = judged.changes.last().map(|change| Next {
         what: "how a page moved: its visits, and which parts of its text come and go",
-        command: format!("{freshet} history {} --store {store}", quoted(&change.url)),
+        command: format!("{freshet} history {} --store {store}", shell_word(&change.url)),
     });
     let look = vec![
         Next {
@@ -290,15 +291,5 @@ fn program() -> String {
     let here = std::env::current_dir().ok();
     let below =
         here.and_then(|here| path.strip_prefix(here).ok().map(|below| std::path::Path::new(".").join(below)));
-    quoted(&below.unwrap_or(path).display().to_string())
-}
-
-/// As a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |letter: char| letter.is_alphanumeric() || "/._-+:=@,".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
+    shell_word(&below.unwrap_or(path).display().to_string())
 }

@@ -35,7 +35,7 @@ struct TerminalLoss {
     terminal: &'static str,
     loss: f64,
     /// How far that may be off 19 times out of 20.
-    off: f64,
+    off: Option<f64>,
 }
 
 pub(super) fn explained(

@@ -33,7 +33,7 @@ use std::fmt::Write as _;
 pub use axis::Axis;
 pub use series::Series;
 
-use series::{Ink, SeriesShape, Stroke};
+use series::{SeriesInk, SeriesShape, Stroke};
 use svg::{Frame, cut, escaped, fitting, wide};
 
 /// Colours that readers who confuse some tell apart as well (Okabe & Ito 2008), the lightest left out.
@@ -133,18 +133,18 @@ impl Plot {
     }
 
     /// A colour each; those in grey use none up. When all colours are used up they come again, dashed and then dotted.
-    fn ink(&self, at: usize) -> Ink {
+    fn ink(&self, at: usize) -> SeriesInk {
         let Some(series) = self.series.get(at) else {
-            return Ink { colour: GREY, stroke: Stroke::Whole, width: 2.0 };
+            return SeriesInk { colour: GREY, stroke: Stroke::Whole, width: 2.0 };
         };
         let (colour, width) = if series.thin { (LIGHT, 0.8) } else { (GREY, 2.0) };
-        let ink = Ink { colour, stroke: series.stroke, width };
+        let ink = SeriesInk { colour, stroke: series.stroke, width };
         if series.grey {
             return ink;
         }
         // The shades of a surface are of one colour.
         if series.shape == SeriesShape::Cells {
-            return Ink { colour: COLOURS.first().copied().unwrap_or(GREY), ..ink };
+            return SeriesInk { colour: COLOURS.first().copied().unwrap_or(GREY), ..ink };
         }
         let before = self.series.iter().take(at).filter(|series| !series.grey).count();
         let colour = COLOURS.get(before % COLOURS.len()).copied().unwrap_or(GREY);
@@ -153,7 +153,7 @@ impl Plot {
             (2.., Stroke::Whole) => Stroke::Dotted,
             (_, own) => own,
         };
-        Ink { colour, stroke, ..ink }
+        SeriesInk { colour, stroke, ..ink }
     }
 
     fn named(&self) -> impl Iterator<Item = (usize, &Series)> {
@@ -209,7 +209,7 @@ impl Plot {
         let left = frame.left + frame.width + 14.0;
         for (line, (at, series)) in self.named().enumerate() {
             let y = TOP + 10.0 + LINE * line as f64;
-            let Ink { colour, stroke, width } = self.ink(at);
+            let SeriesInk { colour, stroke, width } = self.ink(at);
             match series.shape {
                 SeriesShape::Points => {
                     let x = left + 11.0;

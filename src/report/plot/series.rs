@@ -39,7 +39,7 @@ impl Stroke {
 
 /// How a series is told from the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Ink {
+pub(super) struct SeriesInk {
     pub(super) colour: &'static str,
     pub(super) stroke: Stroke,
     /// Of its line, in pixels.
@@ -155,8 +155,8 @@ impl Series {
         if least.is_finite() { least } else { 1.0 }
     }
 
-    pub(super) fn draw(&self, ink: Ink, frame: &Frame, svg: &mut String) {
-        let Ink { colour, stroke, width } = ink;
+    pub(super) fn draw(&self, ink: SeriesInk, frame: &Frame, svg: &mut String) {
+        let SeriesInk { colour, stroke, width } = ink;
         for part in
             runs(self.band.iter().map(|(x, low, high)| Some((frame.at(*x, *low)?, frame.at(*x, *high)?))))
         {
