@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::builder::FalseyValueParser;
+use clap::{ArgAction, Args};
 
 use crate::settings::{Given, TimeOfDay, TimeSpan, Written};
 
@@ -39,9 +40,8 @@ Examples:
 /// Crawl again and again, one cycle per period, until stopped
 ///
 /// Cycles start at fixed times, however long they take. A cycle that is still running when the next one is due ends there;
-/// pages that it did not reach compete in the next. Cycles that were missed while the monitor was down are made up for
-/// slowly: each later cycle gets a quarter more budget until they are. SIGTERM or Ctrl-C lets running requests finish; the
-/// next run goes on with the cycle.
+/// pages that it did not reach compete in the next. No cycle sends more than its budget. SIGTERM or Ctrl-C lets running
+/// requests finish; the next run goes on with the cycle.
 #[derive(Debug, Args)]
 #[command(after_help = MONITOR_EXAMPLES)]
 pub(crate) struct MonitorArgs {
@@ -55,6 +55,14 @@ pub(crate) struct MonitorArgs {
     /// more pages are due sends more requests
     #[arg(long, value_name = "N", env = "FRESHET_DAILY_BUDGET", conflicts_with_all = ["budget", "threshold"])]
     pub daily_budget: Option<u64>,
+    /// Let later cycles make up for scheduled cycles that did not run: each has up to a quarter more budget until then
+    #[arg(
+        long,
+        env = "FRESHET_CATCH_UP",
+        action = ArgAction::SetTrue,
+        value_parser = FalseyValueParser::new()
+    )]
+    pub catch_up: bool,
     /// Run one cycle now and exit: for cron and systemd timers
     #[arg(long)]
     pub once: bool,

@@ -64,13 +64,10 @@ async fn drive(
 
 fn finish(report: &CrawlReport, signal: u8, talk: &Talk, store: &Path) -> anyhow::Result<ExitCode> {
     if report.stopped {
-        let flag = match store.to_str() {
-            Some("freshet.db") => String::new(),
-            _ => format!(" --store {}", store.display()),
-        };
         talk.say(&format!(
-            "stopped; everything fetched is in `{}`. Go on with: freshet crawl{flag}",
-            store.display()
+            "stopped; everything fetched is in `{}`. Go on with: {}",
+            store.display(),
+            again(std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()))
         ));
         return Ok(ExitCode::from(signal));
     }
@@ -93,4 +90,59 @@ fn finish(report: &CrawlReport, signal: u8, talk: &Talk, store: &Path) -> anyhow
         talk.say("nothing was due");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The command line that goes on where this one stopped: the same without the seeds, which are in the store.
+fn again(arguments: impl Iterator<Item = String>) -> String {
+    let mut line = "freshet".to_owned();
+    let mut is_seeds = false;
+    for argument in arguments {
+        if std::mem::take(&mut is_seeds) || argument.starts_with("--seeds=") || argument == "--skip-bad-seeds"
+        {
+            continue;
+        }
+        is_seeds = argument == "--seeds";
+        if !is_seeds {
+            line.push(' ');
+            line += &quoted(&argument);
+        }
+    }
+    line
+}
+
+/// An argument as a shell reads it.
+fn quoted(argument: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./:=,+@%".contains(character);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        return argument.to_owned();
+    }
+    format!("'{}'", argument.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stopped_crawl_goes_on_with_the_same_flags() {
+        let line = |arguments: &[&str]| again(arguments.iter().map(ToString::to_string));
+        assert_eq!(
+            line(&[
+                "crawl",
+                "--seeds",
+                "my seeds.txt",
+                "--allow-private",
+                "--delay",
+                "0.2",
+                "--store",
+                "x.db"
+            ]),
+            "freshet crawl --allow-private --delay 0.2 --store x.db"
+        );
+        assert_eq!(
+            line(&["--store", "a b.db", "crawl", "--seeds=s.txt", "--exclude", "it's"]),
+            "freshet --store 'a b.db' crawl --exclude 'it'\\''s'"
+        );
+        assert_eq!(line(&["crawl", "--skip-bad-seeds", "--include", ""]), "freshet crawl --include ''");
+    }
 }

@@ -8,11 +8,11 @@ use std::time::Duration;
 use anyhow::bail;
 use tokio::sync::watch;
 
-use freshet::crawl::monitor::{Monitor, MonitorEvent, MonitorSettings};
+use freshet::crawl::monitor::{Monitor, MonitorEvent, MonitorSettings, RaisedBudget};
 use freshet::crawl::{CrawlError, CrawlReport, Crawler};
 use freshet::fetch::network::Network;
 use freshet::report::crawl::{cycle_line, day_line};
-use freshet::report::{number, span};
+use freshet::report::{counted, number, span};
 use freshet::time::Timestamp;
 
 use crate::cli::{Global, MonitorArgs};
@@ -33,6 +33,7 @@ pub(crate) fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyh
     let mut flags = arguments.crawl.flags.clone();
     flags.crawl.every = arguments.every.clone();
     flags.crawl.at = arguments.at.clone();
+    flags.crawl.catch_up = Some(arguments.catch_up);
     let mut settings = Settings::load(global, &flags)?;
     let every = *settings.crawl.every.get_or_insert(DEFAULT_EVERY);
     let (mut crawler, hook) = set_up(&arguments.crawl, &settings, talk)?;
@@ -43,6 +44,7 @@ pub(crate) fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyh
         budget: settings.crawl.budget,
         threshold: settings.crawl.threshold,
         daily_budget: arguments.daily_budget,
+        catch_up: settings.catch_up,
     };
     let monitor = Monitor::new(&mut crawler, monitor, Timestamp::now())?;
     let runtime = threads::for_crawl(&settings)?;
@@ -90,14 +92,31 @@ async fn watch(
     Ok(last)
 }
 
+/// Cycles that did not run, and what the budget of this one has to do with them.
+fn missed(cycles: u64, raised: Option<RaisedBudget>) -> String {
+    let cycles =
+        (cycles > 0).then(|| format!("{} did not run; ", counted(cycles as usize, "scheduled cycle")));
+    match raised {
+        Some(RaisedBudget { budget, extra, owed }) => {
+            let left = if owed > 0 { "until caught up" } else { "for the last time: caught up" };
+            format!(
+                "{}budget raised to {} ({} + {}) {left}",
+                cycles.unwrap_or_default(),
+                number(budget),
+                number(budget - extra),
+                number(extra)
+            )
+        }
+        None => format!("{}--catch-up lets later cycles make up for that", cycles.unwrap_or_default()),
+    }
+}
+
 fn tell(event: MonitorEvent<'_>, as_json: bool, talk: &Talk) -> anyhow::Result<()> {
     match event {
-        MonitorEvent::Missed { cycles, budget, extra } => talk.say(&format!(
-            "{} scheduled cycles did not run; budget raised to {} ({} + {}) until caught up",
-            number(cycles),
-            number(budget),
-            number(budget - extra),
-            number(extra)
+        MonitorEvent::Missed { cycles, raised } => talk.say(&missed(cycles, raised)),
+        MonitorEvent::AllowanceSpent { daily, until } => talk.say(&format!(
+            "the 24-hour allowance of {} is spent: 0 left until {until}",
+            counted(daily as usize, "request")
         )),
         MonitorEvent::Waiting { due, left } => {
             talk.say(&format!("the next cycle begins at {due}, in {}", span(left)));

@@ -153,6 +153,7 @@ impl<W: Web> Cycle<'_, W> {
                 target = target.as_str(),
                 "a seed redirects; its scope follows"
             );
+            self.crawler.visits.follow_seed(planned.seed, &from, target);
             self.crawler.scope_changed = true;
             self.outbox.order(Order::AdoptSeed(planned.seed, target.clone())).await;
         }
@@ -166,6 +167,7 @@ impl<W: Web> Cycle<'_, W> {
                 seed = planned.url,
                 "a seed answers for itself again; the host it moved to is let go"
             );
+            self.crawler.visits.let_go(planned.seed);
             self.crawler.scope_changed = true;
             self.outbox.order(Order::LetGo(planned.seed)).await;
         }

@@ -84,7 +84,8 @@ pub(super) async fn run<W: Web>(
     // Whatever happened, the store and the policy come back: what was committed is in the store.
     crawler.recorder = outbox.finish().await;
     outcome?;
-    if phase != Phase::Stopping {
+    // A cycle of named pages is not resumed: who wants the rest names it again.
+    if phase != Phase::Stopping || crawler.only.is_some() {
         crawler.close_cycle(id)?;
     }
     Ok(())
@@ -282,8 +283,12 @@ impl<'a, W: Web> Cycle<'a, W> {
                 crawler.verifier.remember(url.fingerprint(), host_hash(&url), query_path_hash(&url));
             }
             crawler.pages += 1;
-            self.hosts.found(host, &url, &mut self.fetcher);
-            self.planner.add(&state, score);
+            if !crawler.visits.accepts(crawler.verifier.scope_mut(), &url, state.depth) {
+                crawler.unwanted.insert(state.page);
+            } else if crawler.only.is_none() {
+                self.hosts.found(host, &url, &mut self.fetcher);
+                self.planner.add(&state, score);
+            }
         }
     }
 
@@ -294,14 +299,28 @@ impl<'a, W: Web> Cycle<'a, W> {
         }
     }
 
-    /// At the end: pages that the budget or the time had no room for wait for a later cycle.
+    /// At the end: pages that the budget or the time had no room for wait for a later cycle. So do those that a cycle which
+    /// was told to stop did not reach; for the store they are not put off, because the cycle goes on in the next run.
     async fn put_off_the_rest(&mut self) {
         let waiting = self.planner.waiting() as u64;
+        if self.phase == Phase::Stopping {
+            let accounts = &mut self.crawler.accounts;
+            let stopped = accounts.counts.put_off.get(Waiting::Stopped.name()).copied().unwrap_or(0);
+            let room = self.fetcher.left().map_or(u64::MAX, |left| left.saturating_sub(stopped));
+            for (why, visits) in
+                [(Waiting::Stopped, waiting.min(room)), (Waiting::Budget, waiting.saturating_sub(room))]
+            {
+                if visits > 0 {
+                    accounts.put_off(why, visits);
+                }
+            }
+            return;
+        }
         let why = match self.fetcher.left() {
             Some(0) => Some(Waiting::Budget),
             _ => self.planner.is_over(Instant::now()).then_some(Waiting::CycleOver),
         };
-        if let Some(why) = why.filter(|_| self.phase != Phase::Stopping && waiting > 0) {
+        if let Some(why) = why.filter(|_| waiting > 0) {
             let tally = self.crawler.accounts.put_off(why, waiting);
             self.outbox.order(Order::Counts(Vec::new(), tally)).await;
         }
@@ -363,7 +382,7 @@ fn read_store<W: Web>(
     if let Some(last) = store.cycles(1)?.first().filter(|last| clock::is_ahead(last.started_at, now)) {
         tracing::warn!("{}", clock::warning(last.started_at, now));
     }
-    let mut open = store.open_cycle(policy.name(), settings.budget, now)?;
+    let mut open = store.open_cycle(crawler.command, policy.name(), settings.budget, now)?;
     // The plan rows of pages that are not wanted any more fall when the cycle closes.
     open.outstanding.retain(|visit| !crawler.unwanted.contains(&visit.page));
     let view = View { weights: Weights::load(&mut **store, settings.weight)?, learnt: None };

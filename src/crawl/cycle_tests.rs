@@ -20,6 +20,9 @@ use crate::store::{self, Store};
 use crate::unique::seeds::Seed;
 use crate::unique::{Scope, ScopeKind, SiteRules, TrapLimits};
 
+#[path = "budget_tests.rs"]
+mod budget;
+
 /// A store in a folder of its own, with what a crawl of it needs.
 struct World {
     folder: TempDir,
@@ -92,7 +95,7 @@ impl World {
 
 fn seed(url: &str, weight: f64) -> Seed {
     let url = Normaliser::default().parse(url).expect("a seed");
-    Seed { url, weight, max_depth: None, scope: None, line: 1 }
+    Seed { url, weight, max_depth: None, scope: None, line: Some(1) }
 }
 
 /// Runs one cycle to its end.

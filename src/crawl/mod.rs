@@ -13,6 +13,7 @@ mod importance;
 pub mod learning;
 pub mod monitor;
 pub mod observe;
+pub mod only;
 mod opening;
 mod outbox;
 mod past;
@@ -22,6 +23,7 @@ mod realias;
 pub mod rebuild;
 pub mod record;
 pub mod redirect;
+mod seeded_scope;
 mod site_spending;
 mod sitemaps;
 mod sketches;
@@ -36,7 +38,6 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::fetch::FetchSettings;
 use crate::fetch::visit::Waiting;
@@ -45,14 +46,15 @@ use crate::observation::SmallTexts;
 use crate::observation::room::StoreLimits;
 use crate::page::{Normaliser, PageId};
 use crate::policy::Policy;
-use crate::store::{Change, CycleId, Store, StoreError};
+use crate::store::{Change, CycleCommand, CycleId, Store, StoreError};
 use crate::time::Timestamp;
-use crate::unique::{Scope, ScopeKind, UniquenessVerifier, host_hash, query_path_hash};
+use crate::unique::{Scope, UniquenessVerifier, host_hash, query_path_hash};
 pub use accounts::Counts;
 
 use accounts::Accounts;
 use observe::Observer;
 use record::Recorder;
+use seeded_scope::{SeededScope, VisitScope};
 use weights::{WeightBy, Weights};
 use writer::WriterPlace;
 
@@ -173,6 +175,12 @@ pub struct Crawler<W> {
     settings: CrawlSettings,
     observer: Arc<Observer>,
     verifier: UniquenessVerifier,
+    /// Which pages are visited.
+    visits: VisitScope,
+    /// The command that opens cycles.
+    command: CycleCommand,
+    /// The pages that are visited, and no others.
+    only: Option<HashSet<PageId>>,
     /// Pages of an earlier run that the operator does not want any more. They stay in the store and are not visited.
     unwanted: HashSet<PageId>,
     /// The scope is another one than `unwanted` was made by.
@@ -199,34 +207,21 @@ impl<W: Web> Crawler<W> {
         web: W,
         mut store: Box<dyn Store>,
         policy: Box<dyn Policy>,
-        mut scope: Scope,
+        scope: Scope,
         observer: Observer,
         mut settings: CrawlSettings,
     ) -> Result<Self, CrawlError> {
-        for seed in store.seeds()? {
-            // A seed that was adopted has the rules of the seed that redirects to it.
-            if !seed.adopted {
-                settings.rules = rules_with_seed(settings.rules, &seed.url, seed.scope, seed.max_depth);
-            }
-            if seed.let_go_at.is_some() {
-                continue;
-            }
-            match observer.normaliser.parse(&seed.url) {
-                Ok(url) if seed.adopted => {
-                    scope.add_adopted(seed.id, &url, seed.scope, seed.max_depth, seed.adopted_by);
-                }
-                Ok(url) => scope.add_seed(seed.id, &url, seed.scope, seed.max_depth),
-                Err(error) => tracing::warn!(url = seed.url, %error, "a stored seed is left out"),
-            }
-        }
-        let mut verifier = UniquenessVerifier::new(scope, settings.max_known);
+        let SeededScope { links, visits, rules } =
+            SeededScope::new(scope, settings.rules, &store.seeds()?, &observer.normaliser);
+        settings.rules = rules;
+        let mut verifier = UniquenessVerifier::new(links, settings.max_known);
         let mut unwanted = HashSet::new();
         let mut pages = 0;
         store.each_page(&mut |page| match observer.normaliser.parse(&page.url) {
             Ok(url) => {
                 pages += 1;
                 verifier.remember(page.fingerprint, host_hash(&url), query_path_hash(&url));
-                if verifier.scope_mut().judge(&url, page.state.depth, None).is_err() {
+                if !visits.accepts(verifier.scope_mut(), &url, page.state.depth) {
                     unwanted.insert(page.id);
                 }
             }
@@ -246,6 +241,9 @@ impl<W: Web> Crawler<W> {
             settings,
             observer: Arc::new(observer),
             verifier,
+            visits,
+            command: CycleCommand::Crawl,
+            only: None,
             unwanted,
             scope_changed: false,
             accounts: Accounts::default(),
@@ -371,11 +369,11 @@ impl<W: Web> Crawler<W> {
             return Ok(());
         }
         self.with_recorder(|crawler, recorder| {
-            let Crawler { verifier, observer, unwanted, .. } = crawler;
+            let Crawler { verifier, visits, observer, unwanted, .. } = crawler;
             unwanted.clear();
             recorder.store.each_page(&mut |page| {
                 let Ok(url) = observer.normaliser.parse(&page.url) else { return };
-                if verifier.scope_mut().judge(&url, page.state.depth, None).is_err() {
+                if !visits.accepts(verifier.scope_mut(), &url, page.state.depth) {
                     unwanted.insert(page.id);
                 }
             })?;
@@ -389,33 +387,5 @@ impl<W: Web> Crawler<W> {
             survey::keep_memory(&mut **store, policy.name(), &memory)?;
         }
         Ok(store.close_cycle(cycle, Timestamp::now(), self.least)?)
-    }
-}
-
-/// The hash of the rules that decide which links are taken, with one more seed. A store keeps it, and pages are read again when
-/// it changes. So the text that is hashed never changes for the same seed.
-fn rules_with_seed(rules: u64, url: &str, scope: Option<ScopeKind>, max_depth: Option<u32>) -> u64 {
-    let scope = match scope {
-        None => "None",
-        Some(ScopeKind::Prefix) => "Some(Prefix)",
-        Some(ScopeKind::Host) => "Some(Host)",
-        Some(ScopeKind::Domain) => "Some(Domain)",
-        Some(ScopeKind::Any) => "Some(Any)",
-    };
-    let depth = max_depth.map_or_else(|| "None".to_owned(), |depth| format!("Some({depth})"));
-    xxh3_64(format!("({rules}, \"{url}\", {scope}, {depth})").as_bytes())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_rules_of_a_seed_have_the_hash_that_stores_keep() {
-        let of = |text: &str| xxh3_64(text.as_bytes());
-        let url = "http://a.example/";
-        assert_eq!(rules_with_seed(7, url, None, None), of("(7, \"http://a.example/\", None, None)"));
-        let narrow = rules_with_seed(7, url, Some(ScopeKind::Prefix), Some(3));
-        assert_eq!(narrow, of("(7, \"http://a.example/\", Some(Prefix), Some(3))"));
     }
 }

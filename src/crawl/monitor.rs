@@ -1,25 +1,26 @@
 //! Cycles at fixed times until stopped.
 //!
-//! A cycle that is still running when the next is due ends there. Cycles that did not run, because the machine slept or the
-//! monitor was down, leave their budget to the later ones, a quarter more each, until they are made up for. Under a daily
-//! budget a threshold on scores is adjusted after every cycle, so that a day costs what it may.
+//! A cycle that is still running when the next is due ends there. A budget is a cap. Only if the operator asks for it, cycles
+//! that did not run, because the machine slept or the monitor was down, leave their budget to the later ones, a quarter more
+//! each, until they are made up for. A cycle of `crawl` is none of the calendar's. Under a daily budget a threshold on scores
+//! is adjusted after every cycle, so that a day costs what it may.
 //!
 //! The caller is told of everything as it happens, and decides what is printed.
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::{Counts, CrawlError, CrawlReport, Crawler, CycleLimits, Progress, clock};
 use crate::fetch::web::Web;
 use crate::schedule::calendar::{Arrears, Calendar};
 use crate::schedule::threshold::Controller;
-use crate::store::{CycleId, CycleRow};
+use crate::store::{CycleCommand, CycleId, CycleRow, Store};
 use crate::time::Timestamp;
 
-/// The store's note of the requests that missed cycles did not send.
-const OWED: &str = "owed-requests";
+/// The store's note of the last [`MonitorTerms`].
+const TERMS: &str = "monitor-terms";
 /// The store's note of the threshold that keeps the cost of a day.
 const THRESHOLD: &str = "threshold";
 const DAY: Duration = Duration::from_secs(86_400);
@@ -43,19 +44,54 @@ pub struct MonitorSettings {
     pub threshold: Option<f64>,
     /// Requests a day may cost, in place of a budget and a threshold.
     pub daily_budget: Option<u64>,
+    /// Later cycles make up for those that did not run.
+    pub catch_up: bool,
+}
+
+/// The terms of the last cycle, and what is owed by them. Under other terms nothing was missed and nothing is owed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct MonitorTerms {
+    every_ms: u64,
+    budget: Option<u64>,
+    /// Requests that missed cycles did not send.
+    owed: u64,
+}
+
+impl MonitorTerms {
+    /// These terms, with nothing owed.
+    fn of(settings: &MonitorSettings) -> Self {
+        let every_ms = u64::try_from(settings.every.as_millis()).unwrap_or(u64::MAX);
+        Self { every_ms, budget: settings.budget, owed: 0 }
+    }
+
+    /// What the last cycle noted, if its terms were these.
+    fn load(self, store: &mut dyn Store) -> Result<Option<Self>, CrawlError> {
+        let noted = store.note(TERMS)?.and_then(|text| serde_json::from_str::<Self>(&text).ok());
+        Ok(noted.filter(|noted| Self { owed: 0, ..*noted } == self))
+    }
+
+    fn save(self, store: &mut dyn Store) -> Result<(), CrawlError> {
+        let text = serde_json::to_string(&self).unwrap_or_default();
+        Ok(store.set_note(TERMS, &text)?)
+    }
 }
 
 /// News of the monitor.
 #[derive(Clone, Copy, Debug)]
 pub enum MonitorEvent<'a> {
-    /// Scheduled cycles did not run. `budget` is that of the next cycle, and `extra` the part of it that makes up for them.
+    /// Scheduled cycles did not run, or a cycle makes up for some that did not.
     Missed {
-        /// Cycles that did not run.
+        /// Cycles that did not run since the last one that did.
         cycles: u64,
-        /// Requests the next cycle may send.
-        budget: u64,
-        /// Those of them that make up for missed cycles.
-        extra: u64,
+        /// The budget of this cycle, if missed cycles raise it.
+        raised: Option<RaisedBudget>,
+    },
+    /// The requests of the last 24 hours are as many as a day may cost.
+    AllowanceSpent {
+        /// Requests a day may cost.
+        daily: u64,
+        /// When there will be some to send again.
+        until: Timestamp,
     },
     /// The next cycle starts at this time.
     Waiting {
@@ -70,6 +106,17 @@ pub enum MonitorEvent<'a> {
     CycleEnded(&'a CycleSummary),
     /// A day of several cycles is over.
     DayEnded(&'a DaySummary),
+}
+
+/// A budget that missed cycles raise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RaisedBudget {
+    /// Requests the cycle may send.
+    pub budget: u64,
+    /// Those of them that make up for missed cycles.
+    pub extra: u64,
+    /// Requests that are still owed after it.
+    pub owed: u64,
 }
 
 /// The result of a cycle.
@@ -135,7 +182,10 @@ pub struct Monitor {
     at_once: bool,
     /// The next cycle is one that was interrupted.
     resumes: bool,
+    /// Cycles that did not run before the next one, and were not told yet.
     missed: u64,
+    /// It was told that the allowance of the day is spent.
+    is_spent: bool,
 }
 
 impl Monitor {
@@ -146,14 +196,16 @@ impl Monitor {
         now: Timestamp,
     ) -> Result<Self, CrawlError> {
         let MonitorSettings { every, time_of_day, once, .. } = settings;
+        crawler.command = CycleCommand::Monitor;
         let store = crawler.store()?;
-        let last = store.cycles(1)?.into_iter().next();
-        let open = last.as_ref().filter(|cycle| cycle.ended_at.is_none());
-        let resumes = open.is_some_and(|cycle| now < cycle.started_at.plus(every));
+        let open = store.interrupted_cycle()?;
+        let resumes = open.as_ref().is_some_and(|cycle| now < cycle.started_at.plus(every));
         if let Some(cycle) = open.filter(|_| !resumes) {
             store.close_cycle(CycleId(cycle.id), now, None)?;
         }
-        let owed = store.note(OWED)?.and_then(|owed| owed.parse().ok()).unwrap_or(0);
+        let own = |cycle: &CycleRow| matches!(cycle.command, None | Some(CycleCommand::Monitor));
+        let last = store.latest_cycle(own)?;
+        let terms = MonitorTerms::of(&settings).load(store)?;
         let kept = store.note(THRESHOLD)?.and_then(|kept| kept.parse().ok());
         let controller = settings.daily_budget.map(|daily| Controller {
             daily,
@@ -164,16 +216,37 @@ impl Monitor {
         let last_start = last.as_ref().map(|cycle| cycle.started_at).filter(|at| !clock::is_ahead(*at, now));
         let mut calendar = Calendar::new(every, time_of_day, last_start, now);
         let is_overdue = last_start.is_none_or(|last| calendar.latest(now) > last);
-        let missed = if resumes { 0 } else { calendar.missed(last_start, calendar.latest(now)) };
-        let mut arrears = Arrears { owed };
-        arrears.miss(missed, settings.budget.unwrap_or(0));
+        // Cycles of other terms were not scheduled, so they were not missed.
+        let missed =
+            if resumes || terms.is_none() { 0 } else { calendar.missed(last_start, calendar.latest(now)) };
+        let owed = terms.filter(|_| settings.catch_up).map_or(0, |terms| terms.owed);
         // Overdue, one cycle is run now, unless a time of day is kept; the others follow from there.
         let at_once = once || resumes || is_overdue && time_of_day.is_none();
-        if at_once && !resumes && time_of_day.is_none() {
+        if at_once && !(resumes && last_start.is_some()) && time_of_day.is_none() {
             calendar = Calendar::new(every, None, Some(now), now);
         }
-        let (last_due, today) = (calendar.latest(now), DaySummary::default());
-        Ok(Self { settings, calendar, last_due, arrears, controller, today, at_once, resumes, missed })
+        let mut monitor = Self {
+            settings,
+            last_due: calendar.latest(now),
+            calendar,
+            arrears: Arrears { owed },
+            controller,
+            today: DaySummary::default(),
+            at_once,
+            resumes,
+            missed: 0,
+            is_spent: false,
+        };
+        monitor.miss(missed);
+        Ok(monitor)
+    }
+
+    /// Scheduled cycles did not run.
+    fn miss(&mut self, cycles: u64) {
+        self.missed += cycles;
+        if self.settings.catch_up {
+            self.arrears.miss(cycles, self.settings.budget.unwrap_or(0));
+        }
     }
 
     /// Runs cycles until `stopped` turns true; the report of the last one. An error of `tell` ends it too.
@@ -183,14 +256,6 @@ impl Monitor {
         stopped: watch::Receiver<bool>,
         tell: &mut impl FnMut(MonitorEvent<'_>) -> Result<(), E>,
     ) -> Result<Option<CrawlReport>, E> {
-        if let (1.., Some(regular)) = (self.missed, self.settings.budget) {
-            let budget = Arrears { ..self.arrears }.take(regular);
-            tell(MonitorEvent::Missed {
-                cycles: self.missed,
-                budget,
-                extra: budget.saturating_sub(regular),
-            })?;
-        }
         let mut last = None;
         loop {
             let now = Timestamp::now();
@@ -203,8 +268,7 @@ impl Monitor {
                     break;
                 }
                 // The machine may have slept, or a cycle taken too long.
-                let missed = self.calendar.missed(Some(self.last_due), due);
-                self.arrears.miss(missed, self.settings.budget.unwrap_or(0));
+                self.miss(self.calendar.missed(Some(self.last_due), due));
                 self.last_due = due;
             }
             self.at_once = false;
@@ -228,7 +292,7 @@ impl Monitor {
         tell: &mut impl FnMut(MonitorEvent<'_>) -> Result<(), E>,
     ) -> Result<CrawlReport, E> {
         let began = Timestamp::now();
-        let limits = self.limits(crawler, began)?;
+        let limits = self.limits(crawler, began, tell)?;
         let (progress, mut watched) = watch::channel(Progress::default());
         let report = {
             let mut run = std::pin::pin!(crawler.run_once(limits, stopped, &progress));
@@ -250,30 +314,47 @@ impl Monitor {
         Ok(report)
     }
 
-    /// The limits of the cycle that starts now. A cycle that is resumed keeps its own budget, of which a part is spent.
-    fn limits<W: Web>(
+    /// The limits of the cycle that starts now, told where they are not the usual ones. A cycle that is resumed keeps its own
+    /// budget, of which a part is spent.
+    fn limits<W: Web, E: From<CrawlError>>(
         &mut self,
         crawler: &mut Crawler<W>,
         began: Timestamp,
-    ) -> Result<CycleLimits, CrawlError> {
+        tell: &mut impl FnMut(MonitorEvent<'_>) -> Result<(), E>,
+    ) -> Result<CycleLimits, E> {
         let store = crawler.store()?;
         let (budget, threshold) = match &self.controller {
             Some(controller) => {
-                let sent = sent_since(&store.cycles(MOST_CYCLES_A_DAY)?, began, DAY);
-                (Some(controller.budget(sent)), controller.threshold)
+                let cycles = store.cycles(MOST_CYCLES_A_DAY).map_err(CrawlError::from)?;
+                let sent = SentRequests::of(&cycles, began, DAY);
+                let budget = controller.budget(sent.requests);
+                let was_spent = std::mem::replace(&mut self.is_spent, budget == 0);
+                if let (0, false, Some(until)) = (budget, was_spent, sent.until) {
+                    tell(MonitorEvent::AllowanceSpent { daily: controller.daily, until })?;
+                }
+                (Some(budget), controller.threshold)
             }
             None => {
-                let budget = self.settings.budget;
-                let whole = |budget| if self.resumes { budget } else { self.arrears.take(budget) };
-                (budget.map(whole), self.settings.threshold)
+                let raised = self.settings.budget.map(|regular| self.raise(regular));
+                let (cycles, extra) = (std::mem::take(&mut self.missed), raised.map(|raised| raised.extra));
+                if cycles > 0 || extra > Some(0) {
+                    tell(MonitorEvent::Missed { cycles, raised: raised.filter(|raised| raised.extra > 0) })?;
+                }
+                (raised.map(|raised| raised.budget), self.settings.threshold)
             }
         };
-        store.set_note(OWED, &self.arrears.owed.to_string())?;
+        MonitorTerms { owed: self.arrears.owed, ..MonitorTerms::of(&self.settings) }.save(store)?;
         // The next cycle starts on time, so this one has until then; nothing follows a single one.
         let MonitorSettings { every, once, .. } = self.settings;
         let next = self.calendar.next(Timestamp::from_millis(began.millis() + 1)).after(began);
         let time = if once { every } else { next.min(every) };
         Ok(CycleLimits { budget, threshold, time: Some(time) })
+    }
+
+    /// The budget of the next cycle, with what it makes up for.
+    fn raise(&mut self, regular: u64) -> RaisedBudget {
+        let budget = if self.resumes { regular } else { self.arrears.take(regular) };
+        RaisedBudget { budget, extra: budget - regular, owed: self.arrears.owed }
     }
 
     /// Adjusts the threshold to what the cycle cost.
@@ -327,11 +408,27 @@ impl CycleSummary {
     }
 }
 
-/// Requests that cycles begun within that time before `now` sent.
-fn sent_since(cycles: &[CycleRow], now: Timestamp, time: Duration) -> u64 {
-    let counts =
-        |cycle: &&CycleRow| !clock::is_ahead(cycle.started_at, now) && now.after(cycle.started_at) < time;
-    cycles.iter().filter(counts).map(|cycle| cycle.requests).sum()
+/// Requests of the cycles that began within a time before now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct SentRequests {
+    requests: u64,
+    /// When the first of these cycles is over that time ago, and its requests don't count any more.
+    until: Option<Timestamp>,
+}
+
+impl SentRequests {
+    fn of(cycles: &[CycleRow], now: Timestamp, time: Duration) -> Self {
+        let counts = |cycle: &&CycleRow| {
+            !clock::is_ahead(cycle.started_at, now)
+                && now.after(cycle.started_at) < time
+                && cycle.requests > 0
+        };
+        let counted = || cycles.iter().filter(counts);
+        Self {
+            requests: counted().map(|cycle| cycle.requests).sum(),
+            until: counted().map(|cycle| cycle.started_at.plus(time)).min(),
+        }
+    }
 }
 
 /// Sleeps until then; says no if it was told to stop before.
@@ -361,6 +458,7 @@ mod tests {
             budget: None,
             threshold: None,
             daily_budget: None,
+            catch_up: false,
         };
         let calendar = Calendar::new(every, None, None, now);
         let today = DaySummary::default();
@@ -375,6 +473,36 @@ mod tests {
             at_once: true,
             resumes: false,
             missed: 0,
+            is_spent: false,
+        }
+    }
+
+    #[test]
+    fn a_budget_is_raised_only_if_the_operator_asks_for_it() {
+        let mut monitor = monitor(DAY);
+        monitor.settings.budget = Some(60);
+        monitor.miss(7);
+        assert_eq!((monitor.missed, monitor.raise(60)), (7, RaisedBudget { budget: 60, extra: 0, owed: 0 }));
+        monitor.settings.catch_up = true;
+        monitor.miss(7);
+        assert_eq!(monitor.raise(60), RaisedBudget { budget: 75, extra: 15, owed: 405 });
+        monitor.resumes = true;
+        assert_eq!(monitor.raise(60).extra, 0, "an interrupted cycle has its budget already");
+    }
+
+    #[test]
+    fn what_is_owed_belongs_to_its_terms() {
+        let daily = MonitorSettings { budget: Some(20), ..monitor(DAY).settings };
+        let noted = MonitorTerms { owed: 5, ..MonitorTerms::of(&daily) };
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut store = crate::store::open(&folder.path().join("store.db")).expect("a store");
+        assert_eq!(MonitorTerms::of(&daily).load(&mut *store).expect("a note"), None);
+        noted.save(&mut *store).expect("it is noted");
+        assert_eq!(MonitorTerms::of(&daily).load(&mut *store).expect("a note"), Some(noted));
+        let hourly = MonitorSettings { every: Duration::from_secs(3600), ..daily };
+        let larger = MonitorSettings { budget: Some(50), ..daily };
+        for other in [hourly, larger] {
+            assert_eq!(MonitorTerms::of(&other).load(&mut *store).expect("a note"), None);
         }
     }
 

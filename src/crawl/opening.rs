@@ -53,7 +53,7 @@ impl<W: Web> Opening<W> {
             let host = CycleHost { place, is_wanted: false, sitemaps_at: known.sitemaps_at };
             hosts.insert(known.id, known.report.host.clone(), host);
         }
-        let unwanted = &crawler.unwanted;
+        let (unwanted, only) = (&crawler.unwanted, &crawler.only);
         let is_wanted = |page: &KnownPage| is_wanted(page, unwanted);
         crawler.policy_memory =
             survey::look_over(&mut **store, &mut **policy, &known_hosts, view, terms, &is_wanted)?;
@@ -64,7 +64,11 @@ impl<W: Web> Opening<W> {
         store.each_page(&mut |mut page| {
             view.adjust(&mut page, terms.now);
             let is_planned = outstanding.contains(&page.id);
-            let eligibility = Eligibility::of(&page, open.id, &terms, policy, is_wanted(&page), is_planned);
+            let eligibility = match &only {
+                Some(only) if only.contains(&page.id) => Eligibility::Candidate,
+                Some(_) => Eligibility::Unwanted,
+                None => Eligibility::of(&page, open.id, &terms, policy, is_wanted(&page), is_planned),
+            };
             match eligibility {
                 Eligibility::Unwanted | Eligibility::Waits => return,
                 Eligibility::Visited => {

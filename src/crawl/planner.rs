@@ -54,7 +54,7 @@ impl Eligibility {
             Self::Visited
         } else if !is_wanted {
             Self::Unwanted
-        } else if page.waits_until() > terms.now {
+        } else if page.waits_until() > terms.now && !policy.visits_all() {
             Self::Waits
         } else if is_planned {
             Self::Planned

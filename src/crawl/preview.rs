@@ -144,8 +144,8 @@ fn preview<W: Web>(
 /// The cycle that a crawl would open now. Plans of an interrupted run are left out: its pages compete again.
 fn next_cycle(store: &mut dyn Store) -> Result<OpenCycle, CrawlError> {
     let last = store.cycles(1)?.into_iter().next();
-    let interrupted = last.as_ref().filter(|cycle| cycle.ended_at.is_none());
-    let id = match (&last, interrupted) {
+    let interrupted = store.interrupted_cycle()?;
+    let id = match (&last, &interrupted) {
         (_, Some(cycle)) => cycle.id,
         (Some(cycle), None) => cycle.id + 1,
         (None, None) => 1,

@@ -61,6 +61,20 @@ impl Recorder {
     }
 }
 
+impl Recorder {
+    /// Takes in pages that were found outside a cycle. They count for none.
+    pub(super) fn take_in(&mut self, batch: Batch) -> Result<Vec<AddedPage>> {
+        let loaded = self.store.load(&wanted(&batch))?;
+        let past = Past::default();
+        // No row of a cycle has this number.
+        let judge = Judge::new(&*self.policy, &mut self.small_texts, CycleId(0), &batch, loaded, past);
+        let (mut rows, recorded) = judge.judge(batch)?;
+        rows.cycle = None;
+        self.store.commit(&rows)?;
+        Ok(recorded.new)
+    }
+}
+
 /// Records a batch, all of it or nothing. Pages learn by this policy.
 pub fn record(store: &mut dyn Store, policy: &dyn Policy, cycle: CycleId, batch: Batch) -> Result<Recorded> {
     record_among(store, policy, &mut SmallTexts::default(), cycle, batch)

@@ -7,7 +7,7 @@ use super::clock;
 use super::weights::Weights;
 use crate::page::PageId;
 use crate::policy::{self, Learnt, PageState, Policy};
-use crate::store::{KnownPage, Store, StoreError};
+use crate::store::{CycleCommand, KnownPage, Store, StoreError};
 use crate::time::{Age, Timestamp};
 
 /// How pages are ranked, where that differs from the store's rows.
@@ -71,7 +71,9 @@ pub(super) fn cycle_length(
     if let Some(every) = every {
         return Ok(Age::from_days(every.as_secs_f64() / 86_400.0));
     }
-    let last = store.cycles(2)?.into_iter().find(|cycle| cycle.ended_at.is_some());
+    // A cycle of named pages says nothing about how often the collection is visited.
+    let last =
+        store.latest_cycle(|cycle| cycle.ended_at.is_some() && cycle.command != Some(CycleCommand::Only))?;
     let passed = last.map(|cycle| now.since(cycle.started_at)).filter(|age| age.seconds() > 0.0);
     Ok(passed.unwrap_or(Age::from_days(1.0)))
 }

@@ -91,7 +91,7 @@ impl SmallStore {
         let folder = tempfile::tempdir().expect("a folder");
         let mut store = store::open(&folder.path().join("store.db")).expect("a store");
         let url = Normaliser::default().parse(HOME).expect("a seed");
-        let seed = Seed { url, weight: 1.0, max_depth: None, scope: None, line: 1 };
+        let seed = Seed { url, weight: 1.0, max_depth: None, scope: None, line: Some(1) };
         store.add_seeds(&[seed], Timestamp::now()).expect("seeds are added");
         let settings = CrawlSettings {
             store_limits: StoreLimits::default(),

@@ -88,6 +88,12 @@ pub trait Policy: Send + Sync {
         true
     }
 
+    /// Is every page visited in every cycle? Then pages that are gone, fail or stand for others don't wait. The waits of hosts
+    /// hold all the same.
+    fn visits_all(&self) -> bool {
+        false
+    }
+
     /// Adds one visit to what is remembered of a page of this host and depth. `seen` is what the visit tells about changes: the
     /// page's own dates are used in it as far as they can be trusted.
     ///

@@ -42,7 +42,7 @@ pub const ALL: &[PolicyRow] = &[
     PolicyRow {
         name: "every",
         estimator: Takes::None,
-        about: "all pages each cycle, the one left alone longest first",
+        about: "all pages each cycle, also those that are gone or fail; the one left alone longest first",
         make: age::make,
     },
     PolicyRow {

@@ -70,6 +70,8 @@ pub(crate) struct Settings {
     pub reading: Reading,
     /// The time of day at which cycles begin, if one is set.
     pub at: Option<(u8, u8)>,
+    /// Cycles of a monitor make up for those that did not run.
+    pub catch_up: bool,
     sections: Sections,
 }
 

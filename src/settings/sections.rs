@@ -224,11 +224,13 @@ section! {
         /// ones it waits at most twice, three times … as long [default: 1d]
         #[arg(long, value_name = "TIME", env = "FRESHET_LEARNING", help_heading = "Budget")]
         learning: Written<TimeSpan> = Written::new(TimeSpan::DAY),
-        // The flags `--every` and `--at` belong to the commands that keep a timetable.
+        // The flags `--every`, `--at` and `--catch-up` belong to the commands that keep a timetable.
         #[arg(skip)]
         every: Written<TimeSpan>,
         #[arg(skip)]
         at: Written<TimeOfDay>,
+        #[arg(skip)]
+        catch_up: bool = false,
         #[arg(skip)]
         sa_gamma: Gamma = Gamma(0.75),
         #[arg(skip)]
@@ -376,6 +378,7 @@ impl Given {
     pub(crate) fn without_idle_switches(mut self) -> Self {
         self.crawl.follow_nofollow = self.crawl.follow_nofollow.filter(|follows| *follows);
         self.crawl.sitemaps = self.crawl.sitemaps.filter(|reads| !reads);
+        self.crawl.catch_up = self.crawl.catch_up.filter(|catches_up| *catches_up);
         self
     }
 

@@ -37,8 +37,9 @@ pub use commit::{
 };
 pub use error::StoreError;
 pub use rows::{
-    Change, CycleRow, JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter,
-    PageLessons, PageRow, PlannedVisit, Sizes, Spelling, StoredContent, Summary, VersionFacts, VisitRow,
+    Change, CycleCommand, CycleRow, JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, OpenCycle,
+    PageFilter, PageLessons, PageRow, PlannedVisit, Sizes, Spelling, StoredContent, Summary, VersionFacts,
+    VisitRow,
 };
 use sqlite::SqliteStore;
 
@@ -106,8 +107,15 @@ pub trait Frontier {
     /// Every host that is known.
     fn hosts(&mut self) -> Result<Vec<KnownHost>>;
 
-    /// The open cycle, if one was interrupted; else a new one.
-    fn open_cycle(&mut self, policy: &str, budget: Option<u64>, now: Timestamp) -> Result<OpenCycle>;
+    /// The open cycle, if one was interrupted; else a new one of this command. A cycle of [`CycleCommand::Only`] is always a
+    /// new one and is never resumed: one that was interrupted is closed here. It leaves the plan of another cycle alone.
+    fn open_cycle(
+        &mut self,
+        command: CycleCommand,
+        policy: &str,
+        budget: Option<u64>,
+        now: Timestamp,
+    ) -> Result<OpenCycle>;
 
     /// Notes that these visits are planned, and gives what is needed to make them.
     fn plan(&mut self, cycle: CycleId, plan: &Plan) -> Result<Vec<PlannedVisit>>;

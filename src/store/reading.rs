@@ -1,13 +1,16 @@
 //! Reading that is built on the contract: it is the same for every implementation.
 
 use super::{
-    PageFacts, PageFilter, PageLessons, PageRow, Result, Sizes, Spelling, Store, StoreError, StoredContent,
-    VersionId, VisitRow, Wanted,
+    CycleCommand, CycleRow, PageFacts, PageFilter, PageLessons, PageRow, Result, Sizes, Spelling, Store,
+    StoreError, StoredContent, VersionId, VisitRow, Wanted,
 };
 use crate::change::profile::Profiles;
 use crate::observation::{Lesson, Observation, lessons};
 use crate::page::{Depth, Fingerprint, HostId, PageId};
 use crate::time::Timestamp;
+
+/// Cycles that are looked through before all of them are.
+const FEW_CYCLES: usize = 32;
 
 /// Pages whose visits are read together.
 const AT_ONCE: usize = 200;
@@ -29,6 +32,26 @@ impl dyn Store + '_ {
         let mut held = 0;
         self.each_page(&mut |page| held += u64::from(page.state.seen_at.is_some()))?;
         Ok(held)
+    }
+
+    /// The latest cycle that passes.
+    pub fn latest_cycle(&mut self, passes: impl Fn(&CycleRow) -> bool) -> Result<Option<CycleRow>> {
+        // Nearly always one of the last few.
+        for most in [FEW_CYCLES, usize::MAX] {
+            let cycles = self.cycles(most)?;
+            let is_all = cycles.len() < most;
+            let found = cycles.into_iter().find(&passes);
+            if found.is_some() || is_all {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The cycle that was interrupted and that the next crawl goes on with, if there is one.
+    pub fn interrupted_cycle(&mut self) -> Result<Option<CycleRow>> {
+        let last = self.latest_cycle(|cycle| cycle.command != Some(CycleCommand::Only))?;
+        Ok(last.filter(|cycle| cycle.ended_at.is_none()))
     }
 
     /// Visits that had something to compare with, of all pages.

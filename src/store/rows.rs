@@ -25,6 +25,8 @@ pub struct KnownSeed {
     pub id: SeedId,
     /// Its address, as it was given first.
     pub url: String,
+    /// The weight of pages found from it.
+    pub weight: f64,
     /// How far its pages may be from it; `None`: as for all seeds.
     pub scope: Option<ScopeKind>,
     /// Links that are followed from it; `None`: as for all seeds.
@@ -35,6 +37,14 @@ pub struct KnownSeed {
     pub adopted_by: Option<SeedId>,
     /// Since when that seed answers for itself again, and this one is not wanted any more.
     pub let_go_at: Option<Timestamp>,
+    /// Since when the operator does not want it any more.
+    pub removed_at: Option<Timestamp>,
+    /// Since when nothing under it is visited, until the operator resumes it.
+    pub paused_at: Option<Timestamp>,
+    /// A seeds file named it. Else the operator asked for this page alone.
+    pub in_file: bool,
+    /// When it was named.
+    pub added_at: Timestamp,
 }
 
 /// A page as scheduling needs it.
@@ -328,6 +338,38 @@ impl JournalSize {
     }
 }
 
+/// The command that began a cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CycleCommand {
+    /// `freshet crawl`.
+    #[default]
+    Crawl,
+    /// `freshet monitor`: the cycle is one of its calendar.
+    Monitor,
+    /// `freshet crawl --only`: it visits the pages that were named, and is never resumed.
+    Only,
+}
+
+impl CycleCommand {
+    /// Every one of them.
+    pub const ALL: [Self; 3] = [Self::Crawl, Self::Monitor, Self::Only];
+
+    /// The stable name that is stored.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Crawl => "crawl",
+            Self::Monitor => "monitor",
+            Self::Only => "only",
+        }
+    }
+
+    /// The command of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|command| command.name() == name)
+    }
+}
+
 /// A cycle as it is stored.
 #[derive(Clone, Debug, Serialize)]
 pub struct CycleRow {
@@ -337,6 +379,8 @@ pub struct CycleRow {
     pub started_at: Timestamp,
     /// When it ended; `None`: it goes on.
     pub ended_at: Option<Timestamp>,
+    /// The command that began it; `None`: an earlier release, which did not say.
+    pub command: Option<CycleCommand>,
     /// The policy that ranked its pages.
     pub policy: String,
     /// Requests it was allowed.

@@ -31,8 +31,8 @@ pub struct Seed {
     pub max_depth: Option<u32>,
     /// Which links are wanted from it.
     pub scope: Option<ScopeKind>,
-    /// The line it was read from; the first is 1.
-    pub line: usize,
+    /// The line it was read from; the first is 1. `None`: no file names it, the operator asked for this page alone.
+    pub line: Option<usize>,
 }
 
 /// A line that is not a seed.
@@ -103,8 +103,13 @@ fn read_line(bytes: &[u8], line: usize, normaliser: &Normaliser) -> Result<Optio
     };
     let mut words = without_comment(text).split_whitespace();
     let Some(address) = words.next() else { return Ok(None) };
-    let mut seed =
-        Seed { url: read_url(address, normaliser)?, weight: 1.0, max_depth: None, scope: None, line };
+    let mut seed = Seed {
+        url: read_url(address, normaliser)?,
+        weight: 1.0,
+        max_depth: None,
+        scope: None,
+        line: Some(line),
+    };
     let mut named = HashSet::new();
     for field in words {
         let Some((name, value)) = field.split_once('=') else {

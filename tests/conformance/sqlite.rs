@@ -11,7 +11,7 @@ use freshet::observation::Attempt;
 use freshet::page::{Normaliser, PageId};
 use freshet::policy::registry::{self, PolicySettings};
 use freshet::store::version::content_hash;
-use freshet::store::{self, PageFilter, ReadContent, Store, StoreError, VersionId, version};
+use freshet::store::{self, CycleCommand, PageFilter, ReadContent, Store, StoreError, VersionId, version};
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;
 use rusqlite::Connection;
@@ -60,7 +60,7 @@ const NOW: Timestamp = Timestamp::from_seconds(1_800_000_000);
 
 fn seed(url: &str) -> Seed {
     let url = Normaliser::default().parse(url).expect("a URL");
-    Seed { url, weight: 1.0, max_depth: None, scope: None, line: 1 }
+    Seed { url, weight: 1.0, max_depth: None, scope: None, line: Some(1) }
 }
 
 /// A store with one seed, closed.
@@ -348,7 +348,7 @@ fn a_store_of_an_earlier_version_goes_on() {
     let found = rebuilt(&mut *store);
     assert_eq!((found.pages, found.pages_differ, found.sketches_differ, found.aliases_differ), (7, 0, 0, 0));
     learning::relearn(&mut *store, &*policy, &mut |_, _| ()).unwrap();
-    let cycle = store.open_cycle("longevity", None, NOW).unwrap();
+    let cycle = store.open_cycle(CycleCommand::Crawl, "longevity", None, NOW).unwrap();
     assert!(!cycle.resumed);
     let mut visit = heavy_visit(&mut *store, 1, 10);
     visit.page = moving;
@@ -378,7 +378,7 @@ fn one_may_look_while_a_crawl_writes() {
     let folder = Folder::new();
     made(&folder);
     let mut writer = store::open(&folder.store()).unwrap();
-    let cycle = writer.open_cycle("breadth-first", None, NOW).unwrap().id;
+    let cycle = writer.open_cycle(CycleCommand::Crawl, "breadth-first", None, NOW).unwrap().id;
     let mut reader = store::open_to_look(&folder.store()).unwrap();
     for count in 1..=20 {
         let visit = heavy_visit(&mut *writer, count, 1000);
@@ -415,7 +415,7 @@ fn a_reader_that_pauses_stops_no_checkpoint() {
     let mut writer = folder.open();
     let seeds: Vec<Seed> = (0..3000).map(|page| seed(&format!("https://example.org/{page}"))).collect();
     writer.add_seeds(&seeds, NOW).unwrap();
-    let cycle = writer.open_cycle("age", None, NOW).unwrap().id;
+    let cycle = writer.open_cycle(CycleCommand::Crawl, "age", None, NOW).unwrap().id;
     for number in 1..=3 {
         let mut visit = heavy_visit(&mut *writer, number, 100);
         visit.links = Some(vec![1, 2]);
@@ -466,7 +466,7 @@ fn who_only_looks_can_change_nothing() {
     let mut reader = store::open_to_look(&folder.store()).unwrap();
     let error = reader.add_seeds(&[seed("https://example.org/more")], NOW).err().unwrap();
     assert!(matches!(error, StoreError::ReadOnly(_)), "{error:?}");
-    assert!(reader.open_cycle("breadth-first", None, NOW).is_err());
+    assert!(reader.open_cycle(CycleCommand::Crawl, "breadth-first", None, NOW).is_err());
     assert_eq!(folder.open().seeds().unwrap().len(), 1);
 }
 
@@ -477,7 +477,7 @@ fn observations_can_be_neither_changed_nor_deleted() {
     let folder = Folder::new();
     made(&folder);
     let mut store = store::open(&folder.store()).unwrap();
-    let cycle = store.open_cycle("breadth-first", None, NOW).unwrap().id;
+    let cycle = store.open_cycle(CycleCommand::Crawl, "breadth-first", None, NOW).unwrap().id;
     let visit = heavy_visit(&mut *store, 1, 10);
     record(&mut *store, cycle, Batch { visits: vec![visit], now: NOW, ..Batch::default() }).unwrap();
     drop(store);
@@ -496,7 +496,7 @@ fn a_full_disk_is_told_and_loses_nothing_that_was_committed() {
     let folder = Folder::new();
     made(&folder);
     let mut store = store::open_with_room(&folder.store(), 100).unwrap();
-    let cycle = store.open_cycle("breadth-first", None, NOW).unwrap().id;
+    let cycle = store.open_cycle(CycleCommand::Crawl, "breadth-first", None, NOW).unwrap().id;
     let mut committed = 0;
     let error = loop {
         let visit = heavy_visit(&mut *store, committed, 20_000);
@@ -516,7 +516,7 @@ fn a_full_disk_is_told_and_loses_nothing_that_was_committed() {
     let mut store = store::open(&folder.store()).unwrap();
     let summary = store.summary().unwrap();
     assert_eq!((summary.observations, summary.versions), (committed, committed));
-    let open = store.open_cycle("breadth-first", None, NOW).unwrap();
+    let open = store.open_cycle(CycleCommand::Crawl, "breadth-first", None, NOW).unwrap();
     assert!(open.resumed);
     let visit = heavy_visit(&mut *store, committed, 20_000);
     record(&mut *store, open.id, Batch { visits: vec![visit], now: NOW, ..Batch::default() }).unwrap();

@@ -15,6 +15,7 @@ mod addresses;
 mod again_and_again;
 mod answers_not_believed;
 mod asking_for_time;
+mod budgets_are_caps;
 mod changes_told;
 mod checked_and_compared;
 mod command_line;

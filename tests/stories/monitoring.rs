@@ -116,7 +116,7 @@ fn what_a_downtime_missed_is_made_up_for_little_by_little() {
     std::thread::sleep(Duration::from_millis(4500));
     let mut spent = Vec::new();
     for _ in 0..2 {
-        let flags = ["--once", "--every", "1s", "--budget", "8", "--json"];
+        let flags = ["--once", "--every", "1s", "--budget", "8", "--catch-up", "--json"];
         let ran = monitor(&freshet, &site, &flags).wait(LIMIT);
         let line: Value = serde_json::from_str(ran.stdout.trim()).expect("a line of JSON");
         spent.push(line["budget"].as_u64().expect("a budget"));

@@ -281,14 +281,23 @@ fn a_run_with_a_wider_wish_may_finish_what_a_narrow_one_began() {
 }
 
 #[test]
-fn how_to_go_on_names_the_store_that_was_used() {
+fn how_to_go_on_names_the_flags_that_were_used_and_the_pages_that_are_left() {
     let site = slow_site(Reply::html("slow").delay(Duration::from_millis(300)));
     let freshet = Freshet::new();
     let crawl = start(&freshet, &[site.url("/")], &["--no-sitemaps", "--store", "mine.db"]);
     wait_until("the slow page is asked for", || site.log().asked("/0"));
     signal(&crawl, "INT");
     let ran = crawl.wait(PATIENCE);
-    assert!(ran.stderr.contains("freshet crawl --store mine.db"), "{}", ran.output());
+    let line = "Go on with: freshet crawl --json --allow-private --delay 0 --no-sitemaps --store mine.db\n";
+    assert!(ran.stderr.contains(line), "{}", ran.output());
+    let stopped: Value = serde_json::from_str(&ran.stdout).expect("a summary");
+    assert_eq!((&stopped["fetched"], &stopped["known"]), (&2.into(), &11.into()), "{}", ran.output());
+    assert_eq!(
+        (&stopped["deferred"], &stopped["put_off"]["stopped"]),
+        (&9.into(), &9.into()),
+        "{}",
+        ran.output()
+    );
     assert_eq!(go_on(&freshet, &["--no-sitemaps", "--store", "mine.db"])["fetched"], 9);
 }
 

@@ -7,16 +7,26 @@ use crate::fetch::visit::{Outcome, Validators};
 use crate::observation::validate::MOST_CONFIRMATIONS;
 use crate::page::{HostId, PageId, SeedId};
 use crate::schedule::Plan;
-use crate::store::{CycleId, CycleRow, OpenCycle, PlannedVisit};
+use crate::store::{CycleCommand, CycleId, CycleRow, OpenCycle, PlannedVisit};
 use crate::time::Timestamp;
 
 pub(super) fn open(
     store: &mut SqliteStore,
+    command: CycleCommand,
     policy: &str,
     budget: Option<u64>,
     now: Timestamp,
 ) -> Result<OpenCycle> {
     let transaction = store.transaction()?;
+    let only = CycleCommand::Only.name();
+    transaction.execute(
+        "DELETE FROM plan WHERE cycle_id IN (SELECT id FROM cycle WHERE ended_at IS NULL AND command = ?1)",
+        [only],
+    )?;
+    transaction.execute(
+        "UPDATE cycle SET ended_at = ?2 WHERE ended_at IS NULL AND command = ?1",
+        params![only, now.millis()],
+    )?;
     let interrupted: Option<(i64, i64)> = transaction
         .query_row(
             "SELECT id, requests FROM cycle WHERE ended_at IS NULL ORDER BY id DESC LIMIT 1",
@@ -24,7 +34,7 @@ pub(super) fn open(
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .optional()?;
-    if let Some((id, requests)) = interrupted {
+    if let Some((id, requests)) = interrupted.filter(|_| command != CycleCommand::Only) {
         // The settings of this run count from here on.
         transaction.execute(
             "UPDATE cycle SET policy = ?2, budget = ?3 WHERE id = ?1",
@@ -35,8 +45,8 @@ pub(super) fn open(
         return Ok(OpenCycle { id: CycleId(id), resumed: true, requests: count(requests), outstanding });
     }
     transaction.execute(
-        "INSERT INTO cycle (started_at, policy, budget) VALUES (?1, ?2, ?3)",
-        params![now.millis(), policy, budget.map(signed)],
+        "INSERT INTO cycle (started_at, command, policy, budget) VALUES (?1, ?2, ?3, ?4)",
+        params![now.millis(), command.name(), policy, budget.map(signed)],
     )?;
     let id = transaction.last_insert_rowid();
     transaction.commit()?;
@@ -122,7 +132,7 @@ pub(super) fn close(
     threshold: Option<f64>,
 ) -> Result<()> {
     let transaction = store.transaction()?;
-    transaction.execute("DELETE FROM plan", [])?;
+    transaction.execute("DELETE FROM plan WHERE cycle_id = ?1", [cycle.0])?;
     transaction.execute(
         "UPDATE cycle SET ended_at = ?2, threshold = ?3 WHERE id = ?1",
         params![cycle.0, now.millis(), threshold],
@@ -134,7 +144,7 @@ pub(super) fn close(
 pub(super) fn latest(connection: &Connection, most: usize) -> Result<Vec<CycleRow>> {
     let mut statement = connection.prepare(
         "SELECT id, started_at, ended_at, policy, budget, requests, bytes, fetched, new_pages, changed, unchanged,
-                failed, deferred, threshold
+                failed, deferred, threshold, command
          FROM cycle ORDER BY id DESC LIMIT ?1",
     )?;
     let rows = statement.query_map([signed(most as u64)], |row| {
@@ -142,6 +152,7 @@ pub(super) fn latest(connection: &Connection, most: usize) -> Result<Vec<CycleRo
             id: row.get(0)?,
             started_at: Timestamp::from_millis(row.get(1)?),
             ended_at: moment(row.get(2)?),
+            command: row.get_ref(14)?.as_str_or_null()?.and_then(CycleCommand::from_name),
             policy: row.get(3)?,
             budget: row.get::<_, Option<i64>>(4)?.map(count),
             requests: count(row.get(5)?),

@@ -25,9 +25,9 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use super::{
-    Change, Commit, CycleId, CycleRow, Frontier, JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed,
-    Loaded, Log, Look, Notes, OpenCycle, PageFilter, PageRow, PlannedVisit, Result, SketchedVersion,
-    StoreError, StoredContent, Summary, VersionFacts, VersionId, VisitRow, Wanted,
+    Change, Commit, CycleCommand, CycleId, CycleRow, Frontier, JournalSize, KeptAnswer, KnownHost, KnownPage,
+    KnownSeed, Loaded, Log, Look, Notes, OpenCycle, PageFilter, PageRow, PlannedVisit, Result,
+    SketchedVersion, StoreError, StoredContent, Summary, VersionFacts, VersionId, VisitRow, Wanted,
 };
 use crate::estimate::priors::Priors;
 use crate::page::{Fingerprint, HostId, PageId};
@@ -299,8 +299,14 @@ impl Frontier for SqliteStore {
         hosts::all(&self.connection)
     }
 
-    fn open_cycle(&mut self, policy: &str, budget: Option<u64>, now: Timestamp) -> Result<OpenCycle> {
-        cycles::open(self, policy, budget, now)
+    fn open_cycle(
+        &mut self,
+        command: CycleCommand,
+        policy: &str,
+        budget: Option<u64>,
+        now: Timestamp,
+    ) -> Result<OpenCycle> {
+        cycles::open(self, command, policy, budget, now)
     }
 
     fn plan(&mut self, cycle: CycleId, plan: &Plan) -> Result<Vec<PlannedVisit>> {

@@ -28,10 +28,11 @@ pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp)
                 .execute("UPDATE page SET weight = ?2 WHERE seed_id = ?1", params![id, seed.weight])?;
         }
         let mut upsert = transaction.prepare_cached(
-            "INSERT INTO seed (fingerprint, url, weight, max_depth, scope, added_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            "INSERT INTO seed (fingerprint, url, weight, max_depth, scope, added_at, in_file)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
              ON CONFLICT (fingerprint) DO UPDATE SET
                 weight = excluded.weight, max_depth = excluded.max_depth, scope = excluded.scope, adopted = 0,
-                adopted_by = NULL, let_go_at = NULL
+                adopted_by = NULL, let_go_at = NULL, removed_at = NULL, in_file = excluded.in_file
              RETURNING id",
         )?;
         let scope = seed.scope.map(|scope| scope.to_string());
@@ -42,7 +43,8 @@ pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp)
                 seed.weight,
                 seed.max_depth,
                 scope,
-                now.millis()
+                now.millis(),
+                seed.line.is_some(),
             ],
             |row| row.get(0),
         )?;
@@ -75,29 +77,34 @@ pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp)
 }
 
 pub(super) fn seeds(connection: &Connection) -> Result<Vec<KnownSeed>> {
-    let mut statement = connection
-        .prepare("SELECT id, url, scope, max_depth, adopted, adopted_by, let_go_at FROM seed ORDER BY id")?;
-    let rows = statement.query_map([], |row| {
-        Ok((
-            row.get::<_, i64>(0)?,
-            row.get::<_, String>(1)?,
-            row.get::<_, Option<String>>(2)?,
-            row.get(3)?,
-            row.get(4)?,
-            row.get::<_, Option<i64>>(5)?.map(SeedId),
-            moment(row.get(6)?),
-        ))
-    })?;
-    rows.map(|row| {
-        let (id, url, scope, max_depth, adopted, adopted_by, let_go_at) = row?;
-        let scope = scope
-            .map(|name| {
-                name.parse().map_err(|_| StoreError::BadValue(format!("`{name}` as the scope of a seed")))
-            })
-            .transpose()?;
-        Ok(KnownSeed { id: SeedId(id), url, scope, max_depth, adopted, adopted_by, let_go_at })
-    })
-    .collect()
+    let mut statement = connection.prepare(
+        "SELECT id, url, weight, scope, max_depth, adopted, adopted_by, let_go_at, removed_at, paused_at, in_file,
+                added_at
+         FROM seed ORDER BY id",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut seeds = Vec::new();
+    while let Some(row) = rows.next()? {
+        let scope: Option<String> = row.get(3)?;
+        let scope = scope.map(|name| {
+            name.parse().map_err(|_| StoreError::BadValue(format!("`{name}` as the scope of a seed")))
+        });
+        seeds.push(KnownSeed {
+            id: SeedId(row.get(0)?),
+            url: row.get(1)?,
+            weight: row.get(2)?,
+            scope: scope.transpose()?,
+            max_depth: row.get(4)?,
+            adopted: row.get(5)?,
+            adopted_by: row.get::<_, Option<i64>>(6)?.map(SeedId),
+            let_go_at: moment(row.get(7)?),
+            removed_at: moment(row.get(8)?),
+            paused_at: moment(row.get(9)?),
+            in_file: row.get(10)?,
+            added_at: Timestamp::from_millis(row.get(11)?),
+        });
+    }
+    Ok(seeds)
 }
 
 /// Makes a URL that a seed redirects to a seed of its own, with that seed's settings.

@@ -36,7 +36,7 @@ fn a_file_gives_its_seeds_in_order() {
     assert_eq!((first.weight, first.max_depth, first.scope), (2.0, Some(1), Some(ScopeKind::Domain)));
     let second = &file.seeds[1];
     assert_eq!((second.weight, second.max_depth, second.scope), (1.0, None, None));
-    assert_eq!(file.seeds.iter().map(|seed| seed.line).collect::<Vec<_>>(), [3, 4, 5, 6]);
+    assert_eq!(file.seeds.iter().filter_map(|seed| seed.line).collect::<Vec<_>>(), [3, 4, 5, 6]);
 }
 
 #[test]

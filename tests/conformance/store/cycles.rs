@@ -16,33 +16,33 @@ pub fn what_is_planned_stays_planned_until_it_is_recorded(place: &dyn Place) {
     drop(begun);
 
     let mut store = place.open();
-    let open = store.open_cycle("breadth-first", None, later(9)).expect("it opens");
+    let open = store.open_cycle(CycleCommand::Crawl, "breadth-first", None, later(9)).expect("it opens");
     assert_eq!(urls(&open.outstanding), ["/b", "/a"], "best first, and the recorded one is not among them");
     drop(store);
 
     // Looking at it did not use it up.
     let mut store = place.open();
-    let open = store.open_cycle("breadth-first", None, later(9)).expect("it opens");
+    let open = store.open_cycle(CycleCommand::Crawl, "breadth-first", None, later(9)).expect("it opens");
     assert_eq!(urls(&open.outstanding), ["/b", "/a"]);
     let failed = Outcome::Failed(Failure::NoAnswer);
     let visits =
         vec![visit(known[1].id, failed, NOW), visit(known[2].id, Outcome::Refused(Refused::Robots), NOW)];
     record(&mut *store, open.id, batch(visits)).expect("the batch is taken");
-    let open = store.open_cycle("breadth-first", None, later(9)).expect("it opens");
+    let open = store.open_cycle(CycleCommand::Crawl, "breadth-first", None, later(9)).expect("it opens");
     assert!(open.outstanding.is_empty(), "a visit that failed is a visit");
 }
 
 pub fn an_interrupted_cycle_goes_on(place: &dyn Place) {
     let mut store = place.open();
     store.add_seeds(&[seed("/")], NOW).expect("a seed is added");
-    let first = store.open_cycle("breadth-first", Some(10), NOW).expect("it opens");
+    let first = store.open_cycle(CycleCommand::Crawl, "breadth-first", Some(10), NOW).expect("it opens");
     assert!(!first.resumed && first.outstanding.is_empty() && first.requests == 0);
     let tally = Tally { requests: 4, bytes: 1000, deferred: 1 };
     record(&mut *store, first.id, Batch { tally, now: NOW, ..Batch::default() }).expect("the batch is taken");
     drop(store);
 
     let mut store = place.open();
-    let again = store.open_cycle("another", Some(20), later(60)).expect("it opens");
+    let again = store.open_cycle(CycleCommand::Crawl, "another", Some(20), later(60)).expect("it opens");
     assert_eq!((again.id, again.resumed, again.requests), (first.id, true, 4));
     let cycles = store.cycles(10).expect("cycles");
     assert_eq!(cycles.len(), 1);
@@ -56,7 +56,7 @@ pub fn an_interrupted_cycle_goes_on(place: &dyn Place) {
     drop(store);
 
     let mut store = place.open();
-    let next = store.open_cycle("breadth-first", None, later(120)).expect("it opens");
+    let next = store.open_cycle(CycleCommand::Crawl, "breadth-first", None, later(120)).expect("it opens");
     assert!(!next.resumed && next.id > first.id && next.requests == 0);
     let cycles = store.cycles(10).expect("cycles");
     assert_eq!(
@@ -75,10 +75,45 @@ pub fn a_closed_cycle_frees_what_it_planned(place: &dyn Place) {
     begun.next_cycle();
     drop(begun);
     let mut store = place.open();
-    let open = store.open_cycle("breadth-first", None, NOW).expect("it opens");
+    let open = store.open_cycle(CycleCommand::Crawl, "breadth-first", None, NOW).expect("it opens");
     assert!(open.outstanding.is_empty(), "{:?}", urls(&open.outstanding));
     let visits = store.plan(open.id, &plan_of(&[&known[1]])).expect("it can be planned again");
     assert_eq!(urls(&visits), ["/a"]);
+}
+
+pub fn a_cycle_of_named_pages_stands_beside_the_others(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "/a", "/b"]);
+    let known = pages(&mut *begun.store);
+    begun.store.plan(begun.cycle, &plan_of(&[&known[0], &known[1]])).expect("a plan");
+    let only = begun.store.open_cycle(CycleCommand::Only, "age", None, later(9)).expect("it opens");
+    assert!(!only.resumed && only.id != begun.cycle && only.outstanding.is_empty());
+    begun.store.plan(only.id, &plan_of(&[&known[2]])).expect("a plan");
+    begun.store.close_cycle(only.id, later(10), None).expect("it closes");
+    let interrupted = begun.store.open_cycle(CycleCommand::Crawl, "age", None, later(11)).expect("it opens");
+    assert_eq!((interrupted.id, interrupted.resumed), (begun.cycle, true), "the other one goes on");
+    assert_eq!(urls(&interrupted.outstanding), ["/", "/a"]);
+    // One that was killed is not resumed, and its plan is gone.
+    let killed = begun.store.open_cycle(CycleCommand::Only, "age", None, later(12)).expect("it opens");
+    begun.store.plan(killed.id, &plan_of(&[&known[2]])).expect("a plan");
+    let going = begun.store.open_cycle(CycleCommand::Monitor, "age", None, later(13)).expect("it opens");
+    assert_eq!((going.id, going.outstanding.len()), (begun.cycle, 2));
+    let row = begun.store.cycles(1).expect("cycles").remove(0);
+    assert_eq!((row.id, row.ended_at), (killed.id.0, Some(later(13))));
+}
+
+pub fn a_cycle_knows_the_command_that_began_it(place: &dyn Place) {
+    let mut store = place.open();
+    for command in CycleCommand::ALL {
+        let open = store.open_cycle(command, "age", None, NOW).expect("it opens");
+        store.close_cycle(open.id, later(1), None).expect("it closes");
+    }
+    let commands: Vec<_> = store.cycles(9).expect("cycles").iter().map(|cycle| cycle.command).collect();
+    assert_eq!(commands, [Some(CycleCommand::Only), Some(CycleCommand::Monitor), Some(CycleCommand::Crawl)]);
+    // A resumed cycle stays the one of the command that began it.
+    let open = store.open_cycle(CycleCommand::Crawl, "age", None, later(2)).expect("it opens");
+    let again = store.open_cycle(CycleCommand::Monitor, "age", None, later(3)).expect("it opens");
+    assert_eq!(open.id, again.id);
+    assert_eq!(store.cycles(1).expect("a cycle")[0].command, Some(CycleCommand::Crawl));
 }
 
 pub fn a_plan_that_makes_no_sense_changes_nothing(place: &dyn Place) {
@@ -93,7 +128,7 @@ pub fn a_plan_that_makes_no_sense_changes_nothing(place: &dyn Place) {
     });
     assert!(begun.store.plan(begun.cycle, &plan).is_err());
     drop(begun);
-    let open = place.open().open_cycle("breadth-first", None, NOW).expect("it opens");
+    let open = place.open().open_cycle(CycleCommand::Crawl, "breadth-first", None, NOW).expect("it opens");
     assert!(open.outstanding.is_empty(), "{:?}", urls(&open.outstanding));
 }
 
@@ -144,7 +179,7 @@ pub fn a_batch_is_taken_whole_or_not_at_all(place: &dyn Place) {
     let mut store = place.open();
     assert_ne!(everything(&mut *store), before);
     assert_eq!(store.summary().expect("a summary").observations, 2);
-    let open = store.open_cycle("breadth-first", None, NOW).expect("it opens");
+    let open = store.open_cycle(CycleCommand::Crawl, "breadth-first", None, NOW).expect("it opens");
     assert!(open.outstanding.is_empty());
     for origin in ["https://example.org", "https://second.example", "https://third.example"] {
         host(&mut *store, origin);

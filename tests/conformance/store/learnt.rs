@@ -139,7 +139,7 @@ pub fn pages_count_what_their_seed_does(place: &dyn Place) {
     let mut store = place.open();
     let important = |weight| Seed { weight, ..seed("/") };
     store.add_seeds(&[important(3.0)], NOW).expect("a seed");
-    let cycle = store.open_cycle("age", None, NOW).expect("a cycle").id;
+    let cycle = store.open_cycle(CycleCommand::Crawl, "age", None, NOW).expect("a cycle").id;
     let root = page(&mut *store, "/").id;
     let seed_id = store.seeds().expect("seeds")[0].id;
     let links = vec![found("/a", seed_id, Some(root))];

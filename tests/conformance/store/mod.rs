@@ -35,8 +35,8 @@ use freshet::policy::{Policy, Score, Yield};
 use freshet::schedule::{Plan, Planned};
 use freshet::store::version::content_hash;
 use freshet::store::{
-    Change, Commit, CycleId, JournalSize, KnownHost, KnownPage, PageFilter, PageRow, PlannedVisit,
-    ReadContent, Store, StoreError, Summary, Tally, VersionId, VisitRow, Wanted, version,
+    Change, Commit, CycleCommand, CycleId, JournalSize, KnownHost, KnownPage, PageFilter, PageRow,
+    PlannedVisit, ReadContent, Store, StoreError, Summary, Tally, VersionId, VisitRow, Wanted, version,
 };
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;
@@ -66,6 +66,8 @@ macro_rules! conformance_of_a_store {
             what_is_planned_stays_planned_until_it_is_recorded
             an_interrupted_cycle_goes_on
             a_closed_cycle_frees_what_it_planned
+            a_cycle_of_named_pages_stands_beside_the_others
+            a_cycle_knows_the_command_that_began_it
             a_plan_that_makes_no_sense_changes_nothing
             a_batch_is_taken_whole_or_not_at_all
             visits_of_a_batch_are_judged_one_after_the_other
@@ -146,7 +148,7 @@ fn url(path: &str) -> PageUrl {
 }
 
 fn seed(path: &str) -> Seed {
-    Seed { url: url(path), weight: 1.0, max_depth: None, scope: None, line: 1 }
+    Seed { url: url(path), weight: 1.0, max_depth: None, scope: None, line: Some(1) }
 }
 
 fn found(path: &str, seed: SeedId, on: Option<PageId>) -> NewPage {
@@ -322,7 +324,7 @@ fn begun(place: &dyn Place, paths: &[&str]) -> Begun {
     let mut store = place.open();
     let seeds: Vec<Seed> = paths.iter().map(|path| seed(path)).collect();
     store.add_seeds(&seeds, NOW).expect("seeds are added");
-    let cycle = store.open_cycle("breadth-first", None, NOW).expect("a cycle opens").id;
+    let cycle = store.open_cycle(CycleCommand::Crawl, "breadth-first", None, NOW).expect("a cycle opens").id;
     let seed = store.seeds().expect("seeds are read")[0].id;
     Begun { store, cycle, seed, policy: policy("age") }
 }
@@ -379,6 +381,7 @@ impl Begun {
     /// Closes the cycle, opens the next.
     fn next_cycle(&mut self) {
         self.store.close_cycle(self.cycle, NOW, None).expect("the cycle closes");
-        self.cycle = self.store.open_cycle("breadth-first", None, NOW).expect("a cycle opens").id;
+        self.cycle =
+            self.store.open_cycle(CycleCommand::Crawl, "breadth-first", None, NOW).expect("a cycle opens").id;
     }
 }
