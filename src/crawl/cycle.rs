@@ -17,7 +17,7 @@ use super::batch::{FoundPage, RecordedVisit};
 use super::opening::{CycleHosts, Opening, PageFetcher};
 use super::outbox::Outbox;
 use super::planner::Planner;
-use super::record::Recorder;
+use super::recorder::Recorder;
 use super::site_spending::SiteSpending;
 use super::sitemaps::Sitemaps;
 use super::terms::{self, Terms, View};

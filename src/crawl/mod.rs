@@ -22,6 +22,7 @@ pub mod preview;
 mod realias;
 pub mod rebuild;
 pub mod record;
+mod recorder;
 pub mod redirect;
 mod seeded_scope;
 mod site_spending;
@@ -53,7 +54,7 @@ pub use accounts::Counts;
 
 use accounts::Accounts;
 use observe::Observer;
-use record::Recorder;
+use recorder::Recorder;
 use seeded_scope::{SeededScope, VisitScope};
 use weights::{WeightBy, Weights};
 use writer::WriterPlace;

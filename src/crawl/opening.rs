@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::observe::{Observed, Observer};
 use super::planner::{Eligibility, HostLoad};
-use super::record::Recorder;
+use super::recorder::Recorder;
 use super::site_spending::SiteSpending;
 use super::terms::{Terms, View};
 use super::{CrawlError, Crawler};

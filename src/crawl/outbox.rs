@@ -1,7 +1,7 @@
 //! The cycle's side of the writer: orders that were sent, and which of them are not answered yet.
 
 use super::CrawlError;
-use super::record::Recorder;
+use super::recorder::Recorder;
 use super::writer::{Order, Reply, Writer};
 use crate::schedule::Plan;
 

@@ -3,7 +3,7 @@
 use super::learning;
 use super::opening::{Opening, is_wanted};
 use super::planner::Eligibility;
-use super::record::Recorder;
+use super::recorder::Recorder;
 use super::terms::{self, Terms, View};
 use super::weights::Weights;
 use super::{CrawlError, CrawlSettings, Crawler};

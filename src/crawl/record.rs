@@ -8,10 +8,9 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 
 use super::accounts::VisitCounts;
-use super::batch::{AddedPage, Batch, Content, FoundPage, Recorded, RecordedVisit, VisitRecord};
+use super::batch::{AddedPage, Batch, Content, Recorded, RecordedVisit, VisitRecord};
 use super::past::{Past, earlier_content, wanted};
 use super::sketches::sketch_row;
-use super::weights::Weights;
 use crate::change::ChangeSettings;
 use crate::change::divergence::{Divergence, divergence};
 use crate::fetch::answer_head::AnswerHead;
@@ -24,7 +23,7 @@ use crate::observation::{
     Attempt, Comparison, Found, Observation, PageGraph, PageNode, SameAs, Told, VersionHashes, told,
 };
 use crate::page::{HostId, Kin, PageId};
-use crate::policy::{self, PageState, Policy};
+use crate::policy::{PageState, Policy};
 use crate::store::{
     Change, Commit, CycleCounts, CycleId, FreeIds, JudgedVisit, Loaded, NewPageRow, NewVersion, PageFacts,
     ReadAs, ReadContent, Result, Store, StoreError, VersionId,
@@ -32,56 +31,25 @@ use crate::store::{
 use crate::time::Timestamp;
 use crate::unique::NewPage;
 
-/// The store, and the policy that learns from visits. A cycle hands both to its writer and gets them back.
-pub(super) struct Recorder {
-    pub(super) store: Box<dyn Store>,
-    pub(super) policy: Box<dyn Policy>,
-    /// Importance of the pages that are found.
-    pub(super) weights: Weights,
-    /// Texts that pages shrank to lately.
-    pub(super) small_texts: SmallTexts,
-}
-
-impl Recorder {
-    /// Records a batch, all of it or nothing. New pages get their score.
-    pub(super) fn record(
-        &mut self,
-        cycle: CycleId,
-        batch: Batch,
-    ) -> Result<(Vec<RecordedVisit>, Vec<FoundPage>)> {
-        let Recorded { new, visits } =
-            record_among(&mut *self.store, &*self.policy, &mut self.small_texts, cycle, batch)?;
-        let now = Timestamp::now();
-        let scored = |AddedPage { id, host, url, state }: AddedPage| {
-            let state = PageState { weight: self.weights.of(id, state.weight), ..state };
-            let score = policy::score(&*self.policy, &state, now);
-            FoundPage { host, url, state, score }
-        };
-        Ok((visits, new.into_iter().map(scored).collect()))
-    }
-}
-
-impl Recorder {
-    /// Takes in pages that were found outside a cycle. They count for none.
-    pub(super) fn take_in(&mut self, batch: Batch) -> Result<Vec<AddedPage>> {
-        let loaded = self.store.load(&wanted(&batch))?;
-        let past = Past::default();
-        // No row of a cycle has this number.
-        let judge = Judge::new(&*self.policy, &mut self.small_texts, CycleId(0), &batch, loaded, past);
-        let (mut rows, recorded) = judge.judge(batch)?;
-        rows.cycle = None;
-        self.store.commit(&rows)?;
-        Ok(recorded.new)
-    }
-}
-
 /// Records a batch, all of it or nothing. Pages learn by this policy.
 pub fn record(store: &mut dyn Store, policy: &dyn Policy, cycle: CycleId, batch: Batch) -> Result<Recorded> {
     record_among(store, policy, &mut SmallTexts::default(), cycle, batch)
 }
 
+/// Takes in pages that were found outside a cycle, and rows beside them. They count for no cycle.
+pub(super) fn take_in(store: &mut dyn Store, policy: &dyn Policy, batch: Batch) -> Result<Vec<AddedPage>> {
+    let loaded = store.load(&wanted(&batch))?;
+    let mut small_texts = SmallTexts::default();
+    // No row of a cycle has this number.
+    let judge = Judge::new(policy, &mut small_texts, CycleId(0), &batch, loaded, Past::default());
+    let (mut rows, recorded) = judge.judge(batch)?;
+    rows.cycle = None;
+    store.commit(&rows)?;
+    Ok(recorded.new)
+}
+
 /// As [`record`], among the small texts that earlier batches met.
-fn record_among(
+pub(super) fn record_among(
     store: &mut dyn Store,
     policy: &dyn Policy,
     small_texts: &mut SmallTexts,

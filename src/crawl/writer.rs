@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, ch
 use tokio::time::Instant;
 
 use super::batch::{Batch, Content, FoundPage, RecordedVisit, VisitRecord};
-use super::record::Recorder;
+use super::recorder::Recorder;
 use super::site_spending::SiteSpending;
 use crate::change::ChangeSettings;
 use crate::fetch::visit::{HostReport, RobotsRecord};

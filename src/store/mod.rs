@@ -15,6 +15,7 @@
 //! [`reading`].
 
 pub mod commit;
+pub mod cycle_rows;
 pub mod error;
 mod packed_head;
 pub mod reading;
@@ -35,11 +36,11 @@ pub use commit::{
     Commit, CycleCounts, Earlier, EarlierContent, FreeIds, JudgedVisit, Loaded, NewPageRow, NewVersion,
     PageFacts, PageRefold, ReadAs, ReadContent, SketchRow, SketchedVersion, Tally, Wanted,
 };
+pub use cycle_rows::{CycleCommand, CycleRow};
 pub use error::StoreError;
 pub use rows::{
-    Change, CycleCommand, CycleRow, JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, OpenCycle,
-    PageFilter, PageLessons, PageRow, PlannedVisit, Sizes, Spelling, StoredContent, Summary, VersionFacts,
-    VisitRow,
+    Change, JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageLessons,
+    PageRow, PlannedVisit, Sizes, Spelling, StoredContent, Summary, VersionFacts, VisitRow,
 };
 use sqlite::SqliteStore;
 
