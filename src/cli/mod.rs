@@ -3,6 +3,8 @@
 //! Settings of a crawl are flags too; they are declared in [`crate::settings`], with their environment variables.
 
 mod datasets;
+#[cfg(test)]
+mod docs_tests;
 mod gather;
 mod groups;
 mod keep;
