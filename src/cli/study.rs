@@ -206,7 +206,7 @@ docs/evolve.md explains the method and has the results.";
 /// Formulas over the facts of a page (n visits, X of them found a change, t cycles since the last, and others) are crossed
 /// and mutated; each is judged by a replay. The champion is a readable formula in a file, which runs live and in the
 /// simulator as `--policy evolved:FILE`. The same seed gives the same formula on any number of cores. Ctrl-C keeps the best
-/// so far; the same command goes on from there.
+/// so far; the same command continues from there.
 #[derive(Debug, Args)]
 #[command(after_help = EVOLVE_EXAMPLES)]
 pub(crate) struct EvolveArgs {
@@ -215,7 +215,7 @@ pub(crate) struct EvolveArgs {
     /// Made-up pages, as for `simulate`, with one moment per cycle
     #[arg(long, value_name = "SPEC", conflicts_with = "dataset")]
     pub synthetic: Option<String>,
-    /// File for the champion; a plot of the generations (.svg) and the state to go on from (.journal) are written beside it
+    /// File for the champion; a plot of the generations (.svg) and the state to continue from (.journal) are written beside it
     #[arg(long, value_name = "FILE", default_value = "champion.toml")]
     pub out: PathBuf,
     /// Formulas in a generation
@@ -258,8 +258,8 @@ pub(crate) struct EvolveArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
     /// Start over, even if an earlier run can be continued
-    #[arg(long)]
-    pub anew: bool,
+    #[arg(long, alias = "anew")]
+    pub start_over: bool,
     /// Don't breed: explain which inputs the formula of this file uses, on its own data or on DATASET
     #[arg(long, value_name = "FILE")]
     pub explain: Option<PathBuf>,
