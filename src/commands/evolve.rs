@@ -67,7 +67,7 @@ pub(crate) fn run(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyho
             .with_context(|| format!("`{}` can't be removed", journal_path.display()))?;
     } else {
         talk.say(&format!(
-            "stopped: the best so far is written, and the same command goes on from `{}`",
+            "stopped: the best formula so far is written; run the same command to continue from `{}`",
             journal_path.display()
         ));
     }
@@ -142,13 +142,13 @@ fn continued(
     talk: &Talk,
 ) -> anyhow::Result<Journal> {
     let new = || Journal::new(dataset, settings.clone());
-    if arguments.anew || !path.exists() {
+    if arguments.start_over || !path.exists() {
         return Ok(new());
     }
-    let hint = "--anew starts over and replaces it; another --out keeps it";
+    let hint = "--start-over replaces it; another --out keeps it";
     let text = std::fs::read(path).with_context(|| format!("`{}` can't be read", path.display()))?;
     let journal: Journal = serde_json::from_slice(&text).map_err(|error| {
-        Usage(format!("`{}` is no journal of `freshet evolve` ({error}); {hint}", path.display()))
+        Usage(format!("`{}` is not a journal of `freshet evolve` ({error}); {hint}", path.display()))
     })?;
     journal.fits(dataset, settings).map_err(|said| {
         Usage(format!("`{}` is of a run that can't be continued: {said}; {hint}", path.display()))
@@ -190,7 +190,7 @@ fn bred(
             if let Err(error) = save(path, &journal)
                 && !std::mem::replace(&mut is_told, true)
             {
-                talk.say(&format!("{error:#}; breeding goes on, but can't be continued after a stop"));
+                talk.say(&format!("{error:#}; breeding continues, but can't be resumed after a stop"));
             }
         }
     };

@@ -115,8 +115,12 @@ impl Manifest {
     pub fn read(folder: &Path) -> Result<Self, DatasetError> {
         let path = folder.join(MANIFEST_FILE);
         if !path.exists() {
-            let wrong =
-                format!("is no dataset: there is no `{MANIFEST_FILE}` in it; `freshet import` makes one");
+            let wrong = match folder.exists() {
+                true => format!(
+                    "is not a dataset: there is no `{MANIFEST_FILE}` in it; `freshet import` makes one"
+                ),
+                false => "does not exist; `freshet import` makes a dataset".to_owned(),
+            };
             return Err(DatasetError::of_file(folder, wrong));
         }
         let text = std::fs::read_to_string(&path).map_err(DatasetError::read(&path))?;

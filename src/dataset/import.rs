@@ -52,7 +52,7 @@ pub fn import(
         return Err(DatasetError::Exists(out.display().to_string()));
     }
     if !source.exists() {
-        return Err(DatasetError::of_file(source, "is not there"));
+        return Err(DatasetError::of_file(source, "does not exist"));
     }
     let format = match format.read {
         Read::Sniffed(sniff) => {

@@ -26,14 +26,14 @@ fn table<'a>(
     let mut table = Table::new(&[
         ("", Align::Left),
         ("living", Align::Right),
-        ("held", Align::Right),
+        ("stored", Align::Right),
         ("fresh", Align::Right),
         ("staleness", Align::Right),
         ("age", Align::Right),
         ("missed", Align::Right),
         ("found after", Align::Right),
         ("dead", Align::Right),
-        ("still held", Align::Right),
+        ("still stored", Align::Right),
     ]);
     let none = || "-".to_owned();
     let percent = |share: Option<f64>| share.map_or_else(none, super::percent);

@@ -143,8 +143,12 @@ fn files_that_are_wrong_are_told_with_their_place_and_leave_nothing() {
         assert_eq!(fs::read_dir(freshet.path(".")).expect("a folder").count(), 0, "{name} left something");
     }
     for (arguments, code, said) in [
-        (&["import", "nowhere", "--format", "brdc", "--out", "d"][..], 1, "`nowhere` is not there"),
-        (&["export", "--format", "brdc", "--out", "x", "--from", "nowhere"], 1, "`nowhere` is no dataset"),
+        (&["import", "nowhere", "--format", "brdc", "--out", "d"][..], 1, "`nowhere` does not exist"),
+        (
+            &["export", "--format", "brdc", "--out", "x", "--from", "nowhere"],
+            1,
+            "`nowhere` does not exist; `freshet import` makes a dataset",
+        ),
         (&["export", "--format", "brdc", "--out", "x"], 1, "freshet.db"),
         (
             &["export", "--format", "observations", "--out", "visits"],

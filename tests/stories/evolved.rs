@@ -173,15 +173,19 @@ fn one_that_is_stopped_shows_its_best_and_goes_on() {
         assert!(sent.expect("`kill` can be run").success());
         let ran = running.wait(Duration::from_secs(60));
         assert_eq!(ran.code, Some(130), "{}", ran.output());
-        assert!(ran.stdout.contains("champion: ") && ran.stderr.contains("goes on from"), "{}", ran.output());
+        assert!(
+            ran.stdout.contains("champion: ") && ran.stderr.contains("to continue from"),
+            "{}",
+            ran.output()
+        );
         assert_eq!(ran.stderr.contains("continuing after"), time == 1, "{}", ran.output());
         assert_eq!(champion(&freshet, "champion.toml")["finished"].as_bool(), Some(false));
         assert!(freshet.path("champion.journal").exists());
     }
     // Another run must not take it for its own, nor spoil it.
-    refused(&evolve(&freshet, &PAGES), &["champion.journal", "other pages", "--anew"]);
+    refused(&evolve(&freshet, &PAGES), &["champion.journal", "other pages", "--start-over"]);
     assert!(freshet.path("champion.journal").exists());
-    done(evolve(&freshet, &[&["--anew"], &PAGES[..]].concat()));
+    done(evolve(&freshet, &[&["--start-over"], &PAGES[..]].concat()));
     assert_eq!(champion(&freshet, "champion.toml")["finished"].as_bool(), Some(true));
 }
 
@@ -234,9 +238,9 @@ fn what_is_wrong_is_told_before_anything_is_done() {
     }
     refused(&freshet.run(&["evolve", "--synthetic", "pages=50,cycles=9,moments=4"]), &["moments"]);
     freshet.write("champion.journal", "{}");
-    refused(&evolve(&freshet, &PAGES), &["champion.journal", "--anew"]);
+    refused(&evolve(&freshet, &PAGES), &["champion.journal", "--start-over"]);
     freshet.write("champion.journal", "\u{0}\u{1}");
-    refused(&evolve(&freshet, &PAGES), &["champion.journal", "--anew"]);
+    refused(&evolve(&freshet, &PAGES), &["champion.journal", "--start-over"]);
     for (out, said) in [("best.journal", "journal"), ("best.svg", "plot"), (".", "a folder")] {
         refused(&evolve(&freshet, &[&["--out", out], &PAGES[..]].concat()), &["--out", said]);
     }
