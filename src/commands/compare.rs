@@ -110,7 +110,7 @@ impl TextReader<'_> {
         let url = page_url(name, &self.observer.normaliser)?;
         let asked = self.asker.ask(url, &mut paused(self.talk)).await;
         let page = asked.answered().map(|(url, answer)| self.observer.read(url.as_url(), answer));
-        if let Some(reason) = asked.failure(page.as_ref().and_then(|page| page.soft_error)) {
+        if let Some(reason) = asked.failure(page.as_ref().and_then(|page| page.soft_outcome()).as_ref()) {
             if is_private(&asked) {
                 self.talk.say(ADDRESS_HINT);
             }

@@ -26,7 +26,9 @@ pub(crate) fn run(global: &Global, arguments: &PagesArgs) -> anyhow::Result<Exit
                 ("size", Align::Right),
                 ("last visit", Align::Left),
                 ("outcome", Align::Left),
+                ("HTTP", Align::Right),
                 ("url", Align::Left),
+                ("why", Align::Left),
             ]);
             pages(&mut *store, &filter, |page| {
                 table.row(cells(&page));
@@ -78,7 +80,8 @@ fn filter(arguments: &PagesArgs) -> Result<PageFilter, Usage> {
         .map_err(|known| Usage(format!("there is no state `{state}`; there are {}", known.join(", "))))
 }
 
-fn cells(page: &PageRow) -> [String; 8] {
+fn cells(page: &PageRow) -> [String; 10] {
+    let reason = page.reason.as_ref().or(page.host_reason.as_ref());
     [
         page.state.clone(),
         page.depth.to_string(),
@@ -87,9 +90,11 @@ fn cells(page: &PageRow) -> [String; 8] {
         page.bytes.map_or("-".to_owned(), bytes),
         page.last_visit_at.map_or("-".to_owned(), |at| at.to_string()),
         page.outcome.clone().unwrap_or_else(|| "-".to_owned()),
-        match &page.alias_of {
+        page.status.map_or("-".to_owned(), |status| status.to_string()),
+        match page.alias_of.as_ref().or(page.redirect_to.as_ref()) {
             Some(target) => format!("{} → {target}", page.url),
             None => page.url.clone(),
         },
+        reason.cloned().unwrap_or_else(|| "-".to_owned()),
     ]
 }

@@ -123,7 +123,7 @@ impl VisitRecord {
 
     /// Makes it a visit that ended like this and brought nothing.
     pub(super) fn disbelieve(&mut self, outcome: Outcome) {
-        self.attempt.outcome = outcome;
+        (self.attempt.outcome, self.attempt.reason) = (outcome, None);
         (self.content, self.answer) = (None, None);
         (self.etag, self.last_modified, self.noindex) = (None, None, false);
         (self.found, self.links, self.entry_dates) = (Vec::new(), None, None);

@@ -50,6 +50,9 @@ pub fn correct_host(host: &mut KnownHost, now: Timestamp) -> bool {
     let robots = host.robots.take_if(|robots| is_ahead(robots.at, now));
     let sitemaps = host.sitemaps_at.take_if(|at| is_ahead(*at, now));
     let wait = host.report.wait.take_if(|(until, why)| until.after(now) > politeness::longest_wait(*why));
+    if wait.is_some() {
+        host.report.reason = None;
+    }
     robots.is_some() || sitemaps.is_some() || wait.is_some()
 }
 
@@ -118,13 +121,17 @@ mod tests {
                 host: Host::parse("http://a.example").unwrap(),
                 delay: Duration::ZERO,
                 wait: Some(wait),
+                reason: None,
                 failures: 0,
                 rests: 0,
                 robots: None,
+                robots_fault: None,
             },
             robots: Some(RobotsStatus { at, status: 200 }),
             sitemaps_at: Some(at),
             pages: 1,
+            forbidden: 0,
+            refused: 0,
             yields: Yield::default(),
         };
         let mut ahead = host(NOW.plus(40 * DAY), (NOW.plus(31 * DAY), Waiting::RetryAfter));

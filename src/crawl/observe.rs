@@ -121,11 +121,12 @@ pub struct Observed {
 impl Observer {
     /// Reads a visit.
     pub fn observe(&self, visit: Visit) -> Observed {
-        let Visit { request, at, took, outcome, answer } = visit;
-        let redirect = match &outcome {
-            Outcome::Redirected { to, .. } => Some(self.normaliser.normalise(to.clone())),
+        let Visit { request, at, took, outcome, reason, answer } = visit;
+        let redirect_to = match &outcome {
+            Outcome::Redirected { to, .. } => Some(to.clone()),
             _ => None,
         };
+        let redirect = redirect_to.clone().map(|to| self.normaliser.normalise(to));
         let reading = self.reading.of(&request.url);
         let mut observed = Observed {
             subject: request.subject,
@@ -138,6 +139,8 @@ impl Observer {
                 bytes: answer.as_ref().map_or(0, |answer| answer.body.len() as u64),
                 took,
                 outcome,
+                reason,
+                redirect_to,
             },
             url: request.url,
             content: None,

@@ -82,6 +82,7 @@ fn a_visit_counts_what_it_refuses_and_names_each_page_once_in_a_row() {
         at: crate::time::Timestamp::default(),
         took: std::time::Duration::ZERO,
         outcome: Outcome::Fetched,
+        reason: None,
         answer: Some(answer(&[], PAGE)),
     };
     let observed = observer().observe(visit);

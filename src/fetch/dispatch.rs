@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::host::{HostAddress, RobotsState};
 use super::task::{self, Task, TaskKind, TaskOrders};
-use super::visit::{Outcome, Refused, Subject, Waiting};
+use super::visit::{Refused, RobotsFault, Subject, Waiting};
 use super::web::Web;
 use super::{FetchEvent, Fetcher, unasked};
 
@@ -102,11 +102,15 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             }
             match task.kind {
                 TaskKind::Visit(request) => {
-                    let visit = unasked(request, Outcome::Refused(Refused::Robots));
+                    let visit = unasked(request, Refused::Robots.into());
                     self.events.push_back(FetchEvent::Visited((self.digest)(visit)));
                 }
                 // The rules of that host are behind a page that this one forbids.
-                TaskKind::Robots { of, .. } => self.robots_unavailable(of, u32::MAX),
+                TaskKind::Robots { of, .. } => self.robots_unavailable(
+                    of,
+                    u32::MAX,
+                    RobotsFault::of("it redirects to a page that robots.txt forbids"),
+                ),
                 TaskKind::Resolve => {}
             }
         }

@@ -90,7 +90,16 @@ async fn a_file_that_is_not_to_be_had_again_is_asked_of_its_host() {
     );
     let mut fetcher = fetcher(web, settings());
     let host = Host::parse("http://a.example").expect("a host");
-    let report = HostReport { host, delay: Duration::ZERO, wait: None, failures: 0, rests: 0, robots: None };
+    let report = HostReport {
+        host,
+        delay: Duration::ZERO,
+        wait: None,
+        reason: None,
+        failures: 0,
+        rests: 0,
+        robots: None,
+        robots_fault: None,
+    };
     fetcher.remember(&report, Some(RobotsStatus { at: Timestamp::now(), status: 200 }), false);
     ask(&mut fetcher, "http://a.example/no");
 

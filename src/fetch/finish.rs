@@ -8,10 +8,11 @@ use url::Url;
 
 use super::host::{HostAddress, RobotsState};
 use super::politeness::{HostVerdict, Sign};
+use super::reason;
 use super::robots::Robots;
 use super::task::{self, EndedTask, Task, TaskEnd, TaskKind};
-use super::visit::{Answer, HostReport, Outcome, RobotsRecord, Visit, Waiting};
-use super::web::{NoAnswer, Web};
+use super::visit::{Answer, HostReport, RobotsFault, RobotsRecord, Visit, Waiting};
+use super::web::{NoAnswer, NoAnswerCause, Web};
 use super::{FetchEvent, Fetcher, read_robots, unasked};
 use crate::page::{Host, has_user_info};
 use crate::time::Timestamp;
@@ -43,7 +44,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     }
 
     pub(super) fn finish(&mut self, done: EndedTask<T>) {
-        let EndedTask { host: at, took, sign, first_try, bytes, end } = done;
+        let EndedTask { host: at, took, sign, reason, first_try, bytes, end } = done;
         let now = Instant::now();
         self.hosts[at].in_flight -= 1;
         let resolves = match &end {
@@ -66,14 +67,16 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         };
         let verdict = match &end {
             // A look-up that went well is no request: the host owes no pause for it.
-            TaskEnd::Resolved(Ok(_) | Err(NoAnswer::Refused(_))) => HostVerdict::GoOn,
+            TaskEnd::Resolved(Ok(_) | Err(NoAnswer { cause: NoAnswerCause::Refused(_), .. })) => {
+                HostVerdict::GoOn
+            }
             _ => {
                 self.each_with_twins(at, |host| host.pace.pause(now, took));
                 let politeness = &self.settings.politeness;
                 self.hosts[at].pace.ended(now, took, sign, first_try, politeness, &mut self.random)
             }
         };
-        self.heed(at, verdict);
+        self.heed(at, verdict, reason);
         // That no server listens on one port says nothing of the other.
         if verdict != HostVerdict::GoOn && sign != Sign::Unreachable {
             self.tell_twins(at);
@@ -117,14 +120,15 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         }
     }
 
-    /// Notes a host's wait, or gives the host up for the cycle.
-    pub(super) fn heed(&mut self, at: usize, verdict: HostVerdict) {
+    /// Notes a host's wait with its reason in words, or gives the host up for the cycle.
+    pub(super) fn heed(&mut self, at: usize, verdict: HostVerdict, reason: Option<String>) {
         let wall = Timestamp::now();
         match verdict {
             HostVerdict::GoOn => {
                 // A request that ran beside this one may have brought a wait that is not over.
                 if self.hosts[at].wait.is_some_and(|(until, _)| until <= wall) {
                     self.hosts[at].wait = None;
+                    self.hosts[at].reason = None;
                     self.report(at, None);
                 }
             }
@@ -132,12 +136,15 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
                 // The longer of two wishes holds.
                 if self.hosts[at].wait.is_none_or(|(until, _)| until < wall.plus(span)) {
                     self.hosts[at].wait = Some((wall.plus(span), why));
+                    self.hosts[at].reason = reason;
                 }
                 self.report(at, None);
             }
             HostVerdict::Rest(span, why) => {
-                tracing::info!(host = %self.hosts[at].host, reason = why.name(), seconds = span.as_secs(), "host rests");
+                let words = reason.as_deref().unwrap_or(why.name());
+                tracing::info!(host = %self.hosts[at].host, why = why.name(), reason = words, seconds = span.as_secs(), "host rests");
                 self.hosts[at].wait = Some((wall.plus(span), why));
+                self.hosts[at].reason = reason;
                 self.hosts[at].resting = Some(why);
                 self.report(at, None);
                 self.defer_all(at, why);
@@ -168,22 +175,26 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     pub(super) fn resolved(&mut self, at: usize, resolved: Result<IpAddr, NoAnswer>) {
         match resolved {
             Ok(address) => self.hosts[at].address = HostAddress::Known(address),
-            Err(NoAnswer::Refused(refused)) => {
+            // The pace has noted it: another look-up follows after its pause, or the host rests.
+            Err(NoAnswer { cause: NoAnswerCause::Failed(_), .. }) => {}
+            Err(refused) => {
                 let host = &mut self.hosts[at];
                 for task in std::mem::take(&mut host.queue) {
                     self.queued -= 1;
                     match task.kind {
                         TaskKind::Visit(request) => {
-                            let visit = unasked(request, Outcome::Refused(refused.clone()));
+                            let visit = unasked(request, refused.clone());
                             self.events.push_back(FetchEvent::Visited((self.digest)(visit)));
                         }
-                        TaskKind::Robots { of, .. } => self.robots_unavailable(of, u32::MAX),
+                        TaskKind::Robots { of, .. } => {
+                            let fault =
+                                RobotsFault::of("it redirects to an address that is private or reserved");
+                            self.robots_unavailable(of, u32::MAX, fault);
+                        }
                         TaskKind::Resolve => {}
                     }
                 }
             }
-            // The pace has noted it: another look-up follows after its pause, or the host rests.
-            Err(NoAnswer::Failed(_)) => {}
         }
     }
 
@@ -212,26 +223,39 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
                     || answer.status >= 500
                     || answer.status < 200 =>
             {
-                return self.robots_unavailable(of, attempt.max(1));
+                let (status, reason) = (Some(answer.status), reason::http_status(answer.status));
+                return self.robots_unavailable(of, attempt.max(1), RobotsFault { status, reason });
             }
             Ok(answer) => (answer.status, answer.body.clone()),
-            Err(_) => return self.robots_unavailable(of, attempt.max(1)),
+            Err(none) => {
+                let words = reason::in_words(none.outcome().code(), None, none.reason.as_deref());
+                return self.robots_unavailable(
+                    of,
+                    attempt.max(1),
+                    RobotsFault::of(words.unwrap_or_default()),
+                );
+            }
         };
+        self.hosts[of].robots_fault = None;
         self.hosts[of].robots_behind = None;
         let robots = read_robots(status, &body, &self.token_of(&self.hosts[of].host.clone()));
         self.hosts[of].robots = RobotsState::Known { until: Instant::now() + self.settings.robots_age };
         self.hosts[of].sitemaps_told = false;
-        self.take_robots(of, robots);
+        self.take_robots(of, robots, true);
         self.report(of, Some(RobotsRecord { at: Timestamp::now(), status, body }));
         self.schedule(of);
     }
 
     pub(super) fn robots_hop(&mut self, of: usize, hops: u32, attempt: u32, to: Url) {
-        let Some(host) = Host::of(&to) else { return self.robots_unavailable(of, u32::MAX) };
+        let unavailable = |words: &str| RobotsFault::of(format!("it redirects to `{to}`, {words}"));
+        let Some(host) = Host::of(&to) else {
+            return self.robots_unavailable(of, u32::MAX, unavailable("which has no host"));
+        };
         let at = self.host_index(&host);
         if self.hosts[at].resting.is_some() {
-            return self.robots_unavailable(of, u32::MAX);
+            return self.robots_unavailable(of, u32::MAX, unavailable("whose host waits"));
         }
+        let circle = unavailable("which needs this file itself");
         let task = Task {
             kind: TaskKind::Robots { of, hops },
             url: to,
@@ -242,7 +266,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         let behind = Some(at).filter(|at| task.needs_leave(*at));
         // Hosts whose rules are behind one another's would wait for each other for ever.
         if std::iter::successors(behind, |host| self.hosts[*host].robots_behind).any(|host| host == of) {
-            return self.robots_unavailable(of, u32::MAX);
+            return self.robots_unavailable(of, u32::MAX, circle);
         }
         self.hosts[of].robots_behind = behind;
         self.enqueue(at, task);
@@ -250,21 +274,27 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
 
     /// No robots.txt to be had: everything on the host is forbidden. It is tried again a few times, then the host
     /// rests until a later cycle.
-    pub(super) fn robots_unavailable(&mut self, of: usize, attempt: u32) {
+    pub(super) fn robots_unavailable(&mut self, of: usize, attempt: u32, fault: RobotsFault) {
         let attempts = self.settings.politeness.attempts;
         let host = &mut self.hosts[of];
         host.robots = RobotsState::Unknown;
         host.robots_behind = None;
         host.robots_attempts = attempt;
+        tracing::info!(host = %host.host, reason = fault.reason, "robots.txt could not be fetched");
+        let reason = fault.reason.clone();
+        host.robots_fault = Some(fault);
         if host.resting.is_none() && attempt >= attempts {
             let verdict = host.pace.rest(Waiting::RobotsUnavailable);
-            self.heed(of, verdict);
+            self.heed(of, verdict, Some(reason));
+        } else {
+            self.report(of, None);
         }
         self.schedule(of);
     }
 
-    /// The rules of a host are known: its pause follows, and the caller is told of its sitemaps, once.
-    pub(super) fn take_robots(&mut self, of: usize, robots: Robots) {
+    /// The rules of a host are known: its pause follows, and the caller is told of its sitemaps, once. `is_read`: the file
+    /// came from the host just now, and is not one that was recalled; the operator is warned once, when it is read.
+    pub(super) fn take_robots(&mut self, of: usize, robots: Robots, is_read: bool) {
         let too_slow = robots.crawl_delay().filter(|delay| *delay > self.settings.politeness.max_crawl_delay);
         let host = &mut self.hosts[of];
         host.pace.ask_delay(robots.crawl_delay());
@@ -275,13 +305,15 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         self.rules.put(of, robots);
         self.pace_twins(of);
         if let Some(delay) = too_slow {
-            tracing::warn!(
-                host = %name,
-                "robots.txt asks for {} s between requests, more than the {} s allowed: the host is skipped (raise it with --max-crawl-delay)",
+            let reason = format!(
+                "robots.txt asks for {} s between requests, more than the {} s allowed",
                 delay.as_secs_f64(),
                 self.settings.politeness.max_crawl_delay.as_secs_f64()
             );
-            self.heed(of, HostVerdict::Rest(self.settings.robots_age, Waiting::CrawlDelay));
+            if is_read {
+                tracing::warn!(host = %name, "{reason}: the host is skipped (raise it with --max-crawl-delay)");
+            }
+            self.heed(of, HostVerdict::Rest(self.settings.robots_age, Waiting::CrawlDelay), Some(reason));
             self.tell_twins(of);
         } else if tells {
             self.events.push_back(FetchEvent::Robots { host: name, sitemaps });
@@ -328,7 +360,10 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             (TaskKind::Robots { of, .. }, _) if is_ours(why) => {
                 self.hosts[of].robots = RobotsState::Unknown;
             }
-            (TaskKind::Robots { of, .. }, _) => self.robots_unavailable(of, u32::MAX),
+            (TaskKind::Robots { of, .. }, _) => {
+                let fault = RobotsFault::of(format!("the host of `{}` waits", task.url));
+                self.robots_unavailable(of, u32::MAX, fault)
+            }
             (TaskKind::Resolve, _) => {}
         }
     }
@@ -339,9 +374,11 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             host: host.host.clone(),
             delay: host.pace.delay(),
             wait: host.wait,
+            reason: host.reason.clone(),
             failures: host.pace.failures(),
             rests: host.pace.rests(),
             robots,
+            robots_fault: host.robots_fault.clone(),
         }));
     }
 }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::politeness::Pace;
 use super::task::Task;
-use super::visit::Waiting;
+use super::visit::{RobotsFault, Waiting};
 use crate::page::Host;
 use crate::time::Timestamp;
 
@@ -40,6 +40,10 @@ pub(super) struct HostQueue {
     pub turn: Option<Instant>,
     /// The wait that people are told of: until when, and why.
     pub wait: Option<(Timestamp, Waiting)>,
+    /// The event behind that wait, in words.
+    pub reason: Option<String>,
+    /// How the last request for its robots.txt failed; `None` if it was answered.
+    pub robots_fault: Option<RobotsFault>,
     /// Given up for this cycle.
     pub resting: Option<Waiting>,
 }
@@ -90,6 +94,8 @@ impl HostQueue {
             unsent: 0,
             turn: None,
             wait: None,
+            reason: None,
+            robots_fault: None,
             resting: None,
         }
     }

@@ -7,12 +7,16 @@
 //! [`Request`]s and takes [`FetchEvent`]s.
 
 pub mod answer_head;
+mod certificates;
+mod classify;
 mod dispatch;
 mod finish;
 mod host;
+mod host_report;
 pub mod limits;
 pub mod network;
 pub mod politeness;
+pub mod reason;
 mod resolver;
 pub mod robots;
 pub mod scripted;
@@ -45,8 +49,8 @@ use politeness::{Pace, Politeness};
 use robots::{ProductTokens, Robots, RobotsCache};
 use shares::Shares;
 use task::{EndedTask, Task, TaskKind};
-use visit::{HostReport, Outcome, Refused, Request, RobotsRecord, RobotsStatus, Visit, Waiting};
-use web::Web;
+use visit::{HostReport, Refused, Request, RobotsRecord, RobotsStatus, Visit, Waiting};
+use web::{NoAnswer, Web};
 
 /// How the fetcher works.
 #[derive(Clone, Debug)]
@@ -201,6 +205,8 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         let now = Timestamp::now();
         let age = self.settings.robots_age;
         let at = self.host_index(&report.host);
+        self.hosts[at].reason.clone_from(&report.reason);
+        self.hosts[at].robots_fault.clone_from(&report.robots_fault);
         self.hosts[at].pace.resume(report.rests, Instant::now());
         if asked || robots.is_some() || report.wait.is_some() {
             self.hosts[at].pace.asked_before(Instant::now());
@@ -255,7 +261,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             Some(record) => {
                 self.hosts[at].robots = RobotsState::Known { until };
                 let robots = read_robots(record.status, &record.body, &self.token_of(host));
-                self.take_robots(at, robots);
+                self.take_robots(at, robots, false);
             }
             None => self.hosts[at].robots = RobotsState::Unknown,
         }
@@ -273,7 +279,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
     pub(crate) fn submit(&mut self, request: Request) {
         let Some(host) = Host::of(&request.url).filter(|_| !has_user_info(&request.url)) else {
             // There is no host, or the URL has credentials: refused like an address that may not be reached.
-            let visit = unasked(request, Outcome::Refused(Refused::Address));
+            let visit = unasked(request, Refused::Address.into());
             self.events.push_back(FetchEvent::Visited((self.digest)(visit)));
             return;
         };
@@ -412,8 +418,9 @@ pub(crate) fn read_robots(status: u16, body: &[u8], token: &str) -> Robots {
 }
 
 /// A visit that was never asked for.
-fn unasked(request: Request, outcome: Outcome) -> Visit {
-    Visit { request, at: Timestamp::now(), took: Duration::ZERO, outcome, answer: None }
+fn unasked(request: Request, why: NoAnswer) -> Visit {
+    let (at, outcome) = (Timestamp::now(), why.outcome());
+    Visit { request, at, took: Duration::ZERO, outcome, reason: why.reason, answer: None }
 }
 
 fn duration_since(now: Timestamp, earlier: Timestamp) -> Duration {

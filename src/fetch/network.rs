@@ -4,7 +4,6 @@
 //! is judged before it is dialled: literal ones here (the HTTP client asks no resolver for them), names in the
 //! resolver hook, whose answer is the very list of addresses the client dials.
 
-use std::error::Error as StdError;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,9 +15,11 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
 use url::{Host as UrlHost, Url};
 
+use super::certificates;
+use super::classify::{AnswerPhase, classify};
 use super::limits::{AddressRules, Limits};
-use super::resolver::{GuardedResolver, LookUpError, is_out_of_files};
-use super::visit::{Answer, Failure, LargePlace, Refused};
+use super::resolver::{GuardedResolver, LookUpError, refused};
+use super::visit::{Answer, Failure, LargePlace};
 use super::web::{Ask, NoAnswer, Web};
 use crate::page::{Host, SiteKey, Sites};
 
@@ -76,6 +77,8 @@ pub enum NetworkError {
     Header { name: String },
     #[error("the HTTP client could not be built")]
     Client(#[source] reqwest::Error),
+    #[error("the trusted certificates of this system can't be read")]
+    Certificates(#[source] rustls::Error),
 }
 
 /// A body beyond this is large: no page is, by the default limits, but a sitemap may be.
@@ -106,6 +109,7 @@ impl Network {
         let addresses = Arc::new(settings.addresses);
         let resolver = GuardedResolver::new(Arc::clone(&addresses));
         let client = reqwest::Client::builder()
+            .tls_backend_preconfigured(certificates::client_config().map_err(NetworkError::Certificates)?)
             .redirect(reqwest::redirect::Policy::none())
             // A proxy named in the environment would resolve names itself, past the address rules.
             .no_proxy()
@@ -133,7 +137,7 @@ impl Network {
     }
 
     fn judge(&self, address: IpAddr) -> Result<IpAddr, NoAnswer> {
-        if self.addresses.permits(address) { Ok(address) } else { Err(NoAnswer::Refused(Refused::Address)) }
+        if self.addresses.permits(address) { Ok(address) } else { Err(refused(address)) }
     }
 
     fn request(&self, ask: &Ask) -> reqwest::Request {
@@ -185,7 +189,7 @@ impl Web for Network {
             self.client.execute(self.request(&ask)),
         );
         let response = match head.await {
-            Err(_) => return Err(NoAnswer::Failed(Failure::NoAnswer)),
+            Err(_) => return Err(Failure::NoAnswer.into()),
             Ok(Err(error)) => return Err(classify(&error, AnswerPhase::Head)),
             Ok(Ok(response)) => response,
         };
@@ -222,11 +226,11 @@ impl Web for Network {
         if let Some(address) = literal_address(url) {
             return self.judge(address);
         }
-        let name = url.host_str().ok_or(NoAnswer::Failed(Failure::Dns))?;
+        let name = url.host_str().ok_or(Failure::Dns)?;
         let looked_up = timeout(self.limits.connect, self.resolver.look_up(name)).await;
-        let addresses =
-            looked_up.map_err(|_| NoAnswer::Failed(Failure::Dns))?.map_err(LookUpError::into_answer)?;
-        addresses.first().copied().ok_or(NoAnswer::Failed(Failure::Dns))
+        let in_time = looked_up.map_err(|_| NoAnswer::because(Failure::Dns, "DNS lookup timed out"))?;
+        let addresses = in_time.map_err(LookUpError::into_answer)?;
+        Ok(addresses.first().copied().ok_or(Failure::Dns)?)
     }
 }
 
@@ -249,7 +253,7 @@ impl Network {
         loop {
             let until = deadline.min(Instant::now() + self.limits.idle);
             let chunk = match timeout_at(until, response.chunk()).await {
-                Err(_) => return Err(NoAnswer::Failed(Failure::TooSlow)),
+                Err(_) => return Err(Failure::TooSlow.into()),
                 Ok(Err(error)) => return Err(classify(&error, AnswerPhase::Body)),
                 Ok(Ok(None)) => return Ok((body.freeze(), false)),
                 Ok(Ok(Some(chunk))) => chunk,
@@ -293,7 +297,7 @@ impl Undo {
             "" | "identity" => Ok(Undo::Nothing),
             "gzip" | "x-gzip" => Ok(Undo::Gzip),
             // Unknown, or more than one: layers upon layers are how a bomb is built.
-            _ => Err(NoAnswer::Failed(Failure::Encoding)),
+            _ => Err(Failure::Encoding.into()),
         }
     }
 
@@ -309,7 +313,7 @@ impl Undo {
                 let longer = plain.len() > max_bytes;
                 plain.truncate(max_bytes);
                 match read {
-                    Err(_) if !cut => Err(NoAnswer::Failed(Failure::Encoding)),
+                    Err(_) if !cut => Err(Failure::Encoding.into()),
                     _ => Ok((plain.into(), cut || longer)),
                 }
             }
@@ -341,82 +345,6 @@ fn has_body(status: u16) -> bool {
 
 fn agent_value(agent: &str) -> Result<HeaderValue, NetworkError> {
     HeaderValue::from_str(agent).map_err(|_| NetworkError::UserAgent(agent.to_owned()))
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum AnswerPhase {
-    Head,
-    Body,
-}
-
-impl AnswerPhase {
-    /// The failure when the connection ends in this phase.
-    fn cut(self) -> Failure {
-        if self == AnswerPhase::Head { Failure::HungUp } else { Failure::CutOff }
-    }
-}
-
-/// Puts the HTTP client's error into our words, by what lies at its root.
-fn classify(error: &reqwest::Error, phase: AnswerPhase) -> NoAnswer {
-    let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
-    let mut failure = None;
-    while let Some(current) = cause {
-        if let Some(looked_up) = current.downcast_ref::<LookUpError>() {
-            return looked_up.clone().into_answer();
-        }
-        if current.downcast_ref::<rustls::Error>().is_some() {
-            failure = Some(Failure::Tls);
-        }
-        if let Some(io) = current.downcast_ref::<std::io::Error>() {
-            use std::io::ErrorKind;
-            // An io::Error may carry a TLS or look-up error inside, which `source` passes over.
-            if let Some(inner) = io.get_ref() {
-                if let Some(looked_up) = inner.downcast_ref::<LookUpError>() {
-                    return looked_up.clone().into_answer();
-                }
-                if inner.downcast_ref::<rustls::Error>().is_some() {
-                    failure = Some(Failure::Tls);
-                }
-            }
-            if is_out_of_files(io) {
-                return NoAnswer::Failed(Failure::OutOfFiles);
-            }
-            failure = failure.or(match io.kind() {
-                ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
-                    Some(phase.cut())
-                }
-                // Both the framing and the decoder speak like this.
-                ErrorKind::InvalidData | ErrorKind::InvalidInput if phase == AnswerPhase::Body => {
-                    let framing = io.to_string().to_ascii_lowercase().contains("chunk");
-                    Some(if framing { Failure::Malformed } else { Failure::Encoding })
-                }
-                _ => None,
-            });
-        }
-        cause = current.source();
-    }
-    NoAnswer::Failed(if error.is_timeout() && !error.is_connect() {
-        if phase == AnswerPhase::Head { Failure::NoAnswer } else { Failure::TooSlow }
-    } else if error.is_connect() {
-        failure.filter(|failure| *failure == Failure::Tls).unwrap_or(Failure::Connect)
-    } else if error.is_decode() {
-        failure.unwrap_or(Failure::Encoding)
-    } else {
-        failure.unwrap_or_else(|| by_message(error, phase))
-    })
-}
-
-/// The HTTP parser's errors are told apart by their words alone: its types are private.
-fn by_message(error: &reqwest::Error, phase: AnswerPhase) -> Failure {
-    let mut words = String::new();
-    let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
-    while let Some(current) = cause {
-        words = current.to_string();
-        cause = current.source();
-    }
-    let cut =
-        ["connection closed before message completed", "end of file", "unexpected EOF", "connection reset"];
-    if cut.iter().any(|phrase| words.contains(phrase)) { phase.cut() } else { Failure::Malformed }
 }
 
 #[cfg(test)]

@@ -81,7 +81,13 @@ pub enum Sign {
 pub fn sign(outcome: &Outcome) -> Sign {
     match outcome {
         Outcome::Throttled { retry_after } => Sign::Busy { retry_after: *retry_after },
-        Outcome::Failed(Failure::Dns | Failure::Connect | Failure::Tls) => Sign::Unreachable,
+        Outcome::Failed(
+            Failure::Dns
+            | Failure::ConnectionRefused
+            | Failure::ConnectionTimedOut
+            | Failure::Connect
+            | Failure::Tls,
+        ) => Sign::Unreachable,
         Outcome::ServerError | Outcome::Failed(Failure::NoAnswer | Failure::HungUp) => {
             Sign::Busy { retry_after: None }
         }

@@ -9,15 +9,16 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::time::Instant;
 
 use super::limits::AddressRules;
+use super::reason;
 use super::visit::{Failure, Refused};
 use super::web::NoAnswer;
 
 #[derive(Clone, Debug, thiserror::Error)]
 pub(super) enum LookUpError {
-    #[error("the name does not resolve")]
-    Unknown,
-    #[error("the name points at an address that may not be reached")]
-    Refused,
+    #[error("the name does not resolve: {0}")]
+    Unknown(String),
+    #[error("the name points at {0}, which may not be reached")]
+    Refused(IpAddr),
     #[error("no file descriptor is left to look the name up with")]
     OutOfFiles,
 }
@@ -25,11 +26,16 @@ pub(super) enum LookUpError {
 impl LookUpError {
     pub(super) fn into_answer(self) -> NoAnswer {
         match self {
-            LookUpError::Unknown => NoAnswer::Failed(Failure::Dns),
-            LookUpError::Refused => NoAnswer::Refused(Refused::Address),
-            LookUpError::OutOfFiles => NoAnswer::Failed(Failure::OutOfFiles),
+            LookUpError::Unknown(why) => NoAnswer::because(Failure::Dns, reason::dns(&why)),
+            LookUpError::Refused(address) => refused(address),
+            LookUpError::OutOfFiles => Failure::OutOfFiles.into(),
         }
     }
+}
+
+/// The address may not be reached.
+pub(super) fn refused(address: IpAddr) -> NoAnswer {
+    NoAnswer { reason: Some(reason::address(address)), ..Refused::Address.into() }
 }
 
 /// When a name was looked up, and what came.
@@ -64,14 +70,18 @@ impl GuardedResolver {
             }
         }
         let answers = tokio::net::lookup_host((name, 0)).await.map_err(|error| {
-            if is_out_of_files(&error) { LookUpError::OutOfFiles } else { LookUpError::Unknown }
+            if is_out_of_files(&error) {
+                LookUpError::OutOfFiles
+            } else {
+                LookUpError::Unknown(error.to_string())
+            }
         })?;
         let addresses: Vec<IpAddr> = answers.map(|answer| answer.ip()).collect();
         if addresses.is_empty() {
-            return Err(LookUpError::Unknown);
+            return Err(LookUpError::Unknown("the name has no address".to_owned()));
         }
-        if !addresses.iter().all(|address| self.addresses.permits(*address)) {
-            return Err(LookUpError::Refused);
+        if let Some(address) = addresses.iter().find(|address| !self.addresses.permits(**address)) {
+            return Err(LookUpError::Refused(*address));
         }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= REMEMBERED_NAMES {

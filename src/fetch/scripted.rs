@@ -81,7 +81,7 @@ impl ScriptedAnswer {
     }
 
     fn answer(self, ask: &Ask) -> Result<Answer, NoAnswer> {
-        let (mut status, headers, mut body) = self.ends.map_err(NoAnswer::Failed)?;
+        let (mut status, headers, mut body) = self.ends.map_err(NoAnswer::from)?;
         let etag = headers.get(ETAG).and_then(|etag| etag.to_str().ok());
         if status == 200 && etag.is_some() && etag == ask.validators.etag.as_deref() {
             (status, body) = (304, Bytes::new());
@@ -177,7 +177,7 @@ impl Web for ScriptedWeb {
 
     async fn resolve(&self, url: &Url) -> Result<IpAddr, NoAnswer> {
         let is_known = Host::of(url).is_some_and(|host| !self.script().unreachable.contains(&host));
-        if is_known { Ok(address(url)) } else { Err(NoAnswer::Failed(Failure::Dns)) }
+        if is_known { Ok(address(url)) } else { Err(Failure::Dns.into()) }
     }
 }
 
@@ -221,10 +221,10 @@ mod tests {
         assert_eq!((held.status, held.body.len()), (304, 0));
         web.set("https://a.example/", [ScriptedAnswer::failure(Failure::HungUp)]);
         let failed = web.answer(ask("https://a.example/", None)).await.err();
-        assert_eq!(failed, Some(NoAnswer::Failed(Failure::HungUp)));
+        assert_eq!(failed, Some(Failure::HungUp.into()));
         let url = Url::parse("https://a.example/").expect("a URL");
         assert!(web.resolve(&url).await.is_ok());
         web.set_unreachable(Host::of(&url).expect("a host"));
-        assert_eq!(web.resolve(&url).await, Err(NoAnswer::Failed(Failure::Dns)));
+        assert_eq!(web.resolve(&url).await, Err(Failure::Dns.into()));
     }
 }

@@ -11,9 +11,10 @@ use url::Url;
 
 use super::Digest;
 use super::politeness::{self, Sign};
+use super::reason;
 use super::robots;
 use super::visit::{Answer, Failure, Outcome, RedirectFault, Request, Subject, Visit};
-use super::web::{Ask, NoAnswer, Web};
+use super::web::{Ask, NoAnswer, NoAnswerCause, Web};
 use crate::time::Timestamp;
 
 /// Bodies larger than this are digested off the network's threads. Below it the hop costs more than it saves.
@@ -70,6 +71,8 @@ pub(super) struct EndedTask<T> {
     pub host: usize,
     pub took: Duration,
     pub sign: Sign,
+    /// Why it brought nothing, in words; `None` if it went well.
+    pub reason: Option<String>,
     pub first_try: bool,
     pub bytes: u64,
     pub end: TaskEnd<T>,
@@ -97,7 +100,7 @@ pub(super) enum TaskEnd<T> {
 
 /// Could nothing be sent because there was no file descriptor?
 fn is_unsent<T>(answer: &Result<T, NoAnswer>) -> bool {
-    matches!(answer, Err(NoAnswer::Failed(Failure::OutOfFiles)))
+    matches!(answer, Err(NoAnswer { cause: NoAnswerCause::Failed(Failure::OutOfFiles), .. }))
 }
 
 /// How a task is run.
@@ -123,6 +126,7 @@ pub(super) async fn run<W: Web, T: Send + 'static>(orders: TaskOrders<W, T>) -> 
         host,
         took: Duration::ZERO,
         sign: Sign::Well,
+        reason: None,
         first_try,
         bytes: 0,
         end: TaskEnd::Unsent(task),
@@ -133,12 +137,13 @@ pub(super) async fn run<W: Web, T: Send + 'static>(orders: TaskOrders<W, T>) -> 
             if is_unsent(&resolved) {
                 return unsent(task);
             }
-            let sign =
-                if matches!(resolved, Err(NoAnswer::Failed(_))) { Sign::Unreachable } else { Sign::Well };
+            let failed =
+                resolved.as_ref().err().filter(|none| matches!(none.cause, NoAnswerCause::Failed(_)));
             EndedTask {
                 host,
                 took: Duration::ZERO,
-                sign,
+                sign: if failed.is_some() { Sign::Unreachable } else { Sign::Well },
+                reason: failed.and_then(|none| in_words(&none.outcome(), None, none.reason.as_deref())),
                 first_try,
                 bytes: 0,
                 end: TaskEnd::Resolved(resolved),
@@ -156,12 +161,16 @@ pub(super) async fn run<W: Web, T: Send + 'static>(orders: TaskOrders<W, T>) -> 
             if is_unsent(&answer) {
                 return unsent(task);
             }
-            let outcome = read_answer(&answer, &task.url, false);
+            let (outcome, stored) = read_answer(&answer, &task.url, false);
             let bytes = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);
+            let status = answer.as_ref().ok().map(|answer| answer.status);
+            let words = in_words(&outcome, status, stored.as_deref());
             EndedTask {
                 host,
                 took: started.elapsed(),
                 sign: politeness::sign(&outcome),
+                reason: words
+                    .map(|words| if answer.is_ok() { format!("robots.txt: {words}") } else { words }),
                 first_try,
                 bytes,
                 end: TaskEnd::Robots { of, hops, attempt: task.attempt, url: task.url, answer },
@@ -180,20 +189,21 @@ pub(super) async fn run<W: Web, T: Send + 'static>(orders: TaskOrders<W, T>) -> 
                 return unsent(Task { kind: TaskKind::Visit(request), ..task });
             }
             let took = started.elapsed();
-            let outcome = match &answer {
-                Ok(answer) if answer.cut => Outcome::Failed(Failure::TooLarge),
+            let (outcome, stored) = match &answer {
+                Ok(answer) if answer.cut => (Outcome::Failed(Failure::TooLarge), None),
                 answer => read_answer(answer, &request.url, request.validators.can_be_compared()),
             };
             let sign = politeness::sign(&outcome);
             let answer = answer.ok();
             let bytes = answer.as_ref().map_or(0, |answer| answer.body.len() as u64);
-            let visit = Visit { request, at, took, outcome, answer };
+            let reason = in_words(&outcome, answer.as_ref().map(|answer| answer.status), stored.as_deref());
+            let visit = Visit { request, at, took, outcome, reason: stored, answer };
             let end = if task.attempt < tries(&visit.outcome, attempts, patience) {
                 TaskEnd::Again { visit: Box::new(visit), attempt: task.attempt }
             } else {
                 TaskEnd::Visited(digested(digest, visit, &unpacking).await)
             };
-            EndedTask { host, took, sign, first_try, bytes, end }
+            EndedTask { host, took, sign, reason, first_try, bytes, end }
         }
     }
 }
@@ -238,15 +248,30 @@ fn guarded<T>(digest: &dyn Fn(Visit) -> T, visit: Visit) -> T {
 }
 
 fn broken(request: Request, at: Timestamp, took: Duration) -> Visit {
-    Visit { request, at, took, outcome: Outcome::Failed(Failure::Malformed), answer: None }
+    let reason = Some("the page can't be read".to_owned());
+    Visit { request, at, took, outcome: Outcome::Failed(Failure::Malformed), reason, answer: None }
 }
 
-/// The outcome of a request. `conditional`: it named a version that the server could compare with.
-fn read_answer(answer: &Result<Answer, NoAnswer>, url: &Url, conditional: bool) -> Outcome {
+/// The reason of an outcome in words, for the host that it is a sign of.
+fn in_words(outcome: &Outcome, status: Option<u16>, stored: Option<&str>) -> Option<String> {
+    reason::in_words(outcome.code(), status, stored)
+}
+
+/// The outcome of a request, and its reason where the outcome and the status don't say it all. `conditional`: it named a
+/// version that the server could compare with.
+fn read_answer(answer: &Result<Answer, NoAnswer>, url: &Url, conditional: bool) -> (Outcome, Option<String>) {
     match answer {
-        Err(NoAnswer::Failed(failure)) => Outcome::Failed(failure.clone()),
-        Err(NoAnswer::Refused(refused)) => Outcome::Refused(refused.clone()),
-        Ok(answer) => outcome(answer, url, conditional),
+        Err(none) => (none.outcome(), none.reason.clone()),
+        Ok(answer) => {
+            let outcome = outcome(answer, url, conditional);
+            let asked = match &outcome {
+                Outcome::Throttled { retry_after: Some(asked) } => {
+                    Some(reason::throttled(answer.status, asked.as_secs()))
+                }
+                _ => None,
+            };
+            (outcome, asked)
+        }
     }
 }
 

@@ -80,10 +80,12 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             return;
         };
         let rests = host.resting.filter(|why| why.is_of_server());
+        let reason = host.reason.clone();
         let twin = &mut self.hosts[to];
         twin.pace.wait_until(Instant::now() + until.after(now));
         if twin.wait.is_none_or(|(held, _)| held < until) {
             twin.wait = Some((until, why));
+            twin.reason = reason;
             self.report(to, None);
         }
         if let Some(why) = rests {

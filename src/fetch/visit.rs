@@ -12,7 +12,8 @@ use reqwest::header::HeaderMap;
 use tokio::sync::OwnedSemaphorePermit;
 use url::Url;
 
-use crate::page::{Host, PageId};
+pub use super::host_report::{HostReport, RobotsFault, RobotsRecord, RobotsStatus};
+use crate::page::PageId;
 use crate::time::Timestamp;
 
 /// The subject of a request. Robots.txt is not in this list: the fetcher asks for it by itself.
@@ -67,6 +68,8 @@ pub struct Visit {
     pub took: Duration,
     /// How it ended.
     pub outcome: Outcome,
+    /// The cause in words, where the outcome and the status don't say it all.
+    pub reason: Option<String>,
     /// The answer, where there was one (a refusal by robots.txt has none).
     pub answer: Option<Answer>,
 }
@@ -177,7 +180,11 @@ pub enum RedirectFault {
 pub enum Failure {
     /// The name has no address.
     Dns,
-    /// No connection to the address.
+    /// No server listens at the address and port.
+    ConnectionRefused,
+    /// The address did not answer in time.
+    ConnectionTimedOut,
+    /// No connection for another reason: there is no way to the address.
     Connect,
     /// We have no file descriptor left: our want, not the host's fault.
     OutOfFiles,
@@ -232,6 +239,8 @@ impl Outcome {
             Outcome::Throttled { .. } => "throttled",
             Outcome::Failed(failure) => match failure {
                 Failure::Dns => "dns",
+                Failure::ConnectionRefused => "refused",
+                Failure::ConnectionTimedOut => "timed-out",
                 Failure::Connect => "connect",
                 Failure::OutOfFiles => "out-of-files",
                 Failure::Tls => "tls",
@@ -261,7 +270,7 @@ impl Outcome {
     }
 
     /// All but redirects, which say where they lead.
-    const PLAIN: [Outcome; 27] = [
+    pub(crate) const PLAIN: [Outcome; 29] = [
         Outcome::Fetched,
         Outcome::NotModified,
         Outcome::BadRedirect(RedirectFault::BadLocation),
@@ -277,6 +286,8 @@ impl Outcome {
         Outcome::HttpError,
         Outcome::Throttled { retry_after: None },
         Outcome::Failed(Failure::Dns),
+        Outcome::Failed(Failure::ConnectionRefused),
+        Outcome::Failed(Failure::ConnectionTimedOut),
         Outcome::Failed(Failure::Connect),
         Outcome::Failed(Failure::OutOfFiles),
         Outcome::Failed(Failure::Tls),
@@ -316,7 +327,13 @@ impl Outcome {
         match self {
             Outcome::Throttled { .. } | Outcome::ServerError => most,
             Outcome::Failed(
-                Failure::Dns | Failure::Connect | Failure::OutOfFiles | Failure::Tls | Failure::HungUp,
+                Failure::Dns
+                | Failure::ConnectionRefused
+                | Failure::ConnectionTimedOut
+                | Failure::Connect
+                | Failure::OutOfFiles
+                | Failure::Tls
+                | Failure::HungUp,
             ) => most,
             Outcome::Failed(Failure::NoAnswer | Failure::CutOff) => most.min(2),
             _ => 1,
@@ -387,51 +404,6 @@ impl Waiting {
     /// The reason of that name.
     pub fn from_name(name: &str) -> Option<Waiting> {
         Self::NAMES.iter().find(|(_, known)| *known == name).map(|(reason, _)| *reason)
-    }
-}
-
-/// The state of a host that outlives a run.
-#[derive(Clone, Debug)]
-pub struct HostReport {
-    /// The host that this is about.
-    pub host: Host,
-    /// The pause now kept between the end of one request and the start of the next.
-    pub delay: Duration,
-    /// No request before this moment, and why.
-    pub wait: Option<(Timestamp, Waiting)>,
-    /// Failures in a row.
-    pub failures: u32,
-    /// Times in a row that it was given up for a cycle.
-    pub rests: u32,
-    /// The robots.txt last read, when this report brings a new one.
-    pub robots: Option<RobotsRecord>,
-}
-
-/// When robots.txt was read, and how that ended; the file itself is a [`RobotsRecord`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RobotsStatus {
-    /// When it was read.
-    pub at: Timestamp,
-    /// HTTP status, or 0 when there was no answer.
-    pub status: u16,
-}
-
-/// A robots.txt as it was answered.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RobotsRecord {
-    /// When it was read.
-    pub at: Timestamp,
-    /// HTTP status, or 0 when there was no answer.
-    pub status: u16,
-    /// The file, as long as it counts.
-    pub body: Bytes,
-}
-
-impl RobotsRecord {
-    /// All but the file.
-    #[cfg(test)]
-    pub(crate) fn answered(&self) -> RobotsStatus {
-        RobotsStatus { at: self.at, status: self.status }
     }
 }
 

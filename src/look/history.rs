@@ -8,6 +8,7 @@ use crate::change::behaviour::{Behaviour, BehaviourShares};
 use crate::change::lifetime::{FragmentLife, LifeCounts};
 use crate::change::profile::Profiles;
 use crate::change::snapshots::Snapshots;
+use crate::fetch::reason;
 use crate::page::{Normaliser, PageId};
 use crate::store::{Spelling, Store, StoreError, VisitRow};
 use crate::time::Timestamp;
@@ -26,6 +27,8 @@ pub struct PageHistory {
     pub found_at: Timestamp,
     /// Its other spellings.
     pub spellings: Vec<OtherSpelling>,
+    /// Why its host waits, in words.
+    pub host_reason: Option<String>,
     /// Visits there were, shown or not.
     pub visit_count: usize,
     /// Visits that found a version whose body and text are not stored: there was no room for them.
@@ -96,6 +99,8 @@ pub struct PageVisit {
     pub url: String,
     /// How it ended.
     pub outcome: String,
+    /// Why it brought nothing, in words.
+    pub reason: Option<String>,
     /// The status of the answer.
     pub status: Option<u16>,
     /// Did the page change? `None`: nothing to compare with.
@@ -114,8 +119,8 @@ pub struct PageVisit {
     pub took_ms: u64,
     /// The validators that were sent.
     pub validator: Option<String>,
-    /// Where it led, if it was sent elsewhere.
-    pub redirect: Option<String>,
+    /// Where the answer leads, whether that was followed or not.
+    pub redirect_to: Option<String>,
     /// The result of the comparison.
     #[serde(skip)]
     pub found: VisitFound,
@@ -234,6 +239,7 @@ pub fn history(
             .collect(),
         url: page.url,
         state: page.state,
+        host_reason: page.host_reason,
         found_at: page.found_at,
         profiles: shown_profiles(&profiles),
         fragment_words,
@@ -275,6 +281,7 @@ fn shown(visits: &[(String, VisitRow)], spellings: &[Spelling], most: usize) -> 
             at: visit.at,
             url: url.clone(),
             outcome: visit.outcome.clone(),
+            reason: reason::in_words(&visit.outcome, visit.status, visit.reason.as_deref()),
             status: visit.status,
             changed: visit.changed,
             divergence: visit.divergence,
@@ -292,7 +299,7 @@ fn shown(visits: &[(String, VisitRow)], spellings: &[Spelling], most: usize) -> 
             bytes: visit.bytes,
             took_ms: visit.took.as_millis() as u64,
             validator: visit.validator.clone(),
-            redirect: visit.redirect.clone(),
+            redirect_to: visit.redirect.clone(),
             found: found(visit, before),
             spelling: spellings.iter().position(|other| other.page == visit.page),
         }
@@ -356,6 +363,7 @@ mod tests {
         cycle: CycleId(1),
         at: Timestamp::from_millis(0),
         outcome: String::new(),
+        reason: None,
         status: None,
         changed: None,
         divergence: None,

@@ -18,6 +18,7 @@ pub mod plan;
 mod reason;
 pub mod status;
 pub mod text_diff;
+pub mod waits;
 pub mod why;
 
 use crate::crawl::CrawlError;

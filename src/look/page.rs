@@ -5,6 +5,7 @@ use crate::store::{PageRow, Spelling, Store, StoreError, StoredContent, VersionI
 use crate::time::Timestamp;
 
 use super::LookError;
+use super::pages::in_words;
 
 /// A page and the visits of all its spellings, in order of time.
 pub(super) struct VisitedPage {
@@ -73,7 +74,7 @@ pub fn page_url(text: &str, normaliser: &Normaliser) -> Result<PageUrl, LookErro
 pub fn find(store: &mut dyn Store, normaliser: &Normaliser, url: &str) -> Result<PageRow, LookError> {
     let wanted = page_url(url, normaliser)?;
     let found = store.find_page(wanted.fingerprint())?;
-    found.ok_or_else(|| LookError::UnknownPage(wanted.to_string()))
+    found.map(in_words).ok_or_else(|| LookError::UnknownPage(wanted.to_string()))
 }
 
 /// A version's content, which must be there.

@@ -1,7 +1,11 @@
 //! The pages of a store, filtered, one after the other.
 
+use crate::fetch::reason;
+use crate::fetch::visit::Waiting;
 use crate::observation::Life;
 use crate::store::{PageFilter, PageRow, Store, StoreError};
+
+use super::waits;
 
 /// The state that the list gives another spelling of a page.
 pub(crate) const ALIAS: &str = "alias";
@@ -17,6 +21,18 @@ pub fn in_state(filter: PageFilter, state: &str) -> Result<PageFilter, Vec<&'sta
     }
 }
 
+/// The page with its reasons in words: why its last visit brought nothing, and why its host waits. A page that was never
+/// visited waits for its host.
+pub(super) fn in_words(mut page: PageRow) -> PageRow {
+    let why = page.host_waits_for.as_deref().and_then(Waiting::from_name);
+    page.host_reason = why.map(|why| waits::in_words(why, page.host_reason.as_deref()));
+    page.reason = match &page.outcome {
+        Some(outcome) => reason::in_words(outcome, page.status, page.reason.as_deref()),
+        None => page.host_reason.clone(),
+    };
+    page
+}
+
 /// Calls `each` for every page that passes the filter, in order of their ids, until it fails; no more than one row is
 /// held at a time.
 pub fn pages<E: From<StoreError>>(
@@ -27,7 +43,7 @@ pub fn pages<E: From<StoreError>>(
     let mut done = Ok(());
     store.list_pages(filter, &mut |page| {
         if done.is_ok() {
-            done = each(page);
+            done = each(in_words(page));
         }
     })?;
     done

@@ -7,8 +7,9 @@ use crate::observation::Life;
 use crate::store::{CycleRow, KnownHost, KnownSeed, Sizes, Store};
 use crate::time::Timestamp;
 
-use super::LookError;
+use super::figures::counted;
 use super::merged::{ManyInOne, many_in_one};
+use super::{LookError, waits};
 
 /// The figures of a store.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -89,8 +90,17 @@ pub struct HostStatus {
     pub waiting_until: Option<Timestamp>,
     /// Why it is left alone.
     pub waiting_for: Option<&'static str>,
-    /// The status that robots.txt was answered with.
+    /// Why its pages were not visited, in words: the event behind its last wait, a missing robots.txt, pages that are
+    /// forbidden.
+    pub reason: Option<String>,
+    /// The status that robots.txt was last answered with.
     pub robots_status: Option<u16>,
+    /// Why robots.txt could not be fetched, in words.
+    pub robots_reason: Option<String>,
+    /// Pages that robots.txt forbids.
+    pub forbidden_pages: u64,
+    /// Pages whose address is private or reserved.
+    pub refused_pages: u64,
     /// When robots.txt was read.
     pub robots_read: Option<Timestamp>,
 }
@@ -177,6 +187,17 @@ pub fn status(
     })
 }
 
+/// Why pages of a host were not visited, in words.
+fn reason(host: &KnownHost) -> Option<String> {
+    let pages = |count: u64| counted(usize::try_from(count).unwrap_or(usize::MAX), "page");
+    let forbidden = (host.forbidden > 0).then(|| format!("robots.txt forbids {}", pages(host.forbidden)));
+    let refused = (host.refused > 0).then(|| {
+        format!("{} on a private or reserved address (--allow-private opens it)", pages(host.refused))
+    });
+    let all: Vec<String> = waits::of_host(&host.report).into_iter().chain(forbidden).chain(refused).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
 impl HostStatus {
     fn of(mut host: KnownHost, now: Timestamp) -> Self {
         clock::correct_host(&mut host, now);
@@ -189,7 +210,14 @@ impl HostStatus {
             failures: report.failures,
             waiting_until: wait.map(|(until, _)| until),
             waiting_for: wait.map(|(_, why)| why.name()),
-            robots_status: host.robots.map(|robots| robots.status),
+            reason: reason(&host),
+            robots_status: match &report.robots_fault {
+                Some(fault) => fault.status,
+                None => host.robots.map(|robots| robots.status),
+            },
+            robots_reason: report.robots_fault.as_ref().map(|fault| fault.reason.clone()),
+            forbidden_pages: host.forbidden,
+            refused_pages: host.refused,
             robots_read: host.robots.map(|robots| robots.at),
         }
     }

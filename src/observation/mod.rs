@@ -19,6 +19,8 @@ pub mod wall;
 
 use std::time::Duration;
 
+use url::Url;
+
 pub use alias::{PageGraph, PageNode};
 pub use claim::{Claim, SameAs};
 pub use compare::{Comparison, Found, VersionHashes};
@@ -45,6 +47,10 @@ pub struct Attempt {
     pub at: Timestamp,
     /// How it ended.
     pub outcome: Outcome,
+    /// The cause in words, where the outcome and the status don't say it all.
+    pub reason: Option<String>,
+    /// Where the answer leads, whether that is followed or not.
+    pub redirect_to: Option<Url>,
     /// The HTTP status, if there was an answer.
     pub status: Option<u16>,
     /// Length of the body that came.
@@ -117,7 +123,15 @@ pub(crate) fn observation(at: Timestamp, outcome: Outcome) -> Observation {
     Observation {
         page: PageId(1),
         cycle: CycleId(1),
-        attempt: Attempt { at, outcome, status: None, bytes: 0, took: Duration::ZERO },
+        attempt: Attempt {
+            at,
+            outcome,
+            reason: None,
+            redirect_to: None,
+            status: None,
+            bytes: 0,
+            took: Duration::ZERO,
+        },
         found: None,
         changed: None,
         divergence: None,

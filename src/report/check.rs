@@ -54,10 +54,11 @@ fn write_hop(text: &mut String, hop: &CheckedHop) {
     if let Some(refused) = hop.refused {
         rows.push(("scope", format!("a crawl would not visit it: {refused}")));
     }
-    let answer = match (hop.status, &hop.to) {
+    let why = hop.reason.as_deref().filter(|_| hop.status.is_none()).map(|why| format!(" ({why})"));
+    let answer = match (hop.status, &hop.redirect_to) {
         (Some(status), Some(to)) => format!("{status} {} to {to}", hop.outcome),
         (Some(status), None) => format!("{status} {}", hop.outcome),
-        (None, _) => format!("none: {}", hop.outcome),
+        (None, _) => format!("none: {}{}", hop.outcome, why.unwrap_or_default()),
     };
     let took = hop.milliseconds.map(|took| format!("{took} ms"));
     let size = hop.bytes.map(|size| bytes(size as u64));
@@ -69,7 +70,12 @@ fn write_hop(text: &mut String, hop: &CheckedHop) {
 
 fn robots(robots: &CheckedRobots) -> String {
     let verdict = match (robots.allowed, &robots.rule) {
-        (None, _) => return "not read".to_owned(),
+        (None, _) => {
+            return match &robots.reason {
+                Some(reason) => format!("could not be fetched: {reason}"),
+                None => "not read".to_owned(),
+            };
+        }
         (Some(true), Some(rule)) => format!("allowed by `{}`", rule),
         (Some(true), None) => "allowed".to_owned(),
         (Some(false), Some(rule)) => format!("forbidden by `{}`", rule),

@@ -19,10 +19,16 @@ const SECONDS_PER_DAY: f64 = 86_400.0;
 pub fn history(history: &PageHistory, width: usize, ascii: bool) -> String {
     let mut text = heading(history);
     if history.visit_count == 0 {
-        return text + "\nit has not been visited yet\n";
+        return match &history.host_reason {
+            Some(reason) => text + &format!("\nit has not been visited yet: {}\n", harmless(reason)),
+            None => text + "\nit has not been visited yet\n",
+        };
     }
     text += "\n";
     text += &visits(history);
+    if let Some(reason) = &history.host_reason {
+        let _ = writeln!(text, "\nits host waits, or waited last: {}", harmless(reason));
+    }
     if history.times.is_empty() {
         return text + "\nno visit brought anything, so there is nothing to compare yet\n";
     }
@@ -62,27 +68,43 @@ fn visits(history: &PageHistory) -> String {
     let mut heads = vec![
         ("when", Align::Left),
         ("outcome", Align::Left),
+        ("HTTP", Align::Right),
         ("changed", Align::Left),
         ("by", Align::Right),
         ("bytes", Align::Right),
         ("took", Align::Right),
-        ("conditional", Align::Left),
     ];
+    let is_conditional = history.visits.iter().any(|visit| visit.validator.is_some());
+    if is_conditional {
+        heads.push(("conditional", Align::Left));
+    }
     if !history.spellings.is_empty() {
         heads.push(("at", Align::Left));
+    }
+    let has_reasons = history.visits.iter().any(|visit| reason(visit).is_some());
+    if has_reasons {
+        heads.push(("why", Align::Left));
     }
     let mut table = Table::new(&heads);
     for visit in &history.visits {
         let mut cells = vec![
             visit.at.to_string(),
             visit.outcome.clone(),
+            visit.status.map_or("-".to_owned(), |status| status.to_string()),
             found(visit.found).to_owned(),
             visit.divergence.map_or("-".to_owned(), |apart| format!("{apart:.3}")),
             if visit.bytes == 0 { "-".to_owned() } else { bytes(visit.bytes) },
             span(Duration::from_millis(visit.took_ms)),
-            validator(visit).to_owned(),
         ];
-        cells.extend(visit.spelling.map(|place| format!("[{}]", place + 1)));
+        if is_conditional {
+            cells.push(validator(visit).to_owned());
+        }
+        if !history.spellings.is_empty() {
+            cells.push(visit.spelling.map_or(String::new(), |place| format!("[{}]", place + 1)));
+        }
+        if has_reasons {
+            cells.push(reason(visit).unwrap_or_else(|| "-".to_owned()));
+        }
         table.row(cells);
     }
     let mut text = table.render();
@@ -91,6 +113,13 @@ fn visits(history: &PageHistory) -> String {
         let _ = writeln!(text, "({} before these; --limit 0 shows them all)", counted(earlier, "visit"));
     }
     text
+}
+
+/// Why a visit brought nothing, or where it led.
+fn reason(visit: &PageVisit) -> Option<String> {
+    let to = visit.redirect_to.as_deref().map(|to| format!("→ {to}"));
+    let told: Vec<String> = visit.reason.clone().into_iter().chain(to).collect();
+    (!told.is_empty()).then(|| told.join(" "))
 }
 
 fn found(found: VisitFound) -> &'static str {

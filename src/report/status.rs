@@ -69,6 +69,7 @@ fn host_table<'a>(hosts: impl Iterator<Item = &'a HostStatus>, now: Timestamp) -
         ("robots", Align::Right),
         ("failures", Align::Right),
         ("waiting", Align::Left),
+        ("why", Align::Left),
     ]);
     for host in hosts {
         let waiting = match (host.waiting_until, host.waiting_for) {
@@ -82,6 +83,7 @@ fn host_table<'a>(hosts: impl Iterator<Item = &'a HostStatus>, now: Timestamp) -
             host.robots_status.map_or("-".to_owned(), |status| status.to_string()),
             number(u64::from(host.failures)),
             waiting,
+            host.reason.clone().unwrap_or_else(|| "-".to_owned()),
         ]);
     }
     table.render()

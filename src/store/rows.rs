@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use url::Url;
 
 use crate::change::VersionId;
 use crate::change::profile::Measured;
@@ -96,6 +97,10 @@ pub struct KnownHost {
     pub sitemaps_at: Option<Timestamp>,
     /// Pages on it.
     pub pages: u64,
+    /// Those of them that robots.txt forbade when they were last to be visited.
+    pub forbidden: u64,
+    /// Those of them whose address was refused then.
+    pub refused: u64,
     /// Results of the first visits to its pages.
     pub yields: Yield,
 }
@@ -153,6 +158,8 @@ pub struct VisitRow {
     pub at: Timestamp,
     /// As [`Outcome::code`] says it.
     pub outcome: String,
+    /// The cause in words, where the outcome and the status don't say it all.
+    pub reason: Option<String>,
     /// The HTTP status, if there was an answer.
     pub status: Option<u16>,
     /// Did the page change? `None`: there was nothing to compare with.
@@ -177,7 +184,7 @@ pub struct VisitRow {
     pub is_stored: bool,
     /// An earlier version with the same text, if the page changed back to it.
     pub returned_to: Option<VersionId>,
-    /// Where it led, if it was sent elsewhere.
+    /// Where the answer leads, whether that was followed or not.
     pub redirect: Option<String>,
     /// Dates and counts that the page or its site gave besides the content.
     pub told: Told,
@@ -197,6 +204,8 @@ impl VisitRow {
             attempt: Attempt {
                 at: self.at,
                 outcome,
+                reason: self.reason.clone(),
+                redirect_to: self.redirect.as_deref().and_then(|to| Url::parse(to).ok()),
                 status: self.status,
                 bytes: self.bytes,
                 took: self.took,
@@ -376,6 +385,17 @@ pub struct PageRow {
     pub state: String,
     /// How its last visit ended.
     pub outcome: Option<String>,
+    /// The HTTP status of its last visit, if there was an answer.
+    pub status: Option<u16>,
+    /// Where that answer leads.
+    pub redirect_to: Option<String>,
+    /// Why its last visit brought nothing: as it was stored, until a view puts it in words.
+    pub reason: Option<String>,
+    /// The name of the wait that its host has or had, until a view puts it in words.
+    #[serde(skip)]
+    pub host_waits_for: Option<String>,
+    /// The event behind that wait.
+    pub host_reason: Option<String>,
     /// Links followed from its seed.
     pub depth: u32,
     /// Importance.

@@ -84,6 +84,8 @@ fn heavy_visit(store: &mut dyn Store, number: u64, bytes: usize) -> VisitRecord 
         attempt: Attempt {
             at: NOW,
             outcome: Outcome::Fetched,
+            reason: None,
+            redirect_to: None,
             status: Some(200),
             bytes: bytes as u64,
             took: Duration::from_millis(1),

@@ -279,7 +279,7 @@ fn a_page_is_told_with_all_that_a_crawl_would_make_of_it() {
     assert_eq!(
         hop["robots"],
         json!({
-            "allowed": true, "rule": "Allow: /", "status": 200, "crawl_delay": 0.1, "delay": 0.1,
+            "allowed": true, "rule": "Allow: /", "status": 200, "reason": null, "crawl_delay": 0.1, "delay": 0.1,
             "sitemaps": ["https://example.org/map.xml"],
         })
     );
@@ -387,7 +387,7 @@ fn redirects_are_followed_hop_by_hop_and_each_host_is_asked_for_its_rules_first(
         .map(|hop| (hop["outcome"].as_str().expect("a word"), hop["refused"].as_str().unwrap_or_default()))
         .collect();
     assert_eq!(hops, [("moved", ""), ("redirected", ""), ("fetched", "out-of-scope")]);
-    assert_eq!(report["hops"][0]["to"], site.url("/b"));
+    assert_eq!(report["hops"][0]["redirect_to"], site.url("/b"));
     assert_eq!(report["hops"][0]["robots"]["status"], 404);
     assert_eq!(report["hops"][2]["robots"]["status"], 200);
     assert_eq!(report["page"]["url"], site.url_on(1, "/c"));
@@ -463,7 +463,7 @@ fn a_page_that_is_not_to_be_had_is_asked_for_once_and_the_reason_told() {
         ("/busy", "throttled", "come back in 7 s"),
         ("/closed", "http-error", "403"),
         ("/cut", "cut-off", "within the body"),
-        ("/reset", "hung-up", "hung up"),
+        ("/reset", "hung-up", "connection reset before an answer came"),
         ("/soft", "soft-missing", "says that it does not exist"),
     ] {
         let ran = check(&freshet, &site.url(path), &[]);
@@ -488,9 +488,13 @@ fn hosts_that_can_not_or_may_not_be_asked_are_told_apart() {
         format!("http://{}/", listener.local_addr().expect("an address"))
     };
     for (url, outcome, said) in [
-        (site.url_on(0, "/"), "robots-unavailable", "robots.txt"),
+        (
+            site.url_on(0, "/"),
+            "robots-unavailable",
+            "robots.txt could not be fetched (HTTP 500 Internal Server Error)",
+        ),
         (site.url_on(1, "/"), "crawl-delay", "--max-crawl-delay"),
-        (dead, "unreachable", "can't be reached"),
+        (dead, "unreachable", "can't be reached: connection refused"),
     ] {
         let ran = check(&freshet, &url, &[]);
         assert_refused(&ran, 1, &[said]);

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::crawl::redirect;
-use crate::extract::soft_error::SoftError;
+use crate::fetch::reason;
 use crate::fetch::robots::{self, Robots};
 use crate::fetch::visit::{
-    Answer, Failure, Outcome, RedirectFault, Refused, Request, RobotsRecord, Subject, Validators, Visit,
+    Answer, Outcome, RedirectFault, Refused, Request, RobotsFault, RobotsRecord, Subject, Validators, Visit,
     Waiting,
 };
 use crate::fetch::web::Web;
@@ -19,7 +19,7 @@ use crate::fetch::{FetchEvent, FetchSettings, Fetcher, Traffic, read_robots};
 use crate::page::{Host, Normaliser, PageId, PageUrl};
 use crate::time::Timestamp;
 
-use super::super::figures::span;
+use super::super::waits;
 
 /// Asks for one page after the other, with the pauses between them that their hosts are due.
 pub struct Asker<W> {
@@ -34,8 +34,8 @@ pub struct Asker<W> {
 pub struct Asked {
     /// The page and where it led, one at least.
     pub hops: Vec<Hop>,
-    /// When the last host may be asked again, if it wants to be left alone.
-    pub until: Option<Timestamp>,
+    /// The event that the last host waits for, if it does.
+    pub host_reason: Option<String>,
     /// Robots.txt included.
     pub traffic: Traffic,
 }
@@ -77,6 +77,10 @@ pub(super) struct HostFacts {
     pub delay: Duration,
     /// Until when the host wants to be left alone, and why.
     pub wait: Option<(Timestamp, Waiting)>,
+    /// The event behind that wait, in words.
+    pub reason: Option<String>,
+    /// How the last request for robots.txt failed.
+    pub robots_fault: Option<RobotsFault>,
 }
 
 impl<W: Web> Asker<W> {
@@ -108,7 +112,8 @@ impl<W: Web> Asker<W> {
                 }
                 FetchEvent::Host(report) => {
                     let facts = self.hosts.entry(report.host.clone()).or_default();
-                    (facts.delay, facts.wait) = (report.delay, report.wait);
+                    (facts.delay, facts.wait, facts.reason) = (report.delay, report.wait, report.reason);
+                    facts.robots_fault = report.robots_fault;
                     if let Some(record) = report.robots {
                         let token = self.settings.product_token(&report.host);
                         facts.robots = Some(read_robots(record.status, &record.body, token));
@@ -126,10 +131,10 @@ impl<W: Web> Asker<W> {
                 FetchEvent::Robots { .. } => {}
             }
         }
-        let until = self.hosts.get(&here.host()).and_then(|facts| facts.wait).map(|(until, _)| until);
+        let host_reason = self.hosts.get(&here.host()).and_then(|facts| facts.reason.clone());
         let all = self.fetcher.traffic();
         let traffic = Traffic { requests: all.requests - before.requests, bytes: all.bytes - before.bytes };
-        Asked { hops, until, traffic }
+        Asked { hops, host_reason, traffic }
     }
 
     /// Where a visit leads, if that is to be followed; a redirect that is not becomes a bad one.
@@ -181,99 +186,51 @@ impl Asked {
         }
     }
 
-    /// Why there is no page; `None` if there is one. `soft_error`: what the answer really is, if it is not the page.
-    pub fn failure(&self, soft_error: Option<SoftError>) -> Option<String> {
+    /// Why there is no page; `None` if there is one. `soft_outcome`: what the answer really is, if it is not the page.
+    pub fn failure(&self, soft_outcome: Option<&Outcome>) -> Option<String> {
         let Some(hop) = self.hops.last() else { return Some("no request was sent".to_owned()) };
         let host = hop.url.host();
-        match (&hop.ended, soft_error) {
-            (Ended::PutOff(why), _) => Some(put_off(*why, &host, self.until)),
-            (Ended::Visited(visit), Some(error)) if visit.outcome == Outcome::Fetched => {
-                let answered = status(visit);
-                Some(match error {
-                    SoftError::Missing => format!("{answered}, but the page says that it does not exist"),
-                    SoftError::Busy => format!("{answered}, but the page asks to come back later"),
-                    SoftError::Wall => format!(
-                        "{answered}, but a check for robots, a block or a question for consent stands before the page"
-                    ),
-                })
-            }
-            (Ended::Visited(visit), _) => went_wrong(visit, &host),
+        match &hop.ended {
+            Ended::PutOff(why) => Some(put_off(*why, &host, self.host_reason.as_deref())),
+            Ended::Visited(visit) => match soft_outcome {
+                Some(outcome) if visit.outcome == Outcome::Fetched => words(outcome, visit),
+                _ => went_wrong(visit, &host),
+            },
         }
     }
 }
 
-fn status(visit: &Visit) -> String {
-    match &visit.answer {
-        Some(answer) => format!("the server answered {}", answer.status),
-        None => "there was no answer".to_owned(),
+impl Hop {
+    /// Why it brought nothing, in words.
+    pub(super) fn reason(&self, host: Option<&HostFacts>) -> Option<String> {
+        match &self.ended {
+            Ended::Visited(visit) => words(&visit.outcome, visit),
+            Ended::PutOff(why) => Some(waits::in_words(*why, host.and_then(|facts| facts.reason.as_deref()))),
+        }
     }
 }
 
-fn put_off(why: Waiting, host: &Host, until: Option<Timestamp>) -> String {
+/// The reason of an outcome in words, with the status of the visit.
+fn words(outcome: &Outcome, visit: &Visit) -> Option<String> {
+    let status = visit.answer.as_ref().map(|answer| answer.status);
+    reason::in_words(outcome.code(), status, visit.reason.as_deref())
+}
+
+fn put_off(why: Waiting, host: &Host, event: Option<&str>) -> String {
+    let words = waits::in_words(why, event);
     match why {
-        Waiting::Unreachable => {
-            format!("`{host}` can't be reached: DNS lookup failed, or the connection was refused")
-        }
-        Waiting::RobotsUnavailable => {
-            format!(
-                "robots.txt of `{host}` could not be fetched; nothing on this host may be crawled until it can"
-            )
-        }
-        Waiting::CrawlDelay => {
-            format!("robots.txt of `{host}` asks for a longer pause than --max-crawl-delay allows")
-        }
-        Waiting::RetryAfter | Waiting::BackOff | Waiting::Failing => match until {
-            Some(until) => format!("`{host}` asks to be left alone until {until}"),
-            None => format!("`{host}` asks to be left alone"),
-        },
-        Waiting::OutOfFiles => "the limit of open files is reached".to_owned(),
-        Waiting::Budget => format!("the budget of `{host}` allows no more requests"),
-        Waiting::Stopped => "it was stopped".to_owned(),
-        Waiting::CycleOver => "the time of the cycle is over".to_owned(),
+        Waiting::Unreachable => format!("`{host}` can't be reached: {words}"),
+        Waiting::CrawlDelay => format!("`{host}`: {words} (raise it with --max-crawl-delay)"),
+        _ => format!("`{host}`: {words}"),
     }
 }
 
 fn went_wrong(visit: &Visit, host: &Host) -> Option<String> {
-    let answered = status(visit);
-    Some(match &visit.outcome {
-        Outcome::Fetched => return None,
-        Outcome::Missing => format!("{answered}: there is no such page"),
-        Outcome::Throttled { retry_after: Some(asked) } => {
-            format!("{answered}: it asks to come back in {}", span(*asked))
-        }
-        Outcome::Throttled { retry_after: None } => format!("{answered}: it asks to come back later"),
-        Outcome::Refused(Refused::Robots) => format!("robots.txt of `{host}` forbids it"),
-        Outcome::Refused(Refused::Address) => {
-            format!("the address of `{host}` is private or reserved")
-        }
-        Outcome::BadRedirect(RedirectFault::BadLocation) => {
-            format!("{answered}, and does not say where the page is")
-        }
-        Outcome::BadRedirect(RedirectFault::Loop) => "it redirects in a circle".to_owned(),
-        Outcome::BadRedirect(RedirectFault::TooMany) => {
-            "it redirects more often than is allowed (`redirects` in the settings)".to_owned()
-        }
-        Outcome::BadRedirect(RedirectFault::OutOfScope) => {
-            "it redirects to a URL that is never asked for: it has another scheme, or a user name".to_owned()
-        }
-        Outcome::Failed(failure) => failed(failure).to_owned(),
-        // A body that is no page, a status without a page, or a 304 though nothing is stored.
-        _ => answered,
-    })
-}
-
-fn failed(failure: &Failure) -> &'static str {
-    match failure {
-        Failure::Dns => "DNS lookup failed",
-        Failure::Connect => "connection refused",
-        Failure::OutOfFiles => "the limit of open files is reached",
-        Failure::Tls => "TLS: no secure connection could be made; the certificate may be wrong",
-        Failure::NoAnswer => "no answer came in time",
-        Failure::TooSlow => "its body did not end in time",
-        Failure::HungUp => "the server hung up before it answered",
-        Failure::CutOff => "the server hung up within the body",
-        Failure::Malformed => "the answer is not HTTP",
-        Failure::Encoding => "its content encoding can't be decoded",
-        Failure::TooLarge => "it is larger than is allowed (`body_bytes` in the settings)",
+    match &visit.outcome {
+        Outcome::Refused(Refused::Robots) => Some(format!("robots.txt of `{host}` forbids it")),
+        Outcome::BadRedirect(RedirectFault::OutOfScope) => Some(
+            "it redirects to a URL that is never asked for: it has another scheme, or a user name".to_owned(),
+        ),
+        outcome => words(outcome, visit),
     }
 }

@@ -61,8 +61,10 @@ pub struct CheckedHop {
     pub refused: Option<&'static str>,
     /// How it ended.
     pub outcome: &'static str,
+    /// Why it brought nothing, in words.
+    pub reason: Option<String>,
     /// Where it redirects to.
-    pub to: Option<String>,
+    pub redirect_to: Option<String>,
     /// The status of the answer.
     pub status: Option<u16>,
     /// The address that answered.
@@ -84,6 +86,8 @@ pub struct CheckedRobots {
     pub rule: Option<String>,
     /// The status it was answered with.
     pub status: Option<u16>,
+    /// Why it could not be fetched, in words.
+    pub reason: Option<String>,
     /// Seconds between two requests that it asks for.
     pub crawl_delay: Option<f64>,
     /// Seconds between two requests that are kept.
@@ -179,9 +183,8 @@ impl PageCheck {
         now: Timestamp,
     ) -> PageCheck {
         let page = asked.answered().map(|(url, answer)| (url, observer.read(url.as_url(), answer)));
-        let soft_error = page.as_ref().and_then(|(_, page)| page.soft_error);
         let soft_outcome = page.as_ref().and_then(|(_, page)| page.soft_outcome());
-        let reason = asked.failure(soft_error);
+        let reason = asked.failure(soft_outcome.as_ref());
         let mut hops: Vec<CheckedHop> = Vec::new();
         let mut before: Option<&PageUrl> = None;
         for hop in &asked.hops {
@@ -227,7 +230,8 @@ impl CheckedHop {
                 Ended::Visited(visit) => visit.outcome.code(),
                 Ended::PutOff(why) => why.name(),
             },
-            to: visit.and_then(|visit| match &visit.outcome {
+            reason: hop.reason(asker.host(&hop.url.host())),
+            redirect_to: visit.and_then(|visit| match &visit.outcome {
                 Outcome::Redirected { to, .. } => Some(to.to_string()),
                 _ => None,
             }),
@@ -259,7 +263,11 @@ impl CheckedRobots {
         CheckedRobots {
             allowed: robots.map(|robots| robots.allows(url.as_url())),
             rule: asker.deciding_rule(url),
-            status: facts.and_then(|facts| facts.record.as_ref()).map(|record| record.status),
+            status: match facts.and_then(|facts| facts.robots_fault.as_ref()) {
+                Some(fault) => fault.status,
+                None => facts.and_then(|facts| facts.record.as_ref()).map(|record| record.status),
+            },
+            reason: facts.and_then(|facts| facts.robots_fault.as_ref()).map(|fault| fault.reason.clone()),
             crawl_delay: robots.and_then(|robots| robots.crawl_delay()).map(|delay| delay.as_secs_f64()),
             delay: facts.map(|facts| facts.delay.as_secs_f64()),
             sitemaps: sitemaps.iter().map(ToString::to_string).collect(),

@@ -1,11 +1,11 @@
 //! Finished rows, written in one transaction.
 
 use rusqlite::{Connection, params, params_from_iter, types::Value};
+use url::Url;
 
 use super::state::{SET_STATE, values};
 use super::{Result, SqliteStore, answers, hosts, notes, pages, signed};
 use crate::change::profile::Measured;
-use crate::fetch::visit::Outcome;
 use crate::page::PageId;
 use crate::store::rows::millis;
 use crate::store::{Commit, CycleCounts, CycleId, JudgedVisit, NewVersion, PageRefold, SketchRow};
@@ -126,16 +126,12 @@ fn keep_sketch(connection: &Connection, sketch: &SketchRow) -> Result<()> {
 fn append(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
     let fact = &visit.observation;
     let (attempt, told) = (&fact.attempt, &fact.told);
-    let detail = match &attempt.outcome {
-        Outcome::Redirected { to, .. } => Some(to.as_str()),
-        _ => None,
-    };
     connection
         .prepare_cached(
             "INSERT INTO observation (page_id, cycle_id, at, outcome, status, changed, bytes, took_ms, version_id, detail,
                 divergence, bases, returned_to, validator, text_rules, has_words, dated_at, events, new_links,
-                same_as, same_apart)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)",
+                same_as, same_apart, reason)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
         )?
         .execute(params![
             fact.page.0,
@@ -147,7 +143,7 @@ fn append(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
             signed(attempt.bytes),
             millis(attempt.took),
             fact.found.map(|found| found.version.0),
-            detail,
+            attempt.redirect_to.as_ref().map(Url::as_str),
             fact.divergence,
             (!fact.bases.is_empty()).then(|| Measured::to_bytes(&fact.bases, attempt.at)),
             fact.returned_to.map(|version| version.0),
@@ -159,6 +155,7 @@ fn append(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
             (told.new_links > 0).then_some(told.new_links),
             fact.same_as.map(|said| said.page.0),
             fact.same_as.and_then(|said| said.apart),
+            attempt.reason,
         ])?;
     Ok(())
 }

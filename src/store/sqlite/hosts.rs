@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 use super::pages::ensure_host;
 use super::{Result, StoreError, count, moment};
 use crate::fetch::robots;
-use crate::fetch::visit::{HostReport, RobotsRecord, RobotsStatus, Waiting};
+use crate::fetch::visit::{HostReport, RobotsFault, RobotsRecord, RobotsStatus, Waiting};
 use crate::page::{Host, HostId};
 use crate::policy::Yield;
 use crate::store::rows::millis;
@@ -19,7 +19,9 @@ pub(super) fn save(connection: &Connection, report: &HostReport) -> Result<()> {
     let id = ensure_host(connection, &report.host)?;
     connection
         .prepare_cached(
-            "UPDATE host SET delay_ms = ?2, not_before = ?3, waiting_for = ?4, failures = ?5, rests = ?6 WHERE id = ?1",
+            "UPDATE host SET delay_ms = ?2, not_before = ?3, waiting_for = ?4, failures = ?5, rests = ?6,
+                wait_reason = ?7, robots_fault = ?8, robots_fault_status = ?9
+             WHERE id = ?1",
         )?
         .execute(params![
             id.0,
@@ -28,6 +30,9 @@ pub(super) fn save(connection: &Connection, report: &HostReport) -> Result<()> {
             report.wait.map(|(_, why)| why.name()),
             report.failures,
             report.rests,
+            report.reason,
+            report.robots_fault.as_ref().map(|fault| fault.reason.as_str()),
+            report.robots_fault.as_ref().and_then(|fault| fault.status),
         ])?;
     if let Some(robots) = &report.robots {
         let packed = version::compress(&robots.body)
@@ -70,10 +75,12 @@ pub(super) fn robots_of(connection: &Connection, hosts: &[Host]) -> Result<Vec<(
 pub(super) fn all(connection: &Connection) -> Result<Vec<KnownHost>> {
     let mut statement = connection.prepare(
         "SELECT host.id, origin, delay_ms, not_before, waiting_for, failures, robots_at, robots_status, sitemaps_at,
-                coalesce(pages.count, 0), rests, coalesce(pages.visited, 0), coalesce(pages.useful, 0)
+                coalesce(pages.count, 0), rests, coalesce(pages.visited, 0), coalesce(pages.useful, 0),
+                wait_reason, robots_fault, robots_fault_status, coalesce(pages.forbidden, 0), coalesce(pages.refused, 0)
          FROM host LEFT JOIN
               (SELECT host_id, count(*) AS count, count(last_visit_at) AS visited,
-                      sum(seen_at IS NOT NULL OR state = 'redirected') AS useful
+                      sum(seen_at IS NOT NULL OR state = 'redirected') AS useful,
+                      sum(last_outcome = 'robots') AS forbidden, sum(last_outcome = 'address') AS refused
                FROM page GROUP BY host_id) AS pages
               ON pages.host_id = host.id
          ORDER BY host.id",
@@ -93,13 +100,20 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<KnownHost>> {
                 host,
                 delay: Duration::from_millis(count(row.get::<_, Option<i64>>(2)?.unwrap_or(0))),
                 wait,
+                reason: row.get(13)?,
                 failures: row.get(5)?,
                 rests: row.get(10)?,
                 robots: None,
+                robots_fault: match row.get(14)? {
+                    Some(reason) => Some(RobotsFault { status: row.get(15)?, reason }),
+                    None => None,
+                },
             },
             robots: answered.map(|(at, status)| RobotsStatus { at, status }),
             sitemaps_at: moment(row.get(8)?),
             pages: count(row.get(9)?),
+            forbidden: count(row.get(16)?),
+            refused: count(row.get(17)?),
             yields: Yield { visited: count(row.get(11)?), useful: count(row.get(12)?) },
         });
     }

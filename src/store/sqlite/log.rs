@@ -20,7 +20,7 @@ pub(super) fn visits_of(connection: &Connection, pages: &[PageId]) -> Result<Vec
                     version_id, returned_to, detail, text_rules, id, dated_at, events, new_links,
                     same_as, same_apart,
                     coalesce(has_words, (SELECT text_bytes > 0 FROM version WHERE version.id = version_id), 0),
-                    coalesce((SELECT length(content) > 0 FROM version WHERE version.id = version_id), 0)
+                    coalesce((SELECT length(content) > 0 FROM version WHERE version.id = version_id), 0), reason
              FROM observation WHERE page_id IN ({places}) ORDER BY page_id, at, id"
         )
     };
@@ -52,6 +52,7 @@ fn visit(row: &Row<'_>) -> Result<VisitRow> {
         cycle: CycleId(row.get(1)?),
         at,
         outcome: row.get(3)?,
+        reason: row.get(23)?,
         status: row.get(4)?,
         changed: row.get(5)?,
         divergence: row.get(6)?,

@@ -55,8 +55,10 @@ pub(super) fn pages(
         "SELECT page.id, page.url, page.state, page.last_outcome, page.depth, page.weight, page.visits, page.changes,
                 page.failures, page.found_at, page.last_visit_at, page.due_at, version.body_bytes,
                 page.content_type, page.sitemap_lastmod_seconds, page.noindex, target.url, length(version.content) > 0,
-                named.url, page.same_text
+                named.url, page.same_text, last.status, last.detail, last.reason, host.waiting_for, host.wait_reason
          FROM page JOIN host ON host.id = page.host_id
+              LEFT JOIN observation AS last ON last.id =
+                (SELECT id FROM observation WHERE page_id = page.id ORDER BY at DESC, id DESC LIMIT 1)
               LEFT JOIN version ON version.id = page.version_id
               LEFT JOIN page AS target ON target.id = page.alias_of
               LEFT JOIN page AS named ON named.id = page.same_as
@@ -118,6 +120,11 @@ fn page(row: &Row<'_>) -> Result<PageRow> {
         url: row.get(1)?,
         state: if alias_of.is_some() { "alias".to_owned() } else { state },
         outcome: row.get(3)?,
+        status: row.get(20)?,
+        redirect_to: row.get(21)?,
+        reason: row.get(22)?,
+        host_waits_for: row.get(23)?,
+        host_reason: row.get(24)?,
         depth: row.get(4)?,
         weight: row.get(5)?,
         visits: count(row.get(6)?),

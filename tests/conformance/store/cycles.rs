@@ -139,9 +139,11 @@ fn full_batch(begun: &mut Begun, last: VisitRecord) -> Batch {
         host: Host::parse("https://third.example").expect("a host"),
         delay: Duration::from_secs(1),
         wait: None,
+        reason: None,
         failures: 0,
         rests: 2,
         robots: None,
+        robots_fault: None,
     };
     let links = vec![found("https://second.example/", from, Some(root))];
     Batch {

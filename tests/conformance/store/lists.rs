@@ -17,9 +17,11 @@ pub fn hosts_and_their_waits_come_back(place: &dyn Place) {
         host: Host::parse(origin).expect("a host"),
         delay: Duration::from_millis(1_500),
         wait,
+        reason: wait.map(|_| "HTTP 503".to_owned()),
         failures: 3,
         rests: 2,
         robots,
+        robots_fault: wait.map(|_| RobotsFault { status: Some(503), reason: "HTTP 503".to_owned() }),
     };
     let waits = [
         Waiting::RetryAfter,
@@ -40,10 +42,14 @@ pub fn hosts_and_their_waits_come_back(place: &dyn Place) {
         assert_eq!(stored.robots, Some(RobotsStatus { at: NOW, status: 200 }));
         let known = stored.report;
         assert_eq!(known.wait, Some((later(60), why)));
+        assert_eq!(known.reason.as_deref(), Some("HTTP 503"));
+        let fault = known.robots_fault.as_ref();
+        assert_eq!(fault.map(|fault| (fault.status, fault.reason.as_str())), Some((Some(503), "HTTP 503")));
         assert_eq!((known.delay, known.failures), (Duration::from_millis(1_500), 3));
         assert_eq!(robots_of(&mut *begun.store, "https://example.org"), Some(robots.clone()));
         let other = host(&mut *begun.store, "http://[::1]:8080");
         assert_eq!((other.report.wait, other.robots), (None, None));
+        assert_eq!((other.report.reason, other.report.robots_fault), (None, None));
         assert_eq!(robots_of(&mut *begun.store, "http://[::1]:8080"), None);
     }
     // A wait that is over goes; the robots.txt that was read stays until another is.
@@ -53,9 +59,41 @@ pub fn hosts_and_their_waits_come_back(place: &dyn Place) {
     drop(begun);
     let known = host(&mut *place.open(), "https://example.org");
     assert_eq!((known.report.wait, known.robots.map(|robots| robots.at)), (None, Some(NOW)));
+    assert_eq!((known.report.reason, known.report.robots_fault), (None, None), "they go with the wait");
     assert_eq!(robots_of(&mut *place.open(), "https://example.org"), Some(robots));
     assert_eq!(robots_of(&mut *place.open(), "https://unknown.example"), None);
     assert_eq!((known.pages, known.sitemaps_at), (1, None));
+    assert_eq!((known.forbidden, known.refused), (0, 0));
+}
+
+pub fn the_reason_of_a_visit_and_where_it_led_are_kept(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "/sent", "https://other.example/", "https://private.example/"]);
+    let ids = ["/", "/sent", "https://other.example/", "https://private.example/"].map(|path| begun.id(path));
+    let away = url::Url::parse("https://elsewhere.example/").expect("a URL");
+    let with = |outcome, reason: Option<&str>, redirect_to: Option<&url::Url>, page| {
+        let plain = visit(page, outcome, NOW);
+        let (reason, redirect_to) = (reason.map(str::to_owned), redirect_to.cloned());
+        VisitRecord { attempt: Attempt { reason, redirect_to, ..plain.attempt.clone() }, ..plain }
+    };
+    let expired = "TLS: the certificate expired on 2024-01-01T00:00:00Z";
+    begun.record(vec![
+        with(Outcome::Failed(Failure::Tls), Some(expired), None, ids[0]),
+        with(Outcome::BadRedirect(RedirectFault::OutOfScope), None, Some(&away), ids[1]),
+        visit(ids[2], Outcome::Refused(Refused::Robots), NOW),
+        visit(ids[3], Outcome::Refused(Refused::Address), NOW),
+    ]);
+    drop(begun);
+    let mut store = place.open();
+    let visits = store.visits_of(&ids).expect("visits");
+    let told: Vec<_> =
+        visits.iter().map(|visit| (visit.reason.as_deref(), visit.redirect.as_deref())).collect();
+    assert_eq!(told, [(Some(expired), None), (None, Some(away.as_str())), (None, None), (None, None)]);
+    let facts = visits.iter().map(|visit| visit.observation().expect("a fact").attempt).collect::<Vec<_>>();
+    assert_eq!((facts[0].reason.as_deref(), facts[1].redirect_to.as_ref()), (Some(expired), Some(&away)));
+    for (origin, counts) in [("https://other.example", (1, 0)), ("https://private.example", (0, 1))] {
+        let known = host(&mut *store, origin);
+        assert_eq!((known.forbidden, known.refused), counts, "{origin}");
+    }
 }
 
 pub fn sitemaps_leave_dates_and_the_time_they_were_read(place: &dyn Place) {

@@ -27,7 +27,9 @@ use freshet::crawl::learning::{self, MemoryMaker};
 use freshet::crawl::rebuild::Rebuilt;
 use freshet::estimate::priors::{GroupBy, Prior, PriorKind, Priors};
 use freshet::fetch::answer_head::AnswerHead;
-use freshet::fetch::visit::{Failure, HostReport, Outcome, Refused, RobotsRecord, RobotsStatus, Waiting};
+use freshet::fetch::visit::{
+    Failure, HostReport, Outcome, RedirectFault, Refused, RobotsFault, RobotsRecord, RobotsStatus, Waiting,
+};
 use freshet::observation::{Attempt, Life};
 use freshet::page::{Host, Normaliser, PageId, PageUrl, SeedId};
 use freshet::policy::registry::{self, PolicySettings};
@@ -101,6 +103,7 @@ macro_rules! conformance_of_a_store {
             priors_notes_and_links_come_back
             pages_count_what_their_seed_does
             hosts_and_their_waits_come_back
+            the_reason_of_a_visit_and_where_it_led_are_kept
             sitemaps_leave_dates_and_the_time_they_were_read
             a_visit_says_how_far_the_page_moved
             profiles_are_kept_of_the_last_versions
@@ -163,7 +166,11 @@ fn observed(outcome: Outcome, at: Timestamp) -> Attempt {
         Outcome::Redirected { permanent, .. } => Some(if *permanent { 301 } else { 302 }),
         _ => None,
     };
-    Attempt { at, outcome, status, bytes: 100, took: Duration::from_millis(7) }
+    let redirect_to = match &outcome {
+        Outcome::Redirected { to, .. } => Some(to.clone()),
+        _ => None,
+    };
+    Attempt { at, outcome, reason: None, redirect_to, status, bytes: 100, took: Duration::from_millis(7) }
 }
 
 /// A visit that brought nothing but its outcome.
