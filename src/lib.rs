@@ -26,6 +26,9 @@ pub mod identity_hash;
 /// Numerical functions that several rooms need: the gamma function and its relatives, roots of functions.
 pub mod numeric;
 
+/// Names that a misspelt one may mean: "did you mean".
+pub mod near_names;
+
 /// What a page is called: `PageUrl` (one spelling), its key, `Host` and its twins (the unit of politeness), kin.
 pub mod page;
 

@@ -9,6 +9,7 @@ mod settings;
 mod signals;
 mod terminal;
 mod threads;
+mod voice;
 
 use std::process::ExitCode;
 
@@ -23,10 +24,14 @@ fn main() -> ExitCode {
     if cli.command.crawl_flags().is_some_and(|flags| flags.crawl.policy.as_deref() == Some("help")) {
         return commands::policies::run();
     }
+    let present = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    for warning in settings::unknown_variables(&cli.global, &cli::variables(), present) {
+        talk.warn(&warning);
+    }
     let done = match cli.command {
         Command::Crawl(arguments) => commands::crawl::run(&cli.global, &arguments, &talk),
         Command::Monitor(arguments) => commands::monitor::run(&cli.global, &arguments, &talk),
-        Command::Plan(arguments) => commands::plan::run(&cli.global, &arguments),
+        Command::Plan(arguments) => commands::plan::run(&cli.global, &arguments, &talk),
         Command::Why(arguments) => commands::why::run(&cli.global, &arguments),
         Command::Status(arguments) => commands::status::run(&cli.global, &arguments),
         Command::Pages(arguments) => commands::pages::run(&cli.global, &arguments),
@@ -46,8 +51,10 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => commands::demo::run(&cli.global, &arguments, &talk),
         Command::Web(arguments) => commands::web::run(&cli.global, &arguments, &talk),
         Command::Score(arguments) => commands::score::run(&cli.global, &arguments),
-        Command::Config(arguments) => commands::config::run(&cli.global, &arguments),
+        Command::Init(arguments) => commands::init::run(&cli.global, &arguments, &talk),
+        Command::Config(arguments) => commands::config::run(&cli.global, &arguments, &talk),
         Command::Completions { shell } => commands::completions::run(shell),
+        Command::Man(arguments) => commands::man::run(&arguments, &talk),
     };
     match done {
         Ok(code) => code,

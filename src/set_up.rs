@@ -50,6 +50,7 @@ pub(crate) fn set_up(
             Usage(format!("the store `{store}` has no pages yet; name some with --seeds FILE")).into()
         );
     }
+    warn_of_sites(settings, &mut *store, talk)?;
     if settings.contact().is_none() {
         talk.say("hint: set --contact URL, so that the owners of the sites you visit can reach you");
     }
@@ -58,6 +59,15 @@ pub(crate) fn set_up(
     crawler.prepare(&mut |done, all| bar.show(done, all))?;
     bar.finish();
     Ok((crawler, hook))
+}
+
+/// Tells of sections of sites that match no host of the store.
+pub(crate) fn warn_of_sites(settings: &Settings, store: &mut dyn Store, talk: &Talk) -> anyhow::Result<()> {
+    let hosts = store.hosts()?.into_iter().map(|host| host.report.host);
+    for warning in settings.unmatched_sites(&hosts.collect::<Vec<_>>()) {
+        talk.warn(&warning);
+    }
+    Ok(())
 }
 
 /// The network, by the settings.

@@ -13,6 +13,7 @@ use freshet::crawl::Progress;
 use freshet::report::{bytes, number, span};
 
 use crate::cli::Global;
+use crate::voice::Voice;
 
 /// Prints facts, and the command is done.
 pub(crate) fn print(text: &str) -> anyhow::Result<ExitCode> {
@@ -44,16 +45,18 @@ impl Talk {
     pub(crate) fn new(global: &Global) -> Self {
         let talk = Self { bars: MultiProgress::new(), quiet: global.quiet };
         let level = match (global.quiet, global.verbose) {
-            (true, _) => "error",
-            (false, 0) => "warn",
+            (true, _) => "freshet=error",
+            // A library can't know what its trouble means here; what matters is said by freshet.
+            (false, 0) => "freshet=warn",
             (false, 1) => "freshet=info,warn",
             (false, _) => "freshet=debug,info",
         };
-        let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+        let asked = EnvFilter::try_from_default_env().ok();
+        let as_log = asked.is_some() || global.verbose > 0;
         let log = tracing_subscriber::fmt()
-            .with_env_filter(filter)
-            .with_target(false)
+            .with_env_filter(asked.unwrap_or_else(|| EnvFilter::new(level)))
             .with_ansi(std::io::stderr().is_terminal())
+            .event_format(Voice::new(as_log))
             .with_writer(Lines(talk.clone()));
         // Only one log can be installed; where there is one already, it stays.
         let _ = log.try_init();
@@ -65,6 +68,11 @@ impl Talk {
         if !self.quiet {
             self.bars.suspend(|| eprintln!("{line}"));
         }
+    }
+
+    /// A warning for the person at the terminal.
+    pub(crate) fn warn(&self, line: &str) {
+        self.say(&format!("warning: {line}"));
     }
 
     /// A bar on a terminal that counts something, nothing elsewhere.

@@ -12,13 +12,18 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ),
     ("Keep the store", &["store"]),
     ("Play", &["demo", "web", "score"]),
-    ("Set up", &["config", "completions", "help"]),
+    ("Set up", &["init", "config", "completions", "man", "help"]),
 ];
 
 /// Width of the column of names.
 const NAME_WIDTH: usize = 13;
 /// Narrowest column of descriptions.
 const LEAST_WIDTH: usize = 30;
+
+/// The commands, in the order of the help.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    GROUPS.into_iter().flat_map(|(_, names)| names.iter().copied())
+}
 
 /// The command with its subcommands in groups, for a terminal with this number of columns.
 pub(super) fn grouped(command: Command, columns: usize) -> Command {

@@ -2,7 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::settings::{FragmentWords, Given, TimeSpan, Written};
+use super::{CheckFlags, PlanFlags};
+use crate::settings::{FragmentWords, TimeSpan, Written};
 
 /// Show what the store knows: pages, waiting hosts and the reason, refused links, the last cycles
 #[derive(Debug, Args)]
@@ -153,7 +154,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
     #[command(flatten)]
-    pub flags: Given,
+    pub flags: PlanFlags,
 }
 
 /// Say why a page is due or not: policy, estimate, expected gain, waits, and its rank among the pages of the next cycle
@@ -165,7 +166,7 @@ pub(crate) struct WhyArgs {
     #[arg(long, value_name = "TIME", env = "FRESHET_EVERY")]
     pub every: Option<Written<TimeSpan>>,
     #[command(flatten)]
-    pub flags: Given,
+    pub flags: PlanFlags,
 }
 
 const CHECK_EXAMPLES: &str = "\
@@ -174,9 +175,7 @@ Examples:
   freshet check https://example.org/ --links all           every link, and why it is followed or not
   freshet check https://example.org/ --text                all text that the `ignore` rules leave
   freshet check https://example.org/ --exclude /archive/   the links that a pattern would keep out
-  freshet check https://example.org/ --json                the same for programs
-
-Flags for cycles, such as --budget, --cycles, --policy and --profiles, have no effect here.";
+  freshet check https://example.org/ --json                the same for programs";
 
 /// Fetch one page now and show everything that a crawl would make of it; nothing is stored
 ///
@@ -195,5 +194,5 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub text: bool,
     #[command(flatten)]
-    pub flags: Given,
+    pub flags: CheckFlags,
 }

@@ -5,24 +5,29 @@
 mod datasets;
 #[cfg(test)]
 mod docs_tests;
+mod flags;
 mod gather;
 mod groups;
 mod keep;
 mod look;
+mod mistakes;
 mod play;
+mod set_up;
 mod study;
 
-use std::error::Error as _;
 use std::path::PathBuf;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{
+    ArgAction, ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint,
+};
 use clap_complete::Shell;
 
-use crate::settings::{self, Given};
+use crate::settings::{Given, GivenBy, SettingSource};
 use crate::terminal::columns;
 
 pub(crate) use datasets::{ExportArgs, ImportArgs};
+pub(crate) use flags::{CheckFlags, FetchFlags, PlanFlags};
 pub(crate) use gather::{CrawlArgs, MonitorArgs};
 pub(crate) use keep::{RebuildArgs, StoreCommand};
 pub(crate) use look::{
@@ -30,6 +35,7 @@ pub(crate) use look::{
     StatusArgs, WhyArgs,
 };
 pub(crate) use play::{DemoArgs, ScoreArgs, WebArgs};
+pub(crate) use set_up::{ConfigArgs, InitArgs, ManArgs};
 pub(crate) use study::{
     CompareArgs, EstimateArgs, EvolveArgs, Paper, RatesArgs, ReproduceArgs, SimulateArgs,
 };
@@ -51,10 +57,11 @@ Examples:
   freshet compare old.html new.html              their divergence, and the words that differ
   freshet web --hosts 3 --day 10s > seeds.txt    a web to practise on, with days of ten seconds
   freshet score --truth http://127.0.1.1:8000/   how fresh and complete the crawl of that web is
-  freshet config > draft.toml                    the effective settings, to save as freshet.toml
+  freshet init                                   write ./freshet.toml, which explains every setting
+  freshet config                                 the settings that hold, and where each comes from
 
 Settings of a crawl can also be given by environment variables (FRESHET_DELAY=2) or in freshet.toml
-([crawl] delay = 2); `freshet config` prints the effective settings.";
+([crawl] delay = 2). docs/outcomes.md lists the exit codes, outcomes and states, docs/json.md what --json prints.";
 
 /// Widest help.
 const WIDTH: usize = 110;
@@ -73,10 +80,10 @@ pub(crate) struct Cli {
 #[derive(Debug, Args)]
 pub(crate) struct Global {
     /// The store: one SQLite file [default: freshet.db]
-    #[arg(long, global = true, value_name = "PATH", env = "FRESHET_STORE")]
+    #[arg(long, global = true, value_name = "PATH", env = "FRESHET_STORE", value_hint = ValueHint::FilePath)]
     pub store: Option<PathBuf>,
     /// Settings file [default: freshet.toml, if there is one]
-    #[arg(long, global = true, value_name = "FILE", env = "FRESHET_CONFIG")]
+    #[arg(long, global = true, value_name = "FILE", env = "FRESHET_CONFIG", value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
     /// Print results as JSON
     #[arg(long, global = true)]
@@ -115,13 +122,15 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     Web(Box<WebArgs>),
     Score(ScoreArgs),
-    /// Print the effective settings as TOML: flags over environment over file over defaults
-    Config(Box<Given>),
+    Init(InitArgs),
+    Config(Box<ConfigArgs>),
     /// Print the completion script of a shell
     Completions {
+        /// The shell
         #[arg(value_enum)]
         shell: Shell,
     },
+    Man(ManArgs),
 }
 
 impl Command {
@@ -130,19 +139,75 @@ impl Command {
         match self {
             Self::Crawl(arguments) => Some(&arguments.flags),
             Self::Monitor(arguments) => Some(&arguments.crawl.flags),
-            Self::Plan(arguments) => Some(&arguments.flags),
-            Self::Why(arguments) => Some(&arguments.flags),
-            Self::Config(flags) => Some(flags),
+            Self::Plan(arguments) => Some(&arguments.flags.0),
+            Self::Why(arguments) => Some(&arguments.flags.0),
+            Self::Config(arguments) => Some(&arguments.flags),
             _ => None,
         }
     }
 }
 
+/// Flags for every command that have no meaning for some: they are not shown there.
+const NOT_SHOWN: &[(&str, &[&str])] = &[
+    ("check", &["store"]),
+    ("compare", &["store"]),
+    ("rates", &["store", "config"]),
+    ("reproduce", &["store", "config"]),
+    ("import", &["store", "config"]),
+    ("demo", &["config"]),
+    ("web", &["store", "config"]),
+    ("init", &["store", "config"]),
+    ("completions", &["store", "config", "json", "quiet", "verbose"]),
+    ("man", &["store", "config", "json", "verbose"]),
+];
+
+/// The command line with everything that the declarations can't say.
+pub(crate) fn whole_command() -> clap::Command {
+    let mut command = Cli::command();
+    let shared: Vec<clap::Arg> = command.get_arguments().cloned().collect();
+    for (name, flags) in NOT_SHOWN {
+        // An argument that a command has already is not passed down to it.
+        let hidden = shared.iter().filter(|argument| flags.contains(&argument.get_id().as_str()));
+        let hidden: Vec<clap::Arg> = hidden.map(|argument| argument.clone().hide(true)).collect();
+        command = command.mut_subcommand(name, |command| command.args(hidden));
+    }
+    with_negative_numbers(command)
+}
+
+/// A number below 0 is a value, not a flag: so its rule can say what is wrong with it.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let takes_number = |argument: &clap::Arg| {
+        argument.get_long().is_some() && matches!(argument.get_action(), ArgAction::Set | ArgAction::Append)
+    };
+    command
+        .mut_args(
+            |argument| if takes_number(&argument) { argument.allow_negative_numbers(true) } else { argument },
+        )
+        .mut_subcommands(with_negative_numbers)
+}
+
+/// The environment variables that are read.
+pub(crate) fn variables() -> Vec<String> {
+    fn of(command: &clap::Command) -> Vec<String> {
+        let own = command.get_arguments().filter_map(|argument| argument.get_env());
+        let own = own.map(|name| name.to_string_lossy().into_owned());
+        own.chain(command.get_subcommands().flat_map(of)).collect()
+    }
+    of(&Cli::command())
+}
+
 /// Reads the command line and the environment; ends the program with help, or with exit code 2 at a mistake.
 pub(crate) fn parse() -> Cli {
-    let command = groups::grouped(Cli::command(), columns().min(WIDTH));
-    let read = command.try_get_matches().and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
-    read.unwrap_or_else(|error| match wrong_value(&error) {
+    let command = groups::grouped(whole_command(), columns().min(WIDTH));
+    let read = command.try_get_matches().and_then(|mut matches| {
+        let given_by = given_by(&matches);
+        let mut cli = Cli::from_arg_matches_mut(&mut matches)?;
+        if let Command::Config(arguments) = &mut cli.command {
+            arguments.given_by = given_by;
+        }
+        Ok(cli)
+    });
+    read.unwrap_or_else(|error| match mistakes::in_our_words(&error) {
         Some(said) => {
             eprintln!("error: {said}");
             std::process::exit(2)
@@ -151,17 +216,23 @@ pub(crate) fn parse() -> Cli {
     })
 }
 
-/// A value that its parser refused, in the words used for the settings file: the setting, the value, the rule.
-fn wrong_value(error: &clap::Error) -> Option<String> {
-    if error.kind() != ErrorKind::ValueValidation {
-        return None;
-    }
-    let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
-        _ => None,
+/// Where the settings of `freshet config` come from: the command line or the environment.
+fn given_by(matches: &ArgMatches) -> GivenBy {
+    let cli = Cli::command();
+    let (Some(matches), Some(config)) = (matches.subcommand_matches("config"), cli.find_subcommand("config"))
+    else {
+        return GivenBy::new();
     };
-    let flag = text(ContextKind::InvalidArg)?.split([' ', '=', '[']).next()?;
-    let key = flag.trim_start_matches('-').replace('-', "_");
-    let name = if settings::is_key(&key) { &key } else { flag };
-    Some(settings::said_of(name, text(ContextKind::InvalidValue)?, &error.source()?.to_string()))
+    let given = |argument: &clap::Arg| {
+        let id = argument.get_id().as_str();
+        let name = match matches.value_source(id)? {
+            ValueSource::CommandLine => (SettingSource::Flag, format!("--{}", argument.get_long()?)),
+            ValueSource::EnvVariable => {
+                (SettingSource::Environment, argument.get_env()?.to_string_lossy().into_owned())
+            }
+            _ => return None,
+        };
+        Some((id.to_owned(), name))
+    };
+    config.get_arguments().chain(cli.get_arguments()).filter_map(given).collect()
 }

@@ -8,7 +8,8 @@ use freshet::evolve::fitness::Fitness;
 use freshet::evolve::population::Selection;
 use freshet::policy::allocation::Objective;
 
-use crate::settings::{Damping, Gamma, Given, Written};
+use super::FetchFlags;
+use crate::settings::{Damping, FragmentWords, Gamma, SketchSize, Written};
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -16,9 +17,7 @@ Examples:
   freshet compare --k 1 a.txt b.txt                by single words, in any order
   freshet compare --m 64 a.txt b.txt               the estimate of a crawl with `sketch = 64`
   pdftotext a.pdf - | freshet compare - b.txt      standard input and a file
-  freshet compare page.html https://example.org/   is my copy still the text of the site?
-
-Flags for cycles, such as --budget, --cycles, --policy and --profiles, have no effect here.";
+  freshet compare page.html https://example.org/   is my copy still the text of the site?";
 
 /// Show the divergence of two pages or files, and the words that differ
 ///
@@ -35,15 +34,15 @@ pub(crate) struct CompareArgs {
     pub b: String,
     /// Words in a fragment, 1 to 64 [default: `fragment_words` of the settings, which is 4 unless set]
     #[arg(long, value_name = "K")]
-    pub k: Option<usize>,
+    pub k: Option<FragmentWords>,
     /// Estimate the divergence from this number of the smallest fragments, as a crawl does; `all`: exact
     #[arg(long, value_name = "M", default_value = "all")]
-    pub m: String,
+    pub m: SketchSize,
     /// Show all differences, not only the first 20 stretches of each side; --json always has all
     #[arg(long)]
     pub all: bool,
     #[command(flatten)]
-    pub flags: Given,
+    pub flags: FetchFlags,
 }
 
 const ESTIMATE_EXAMPLES: &str = "\

@@ -25,7 +25,7 @@ const LONG_PAUSE: Duration = Duration::from_secs(3);
 const PRIVATE_ADDRESS: &str = "address";
 
 pub(crate) fn run(global: &Global, arguments: &CheckArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
-    let settings = Settings::load(global, &arguments.flags)?;
+    let settings = Settings::load(global, &arguments.flags.0)?;
     let shown = shown_links(&arguments.links)?;
     let url = page_url(&arguments.url, &settings.normaliser())?;
     let (scope, observer) = (settings.scope.clone(), settings.observer());

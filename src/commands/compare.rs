@@ -7,7 +7,6 @@ use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use freshet::change::comparison::TextComparison;
-use freshet::change::fragment::MOST_WORDS;
 use freshet::crawl::observe::Observer;
 use freshet::extract::{self, MediaKind};
 use freshet::fetch::network::Network;
@@ -19,7 +18,7 @@ use freshet::report;
 use super::check::{asker, paused};
 use crate::cli::{CompareArgs, Global};
 use crate::set_up::ADDRESS_HINT;
-use crate::settings::{Settings, Usage};
+use crate::settings::{FragmentWords, Settings, Usage};
 use crate::terminal::{Talk, json, print};
 use crate::threads;
 
@@ -43,14 +42,9 @@ struct Compared<'a> {
 }
 
 pub(crate) fn run(global: &Global, arguments: &CompareArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
-    let settings = Settings::load(global, &arguments.flags)?;
-    let words = match arguments.k.unwrap_or(settings.change.fragment_words) {
-        words if (1..=MOST_WORDS).contains(&words) => words,
-        wrong => {
-            return Err(Usage(format!("--k is `{wrong}`; it must be a number from 1 to {MOST_WORDS}")).into());
-        }
-    };
-    let most = sketch_size(&arguments.m)?;
+    let settings = Settings::load(global, &arguments.flags.0)?;
+    let words = arguments.k.map_or(settings.change.fragment_words, FragmentWords::get);
+    let most = arguments.m.0;
     let CompareArgs { a, b, .. } = arguments;
     if a == "-" && b == "-" {
         return Err(Usage("standard input can be read once only; name a file for one of them".into()).into());
@@ -80,14 +74,6 @@ pub(crate) fn run(global: &Global, arguments: &CompareArgs, talk: &Talk) -> anyh
         let shown = if arguments.all { usize::MAX } else { SHOWN };
         report::comparison::comparison(&found, [a, b], words, most, shown)
     })
-}
-
-fn sketch_size(text: &str) -> Result<Option<usize>, Usage> {
-    match text.parse::<usize>() {
-        Ok(size) if size > 0 => Ok(Some(size)),
-        Err(_) if text == "all" => Ok(None),
-        _ => Err(Usage(format!("--m is `{text}`; it must be a number from 1 up, or `all`"))),
-    }
 }
 
 /// Reads the text of files and pages.
@@ -151,19 +137,5 @@ fn file_text(name: &str) -> anyhow::Result<String> {
         MediaKind::Html => Ok(extract::html(&body, Some(content_type), 0).text),
         MediaKind::Text => Ok(extract::plain_text(&body, Some(content_type)).text),
         MediaKind::Sitemap | MediaKind::Other => bail!("`{name}` is no text, so it can't be compared"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sketch_sizes_are_numbers_or_all() {
-        assert_eq!(sketch_size("all").ok(), Some(None));
-        assert_eq!(sketch_size("8").ok(), Some(Some(8)));
-        for wrong in ["0", "x", "", "-1", "1.5", "All"] {
-            assert!(sketch_size(wrong).is_err(), "{wrong}");
-        }
     }
 }

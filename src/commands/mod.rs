@@ -13,6 +13,8 @@ pub(crate) mod evolve;
 pub(crate) mod export;
 pub(crate) mod history;
 pub(crate) mod import;
+pub(crate) mod init;
+pub(crate) mod man;
 pub(crate) mod monitor;
 pub(crate) mod pages;
 pub(crate) mod plan;

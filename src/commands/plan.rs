@@ -11,15 +11,15 @@ use freshet::store;
 use freshet::time::Timestamp;
 
 use crate::cli::{Global, PlanArgs};
-use crate::set_up::{crawler, network};
+use crate::set_up::{crawler, network, warn_of_sites};
 use crate::settings::{Given, Settings, TimeSpan, Written};
-use crate::terminal::{json_line, print};
+use crate::terminal::{Talk, json_line, print};
 
 /// Visits that a table shows unless more are asked for.
 const ROWS: usize = 40;
 
-pub(crate) fn run(global: &Global, arguments: &PlanArgs) -> anyhow::Result<ExitCode> {
-    let mut crawler = looking(global, &arguments.flags, arguments.every.as_ref())?;
+pub(crate) fn run(global: &Global, arguments: &PlanArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+    let mut crawler = looking(global, &arguments.flags.0, arguments.every.as_ref(), Some(talk))?;
     let plan = plan(&mut crawler, Timestamp::now())?;
     let most = match (arguments.limit, global.json) {
         (Some(0), _) | (None, true) => usize::MAX,
@@ -37,15 +37,20 @@ pub(crate) fn run(global: &Global, arguments: &PlanArgs) -> anyhow::Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-/// A crawler that only looks: nothing in the store is changed, and no request is sent.
+/// A crawler that only looks: nothing in the store is changed, and no request is sent. Settings that match nothing are told
+/// to `talk`.
 pub(crate) fn looking(
     global: &Global,
     flags: &Given,
     every: Option<&Written<TimeSpan>>,
+    talk: Option<&Talk>,
 ) -> anyhow::Result<Crawler<Network>> {
     let mut flags = flags.clone();
     flags.crawl.every = every.cloned();
     let settings = Settings::load(global, &flags)?;
-    let store = store::open_to_look(&settings.store)?;
+    let mut store = store::open_to_look(&settings.store)?;
+    if let Some(talk) = talk {
+        warn_of_sites(&settings, &mut *store, talk)?;
+    }
     crawler(&settings, network(&settings)?, store, settings.policy()?)
 }

@@ -11,7 +11,7 @@ use crate::cli::{Global, WhyArgs};
 use crate::terminal::{json, print};
 
 pub(crate) fn run(global: &Global, arguments: &WhyArgs) -> anyhow::Result<ExitCode> {
-    let mut crawler = looking(global, &arguments.flags, arguments.every.as_ref())?;
+    let mut crawler = looking(global, &arguments.flags.0, arguments.every.as_ref(), None)?;
     let why = why(&mut crawler, &arguments.url, Timestamp::now())?;
     print(&if global.json { json(&why)? } else { lines(&why.sentences) })
 }

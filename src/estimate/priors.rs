@@ -9,6 +9,7 @@ use std::str::FromStr;
 use super::censored::VisitHistory;
 use super::gamma::Gamma;
 use super::two_intervals::{Base, Histogram, Search, TwoIntervals};
+use crate::near_names;
 use crate::page::{Depth, HostId};
 
 /// How pages are grouped: pages of one group share a prior.
@@ -51,7 +52,8 @@ impl FromStr for GroupBy {
 
     fn from_str(name: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|by| by.name() == name);
-        found.ok_or_else(|| format!("there is no group `{name}`; there is `all`, `host`, `depth`"))
+        let names = Self::ALL.map(Self::name);
+        found.ok_or_else(|| format!("there is no group `{name}`; {}", near_names::instead(name, names)))
     }
 }
 

@@ -10,6 +10,7 @@ use super::online::{Damping, LawOfLargeNumbers, Step, StochasticApproximation};
 use super::period_grid::{GridPosterior, PeriodGrid};
 use super::two_intervals::TwoIntervals;
 use super::weighted::{VisitLength, VisitWeights, Weighted};
+use crate::near_names;
 
 /// The settings of all estimators.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,14 +73,14 @@ pub fn all(settings: &EstimatorSettings) -> Vec<Box<dyn Estimator>> {
     all
 }
 
-/// The estimator of this name; an error that lists all names if there is none.
+/// The estimator of this name; an error with the names that may be meant if there is none.
 pub fn find(name: &str, settings: &EstimatorSettings) -> Result<Box<dyn Estimator>, String> {
     let mut known = all(settings);
     match known.iter().position(|estimator| estimator.name() == name) {
         Some(at) => Ok(known.swap_remove(at)),
         None => {
-            let names: Vec<_> = known.iter().map(|estimator| format!("`{}`", estimator.name())).collect();
-            Err(format!("there is no estimator `{name}`; there is {}", names.join(", ")))
+            let names = known.iter().map(|estimator| estimator.name());
+            Err(format!("there is no estimator `{name}`; {}", near_names::instead(name, names)))
         }
     }
 }

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::estimate::learner::Learner;
 use crate::estimate::registry::{self as estimators, EstimatorSettings};
+use crate::near_names;
 use crate::time::Age;
 
 /// Every policy, the default first; the short names of the papers' policies come last.
@@ -292,8 +293,8 @@ pub fn find(name: &str, settings: &PolicySettings) -> Made {
         None => (spelt, None),
     };
     let Some(row) = ALL.iter().find(|row| row.name == base) else {
-        let names: Vec<_> = ALL.iter().map(|row| format!("`{}`", row.name)).collect();
-        return Err(format!("there is no policy `{base}`; there is {}", names.join(", ")));
+        let instead = near_names::instead(base, ALL.iter().map(|row| row.name));
+        return Err(format!("there is no policy `{base}`; {instead}"));
     };
     let estimator = match (row.estimator, asked) {
         (Takes::Any, Some(asked)) => asked,

@@ -3,15 +3,19 @@
 //! [`sections`] declares every setting once; [`values`] has their types, which parse themselves where they are written;
 //! [`file`](mod@file) reads `freshet.toml`. The sources are merged, the result is settled with the defaults, and
 //! [`resolve`] makes of it the typed settings of the library, once: after [`Settings::load`] nothing is parsed again and
-//! only the policy can still fail. `freshet config` prints the settled sections in the form of the file, so that its
-//! output can be saved and edited.
+//! only the policy can still fail. [`template`] is the file that `freshet init` writes; [`effective`] says what holds and
+//! where it comes from, which `freshet config` prints.
 
+mod effective;
 mod file;
 mod header_text;
 mod resolve;
 mod sections;
+mod template;
+mod unknown;
 mod values;
 pub(crate) mod when;
+mod words;
 
 #[cfg(test)]
 mod docs_tests;
@@ -20,8 +24,6 @@ mod tests;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-
-use serde::{Serialize, Serializer};
 
 use freshet::change::ChangeSettings;
 use freshet::crawl::CrawlSettings;
@@ -38,12 +40,16 @@ use freshet::time::Age;
 use freshet::unique::Scope;
 
 use crate::cli::Global;
-pub(crate) use file::said_of;
+pub(crate) use effective::{EffectiveSettings, GivenBy, SettingSource};
+pub(crate) use file::{DEFAULT_FILE, said_of};
 pub(crate) use sections::{ChangeGiven, CrawlGiven, Given};
 use sections::{LimitsGiven, Sections};
+pub(crate) use template::template;
+pub(crate) use unknown::unknown_variables;
 pub(crate) use values::{
     Amount, FragmentWords, Gamma, LongCount, Profiles, SketchSize, TimeOfDay, TimeSpan, Written,
 };
+pub(crate) use words::in_words;
 
 /// The caller's mistake: exit code 2.
 #[derive(Debug)]
@@ -79,7 +85,7 @@ impl Settings {
     /// Merges all sources.
     pub(crate) fn load(global: &Global, flags: &Given) -> Result<Settings, Usage> {
         let flags = Given { store: global.store.clone(), ..flags.clone() };
-        let file = file::read(global.config.as_deref())?;
+        let file = file::given(global.config.as_deref())?;
         Self::settle(flags.without_idle_switches().or(file))
     }
 
@@ -92,7 +98,7 @@ impl Settings {
     pub(crate) fn store(global: &Global) -> Result<PathBuf, Usage> {
         match &global.store {
             Some(path) => Ok(path.clone()),
-            None => Ok(file::read(global.config.as_deref())?.settle().store),
+            None => Ok(file::given(global.config.as_deref())?.settle().store),
         }
     }
 
@@ -159,13 +165,6 @@ impl Settings {
     }
 }
 
-/// The form of the settings file.
-impl Serialize for Settings {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        Given::from(self.sections.clone()).serialize(to)
-    }
-}
-
 /// `evolved:FILE` as the formula that is in the file; any other policy is its own name. So a store remembers the formula
 /// that it ran with, even if the file changes later.
 pub(crate) fn with_formula(policy: &str) -> Result<String, Usage> {
@@ -179,6 +178,11 @@ pub(crate) fn with_formula(policy: &str) -> Result<String, Usage> {
 pub(crate) fn estimator_settings(sa_gamma: Gamma, lln_alpha: &Written<Damping>) -> EstimatorSettings {
     let step = Step::Falling { gamma: sa_gamma.get(), first: 0 };
     EstimatorSettings { step, damping: *lln_alpha.get(), ..EstimatorSettings::default() }
+}
+
+/// The settings file in use: the one that is named, else the default one if it exists.
+pub(crate) fn file_in_use(global: &Global) -> Option<&Path> {
+    file::find(global.config.as_deref())
 }
 
 /// Whether a section other than those of sites has such a key.

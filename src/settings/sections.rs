@@ -61,12 +61,19 @@ macro_rules! as_given {
     };
 }
 
-/// Makes the two structs of a section, see the top of this file.
+/// The doc comment among the attributes of a setting, as one text.
+macro_rules! about {
+    () => { "" };
+    (#[doc = $line:literal] $($rest:tt)*) => { concat!($line, about!($($rest)*)) };
+    (#[$($other:tt)*] $($rest:tt)*) => { about!($($rest)*) };
+}
+
+/// Makes the two structs of a section, see the top of this file. `=> "…"` says how a default follows from other settings.
 macro_rules! section {
     (
         $(#[$about:meta])*
         $given:ident, $settled:ident {
-            $($(#[$attribute:meta])* $key:ident: $type:ty $(= $default:expr)?,)*
+            $($(#[$($attribute:tt)*])* $key:ident: $type:ty $(= $default:expr $(=> $derived:literal)?)?,)*
         }
     ) => {
         $(#[$about])*
@@ -74,7 +81,7 @@ macro_rules! section {
         #[serde(deny_unknown_fields)]
         pub(crate) struct $given {
             $(
-                $(#[$attribute])*
+                $(#[$($attribute)*])*
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub $key: Option<$type>,
             )*
@@ -89,6 +96,10 @@ macro_rules! section {
         impl $given {
             /// The keys, in the order of the declaration.
             pub(crate) const KEYS: &[&str] = &[$(stringify!($key)),*];
+            /// The meaning of each key, in the same order.
+            pub(crate) const MEANINGS: &[&str] = &[$(about!($(#[$($attribute)*])*)),*];
+            /// Keys whose default follows from other settings, and how.
+            pub(crate) const DERIVED: &[(&str, &str)] = &[$($($((stringify!($key), $derived),)?)?)*];
 
             /// These values, and those of `under` where there is none.
             pub(crate) fn or(self, under: Self) -> Self {
@@ -113,7 +124,7 @@ macro_rules! section {
 section! {
     /// `[crawl]`: politeness, scope, budget, and the order of visits.
     CrawlGiven, CrawlSection {
-        /// Shortest pause between the end of a request and the start of the next, on one host [default: 1]
+        /// Shortest pause in seconds between the end of a request and the start of the next, on one host [default: 1]
         #[arg(long, value_name = "SECONDS", env = "FRESHET_DELAY", help_heading = "Politeness")]
         delay: Amount = Amount(Politeness::default().delay.as_secs_f64()),
         /// Requests in flight, over all hosts [default: 64]
@@ -127,18 +138,22 @@ section! {
         rate: RequestRate = RequestRate(0.0),
         /// Requests per second to one IP address, however many hosts it serves; 0: no limit [default: 4 / delay]
         #[arg(long, value_name = "N", env = "FRESHET_ADDRESS_RATE", help_heading = "Politeness")]
-        address_rate: RequestRate = RequestRate(if delay.get() > 0.0 { (HOSTS_PER_ADDRESS / delay.get()).max(LEAST_RATE) } else { 0.0 }),
-        /// Longest Crawl-delay of a robots.txt to accept; a host that asks for more is skipped [default: 60]
+        address_rate: RequestRate = RequestRate(if delay.get() > 0.0 { (HOSTS_PER_ADDRESS / delay.get()).max(LEAST_RATE) } else { 0.0 })
+            => "4 / delay",
+        /// Longest Crawl-delay of a robots.txt to accept, in seconds; a host that asks for more is skipped [default: 60]
         #[arg(long, value_name = "SECONDS", env = "FRESHET_MAX_CRAWL_DELAY", help_heading = "Politeness")]
         max_crawl_delay: Amount = Amount(Politeness::default().max_crawl_delay.as_secs_f64()),
-        /// Longest time a cycle waits for a host that asks us to wait (Retry-After); a host that asks for more is left to a
-        /// later cycle [default: 120]
+        /// Longest time in seconds that a cycle waits for a host that asks us to wait (Retry-After); a host that asks for more
+        /// is left to a later cycle [default: 120]
         #[arg(long, value_name = "SECONDS", env = "FRESHET_PATIENCE", help_heading = "Politeness")]
         patience: Amount = Amount(Politeness::default().patience.as_secs_f64()),
+        /// Tries of one page in one cycle
         #[arg(skip)]
         attempts: Count = Count(Politeness::default().attempts),
+        /// Seconds before the second try of a page; the pause doubles with each further try, up to 60
         #[arg(skip)]
         back_off: Amount = Amount(Politeness::default().back_off.as_secs_f64()),
+        /// Pages in a row that may fail because of their host before the host is left to a later cycle
         #[arg(skip)]
         max_failures: Count = Count(Politeness::default().max_failures),
         /// Where site owners can reach you: a URL or mail address, sent in the user agent
@@ -166,9 +181,10 @@ section! {
         /// Most links to follow from a seed to a page
         #[arg(long, value_name = "N", env = "FRESHET_MAX_DEPTH", help_heading = "Scope")]
         max_depth: u32,
-        /// Don't look for sitemaps
+        /// Look for sitemaps: those named in robots.txt, or /sitemap.xml
         #[arg(
             long = "no-sitemaps",
+            help = "Don't look for sitemaps",
             env = "FRESHET_NO_SITEMAPS",
             action = ArgAction::SetTrue,
             value_parser = FalseyValueParser::new().map(|off| !off),
@@ -201,7 +217,7 @@ section! {
         /// Policy that says which page is visited first; `--policy help` lists them. Also a formula, `expr:t * X / n`, or a
         /// file written by `freshet evolve`, `evolved:champion.toml` [default: longevity]
         #[arg(long, value_name = "NAME", env = "FRESHET_POLICY", help_heading = "Budget")]
-        policy: String = objective.get().policy.to_owned(),
+        policy: String = objective.get().policy.to_owned() => "by objective",
         /// Share of a cycle's visits kept for pages never visited, 0 to 1 [default: they compete with the others]
         #[arg(long, value_name = "SHARE", env = "FRESHET_DISCOVER", help_heading = "Budget")]
         discover: Share,
@@ -225,16 +241,22 @@ section! {
         #[arg(long, value_name = "TIME", env = "FRESHET_LEARNING", help_heading = "Budget")]
         learning: Written<TimeSpan> = Written::new(TimeSpan::DAY),
         // The flags `--every`, `--at` and `--catch-up` belong to the commands that keep a timetable.
+        /// Time from the start of one cycle of `monitor` to the start of the next: 1h, 1d, 1w [default: 1d]
         #[arg(skip)]
         every: Written<TimeSpan>,
+        /// Time of day, UTC, at which cycles of `monitor` start
         #[arg(skip)]
         at: Written<TimeOfDay>,
+        /// Give the cycles of `monitor` a quarter more budget until cycles that did not run are made up for
         #[arg(skip)]
         catch_up: bool = false,
+        /// γ of the estimator `sa`, above 0.5 and at most 1
         #[arg(skip)]
         sa_gamma: Gamma = Gamma(0.75),
+        /// α of the estimator `lln`: one, log, sqrt, 3/4
         #[arg(skip)]
         lln_alpha: Written<Damping> = Written::new(Damping::default()),
+        /// Query parameters that are removed from URLs because they do not tell pages apart: tracking and sessions
         #[arg(skip)]
         drop_parameters: Vec<String> = DEFAULT_DROPPED_PARAMETERS.iter().map(ToString::to_string).collect(),
     }
@@ -243,35 +265,49 @@ section! {
 section! {
     /// `[limits]`: how much is taken of an answer, a page, a host and the web.
     LimitsGiven, LimitsSection {
+        /// Longest time to resolve a name and connect, in seconds
         #[arg(skip)]
         connect_seconds: LimitSeconds = LimitSeconds(Limits::default().connect.as_secs_f64()),
+        /// Longest silence before the head of an answer, or within its body, in seconds
         #[arg(skip)]
         idle_seconds: LimitSeconds = LimitSeconds(Limits::default().idle.as_secs_f64()),
+        /// Longest time from the request to the last byte, in seconds
         #[arg(skip)]
         total_seconds: LimitSeconds = LimitSeconds(Limits::default().total.as_secs_f64()),
+        /// Most bytes of a page, decoded
         #[arg(skip)]
         body_bytes: usize = 8 << 20,
+        /// Most bytes of a sitemap, decoded
         #[arg(skip)]
         sitemap_bytes: usize = 50 << 20,
+        /// Most bytes of packed versions that one page may store; 0: no limit
         #[arg(skip)]
         page_store_bytes: u64 = 256 << 20,
+        /// Most bytes of packed versions that the pages of one host may store; 0: no limit
         #[arg(skip)]
         host_store_bytes: u64 = 16 << 30,
+        /// Redirects that are followed, one after the other
         #[arg(skip)]
         redirects: u32 = 5,
         /// Most pages to know of one host [default: 100000]
         #[arg(long = "max-pages-per-host", value_name = "N", env = "FRESHET_MAX_PAGES_PER_HOST", help_heading = "Scope")]
         pages_per_host: u32 = TrapLimits::default().pages_per_host,
+        /// Most links taken from one page
         #[arg(skip)]
         links_per_page: usize = TrapLimits::default().links_per_page,
+        /// Most queries to know of one path
         #[arg(skip)]
         query_variants: u32 = TrapLimits::default().query_variants,
+        /// Most bytes of a URL
         #[arg(skip)]
         url_length: usize = TrapLimits::default().url_length,
+        /// Most segments of a path
         #[arg(skip)]
         path_depth: usize = TrapLimits::default().path_depth,
+        /// Times that one segment may occur in a path
         #[arg(skip)]
         repeated_segments: usize = TrapLimits::default().repeated_segments,
+        /// Fingerprints of known URLs kept in memory; beyond that the store is asked
         #[arg(skip)]
         known_urls: usize = 16_000_000,
     }
@@ -292,10 +328,13 @@ section! {
         /// When a page counts as changed: `bytes`, `text`, or `divergence > 0.02` [default: text]
         #[arg(long, value_name = "RULE", env = "FRESHET_CHANGED", help_heading = "Change")]
         changed: Written<ChangedWhen> = Written::new(ChangedWhen::default()),
+        /// CSS selectors of elements that do not count, with everything in them
         #[arg(skip)]
         ignore: Vec<String> = Vec::new(),
+        /// CSS selectors of the elements that count; nothing outside them does
         #[arg(skip)]
         only: Vec<String> = Vec::new(),
+        /// Regular expressions for parts of the text that do not count
         #[arg(skip)]
         ignore_text: Vec<String> = Vec::new(),
     }

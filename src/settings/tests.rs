@@ -17,9 +17,14 @@ fn parsed(text: &str) -> Result<Settings, Usage> {
 fn flags(arguments: &[&str]) -> Given {
     let cli = Cli::try_parse_from([&["freshet", "config"], arguments].concat()).unwrap();
     match cli.command {
-        Command::Config(given) => *given,
+        Command::Config(arguments) => arguments.flags,
         _ => unreachable!(),
     }
+}
+
+/// Every setting as it holds, in the form of the file.
+fn printed(settings: &Settings) -> String {
+    toml::to_string(&Given::from(settings.sections.clone())).unwrap()
 }
 
 /// Both sources, merged as a command merges them.
@@ -29,11 +34,11 @@ fn merged(arguments: &[&str], text: &str) -> Settings {
 }
 
 #[test]
-fn what_config_prints_can_be_read_again() {
+fn settings_that_hold_can_be_written_and_read_again() {
     let settings = parsed("[crawl]\ndelay = 0.5\n[site.\"example.org\"]\nbudget = 7\n").unwrap();
-    let printed = toml::to_string(&settings).unwrap();
-    let again = parsed(&printed).unwrap();
-    assert_eq!(toml::to_string(&again).unwrap(), printed);
+    let text = printed(&settings);
+    let again = parsed(&text).unwrap();
+    assert_eq!(printed(&again), text);
     assert_eq!(again.crawl.fetch.address_rate, Some(8.0));
     assert_eq!(again.sections.site["example.org"].budget, Some(7));
 }
@@ -87,7 +92,7 @@ fn a_site_has_the_general_rules_and_its_own() {
          [site.'a.org']\nignore = ['#clock']\nchanged = 'divergence>0.1'\n[site.'b.org']\nbudget = 1\n",
     )
     .unwrap();
-    let again = parsed(&toml::to_string(&settings).unwrap()).unwrap();
+    let again = parsed(&printed(&settings)).unwrap();
     assert_eq!(again.change, ChangeSettings { sketch: None, ..ChangeSettings::default() });
     let of = |url: &str| again.reading.of(&url.parse().unwrap());
     let page = b"a <i class=ad>x</i> <i id=clock>12</i> b";
@@ -129,7 +134,7 @@ fn a_blank_contact_is_none() {
     assert_eq!(merged(&[], text).contact(), Some("me@example.org"));
     let settings = merged(&["--contact", " "], text);
     assert_eq!(settings.contact(), None);
-    assert!(!toml::to_string(&settings).unwrap().contains("contact"));
+    assert!(!printed(&settings).contains("contact"));
 }
 
 #[test]
@@ -138,14 +143,14 @@ fn values_are_printed_as_they_were_written() {
                 [change]\nchanged = 'divergence>.5'\n";
     let settings = parsed(text).unwrap();
     assert_eq!((settings.crawl.every, settings.at), (Some(Duration::from_secs(86_400)), Some((2, 0))));
-    let printed = toml::to_string(&settings).unwrap();
+    let text = printed(&settings);
     for line in ["every = \"24h\"", "at = \"02:00\"", "changed = \"divergence>.5\"", "\"127.0.0.1\""] {
-        assert!(printed.contains(line), "{line}\n{printed}");
+        assert!(text.contains(line), "{line}\n{text}");
     }
     let ranges = merged(&["--allow-private=10.0.0.0/8", "--allow-private=::1"], "");
-    assert!(toml::to_string(&ranges).unwrap().contains("allow_private = [\"10.0.0.0/8\", \"::1\"]"));
+    assert!(printed(&ranges).contains("allow_private = [\"10.0.0.0/8\", \"::1\"]"));
     let all = merged(&["--allow-private"], "[crawl]\nallow_private = ['::1']\n");
-    assert!(toml::to_string(&all).unwrap().contains("allow_private = true"));
+    assert!(printed(&all).contains("allow_private = true"));
     let both = Settings::of(flags(&["--allow-private=all,10.0.0.0/8"])).unwrap_err();
     assert!(both.0.contains("either `all` or a list"), "{both}");
 }
@@ -155,7 +160,8 @@ fn mistakes_in_the_file_have_a_place() {
     let said = |text| parsed(text).unwrap_err().0;
     assert_eq!(
         said("[crawl]\n\ndelay = 'soon'\n"),
-        "freshet.toml: line 3, column 9: [crawl] delay is `soon`; it must be a number from 0 to 1000000000"
+        "freshet.toml: line 3, column 9: [crawl] delay is `soon`; it must be a number of seconds from 0 to 1000000000, and can't be \
+         negative"
     );
     assert_eq!(
         said("[site.'a.org']\nchanged = 'often'\n"),
@@ -163,7 +169,10 @@ fn mistakes_in_the_file_have_a_place() {
          `text` or `divergence > 0.02`"
     );
     let key = said("[crawl]\ndelai = 1\n");
-    assert!(key.contains("line 2") && key.contains("unknown field `delai`"), "{key}");
+    assert!(
+        key.contains("line 2") && key.contains("there is no key `delai`; did you mean `delay`?"),
+        "{key}"
+    );
 }
 
 #[test]
@@ -200,8 +209,8 @@ fn no_mistake_shows_the_value_of_a_header() {
         ("headers = { X-Key = [\"s3cret\"] }\n", "text in quotes"),
         ("headers = \"s3cret\"\n", "table"),
         ("headers = [\"s3cret\"]\n", "table"),
-        ("header = { X-Key = \"s3cret\" }\n", "unknown field `header`"),
-        ("haeders = { X-Key = \"s3cret\" }\n", "unknown field `haeders`"),
+        ("header = { X-Key = \"s3cret\" }\n", "there is no key `header`; did you mean `headers`?"),
+        ("haeders = { X-Key = \"s3cret\" }\n", "did you mean `headers`?"),
         ("headers = { X-Key = \"s3cret\\u0007\" }\n", "X-Key"),
         ("headers = { \"X Key\" = \"s3cret\" }\n", "X Key"),
         ("headers = { X-Key = \"s3cret$\" }\n", "X-Key"),
@@ -221,14 +230,10 @@ fn no_mistake_shows_the_value_of_a_header() {
 fn header_values_are_printed_as_stars() {
     let text = "[site.\"example.org\"]\nheaders = { X-Key = \"s3cret\" }\n";
     let settings = parsed(text).unwrap();
-    for printed in [
-        toml::to_string(&settings).unwrap(),
-        serde_json::to_string(&settings).unwrap(),
-        format!("{settings:?}"),
-    ] {
+    for printed in [printed(&settings), format!("{settings:?}")] {
         assert!(!printed.contains("s3cret"), "{printed}");
     }
-    assert!(toml::to_string(&settings).unwrap().contains("X-Key = \"***\""));
+    assert!(printed(&settings).contains("X-Key = \"***\""));
 }
 
 #[test]
@@ -245,4 +250,33 @@ fn a_section_names_a_site_and_each_site_has_one_section() {
     let settings = parsed("[site.\"http://*.example.org\"]\ndelay = 9\n").unwrap();
     let pace = settings.crawl.fetch.sites.of("a.example.org", Some(443)).unwrap();
     assert_eq!(pace.delay, Some(Duration::from_secs(9)));
+}
+
+#[test]
+fn mistakes_name_no_type_of_the_language() {
+    for (text, said) in [
+        ("[crawl]\ndelay = 'soon'\n", "a number of seconds"),
+        ("[crawl]\ndelay = -1\n", "can't be negative"),
+        ("[crawl]\nmax_depth = 'deep'\n", "max_depth is `deep`; it must be a whole number, 0 or more"),
+        ("[crawl]\nmax_depth = -1\n", "max_depth is `-1`; it must be a whole number, 0 or more"),
+        ("[crawl]\nmax_depth = 1.5\n", "a whole number"),
+        ("[crawl]\nsitemaps = 'yes'\n", "sitemaps is `yes`; it must be true or false"),
+        ("[crawl]\npolicy = 3\n", "a text in quotes"),
+        ("[crawl]\ninclude = 'a'\n", "a list"),
+        ("[crawl]\nscope = 'hosts'\n", "did you mean `host`?"),
+        ("[crawl]\npolicy = 'longevty'\n", "did you mean `longevity`"),
+        ("[crawl]\nweight = 'pagerang'\n", "did you mean `pagerank`?"),
+        ("[limits]\nbody_bytes = 'many'\n", "a whole number of bytes"),
+        ("[limits]\nidle_seconds = 'long'\n", "a number of seconds, more than 0"),
+        ("[site.'a.org']\nbudget = 'small'\n", "a whole number"),
+        ("[site.'a.org']\ndelya = 1\n", "did you mean `delay`?"),
+        ("crawl = 3\n", "a section"),
+        ("[crwal]\n", "did you mean `crawl`?"),
+    ] {
+        let error = parsed(text).err().map(|error| error.0).unwrap_or_default();
+        assert!(error.contains(said), "{text}: {error}");
+        for word in ["f64", "u32", "u64", "usize", "struct", "literal", "invalid type"] {
+            assert!(!error.contains(word), "{text}: {error}");
+        }
+    }
 }

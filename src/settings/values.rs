@@ -17,6 +17,7 @@ use freshet::crawl::weights::WeightBy;
 use freshet::estimate::online::Damping;
 use freshet::fetch::LEAST_RATE;
 use freshet::fetch::limits::{AddressRange, AddressRules};
+use freshet::near_names;
 use freshet::policy::registry;
 use freshet::schedule::calendar::parse_time_of_day;
 use freshet::unique::ScopeKind;
@@ -64,27 +65,27 @@ macro_rules! numbers {
 
 numbers! {
     /// Requests a second; 0 means no limit.
-    RequestRate(f64): |number| *number == 0.0 || (LEAST_RATE..=1e9).contains(number), "it must be 0 for no limit, or a number from 0.000001 to 1000000000";
+    RequestRate(f64): |number| *number == 0.0 || (LEAST_RATE..=1e9).contains(number), "it must be 0 for no limit, or a number of requests per second from 0.000001 to 1000000000";
     /// Seconds; 0 may have a meaning of its own.
-    Amount(f64): |number| (0.0..=1e9).contains(number), "it must be a number from 0 to 1000000000";
+    Amount(f64): |number| (0.0..=1e9).contains(number), "it must be a number of seconds from 0 to 1000000000, and can't be negative";
     /// A time limit in seconds.
-    LimitSeconds(f64): |number| *number > 0.0 && *number <= 1e9, "it must be more than 0 seconds";
+    LimitSeconds(f64): |number| *number > 0.0 && *number <= 1e9, "it must be a number of seconds, more than 0";
     /// A share of a whole.
-    Share(f64): |number| (0.0..=1.0).contains(number), "it must be a share from 0 to 1";
+    Share(f64): |number| (0.0..=1.0).contains(number), "it must be a share from 0 to 1, such as 0.2";
     /// The least score of a page that is visited again.
-    Threshold(f64): |number| number.is_finite() && *number >= 0.0, "it must be a number from 0 on";
+    Threshold(f64): |number| number.is_finite() && *number >= 0.0, "it must be a number, 0 or more";
     /// ρ of Olston & Pandey 2008, §4.5.
     Risk(f64): |number| (1.0..=1e6).contains(number), "it must be a number from 1 to 1000000";
     /// γ of the estimator `sa`.
     Gamma(f64): |number| *number > 0.5 && *number <= 1.0, "it must be above 0.5 and at most 1, or it never settles";
     /// A number of requests, attempts or failures.
-    Count(u32): |number| *number > 0, "it must be a number, at least 1";
+    Count(u32): |number| *number > 0, "it must be a whole number, 1 or more";
     /// A number of cycles or of requests in a cycle.
-    LongCount(u64): |number| *number > 0, "it must be a number, at least 1";
+    LongCount(u64): |number| *number > 0, "it must be a whole number, 1 or more";
     /// Words in a fragment.
-    FragmentWords(usize): |number| (1..=64).contains(number), "it must be a number from 1 to 64";
+    FragmentWords(usize): |number| (1..=64).contains(number), "it must be a whole number from 1 to 64";
     /// Change profiles of a page.
-    Profiles(usize): |number| (1..=32).contains(number), "it must be a number from 1 to 32";
+    Profiles(usize): |number| (1..=32).contains(number), "it must be a whole number from 1 to 32";
 }
 
 impl Amount {
@@ -202,15 +203,9 @@ impl FromText for TimeOfDay {
     }
 }
 
-/// `there is `a`, `b`, `c``.
-fn there_is<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    format!("there is {}", names.join(", "))
-}
-
 impl FromText for WeightBy {
     fn from_text(text: &str) -> Result<Self, String> {
-        Self::from_name(text).ok_or_else(|| there_is(Self::ALL.map(Self::name)))
+        Self::from_name(text).ok_or_else(|| near_names::instead(text, Self::ALL.map(Self::name)))
     }
 
     fn to_text(&self) -> String {
@@ -220,7 +215,7 @@ impl FromText for WeightBy {
 
 impl FromText for Damping {
     fn from_text(text: &str) -> Result<Self, String> {
-        Self::from_name(text).ok_or_else(|| there_is(Self::ALL.map(Self::name)))
+        Self::from_name(text).ok_or_else(|| near_names::instead(text, Self::ALL.map(Self::name)))
     }
 
     fn to_text(&self) -> String {
@@ -266,7 +261,7 @@ impl FromText for Aim {
     fn from_text(text: &str) -> Result<Self, String> {
         let aim = registry::AIMS.iter().find(|(name, _)| *name == text);
         let aim = aim.map(|(name, policy)| Self { name, policy });
-        aim.ok_or_else(|| there_is(registry::AIMS.iter().map(|(name, _)| *name)))
+        aim.ok_or_else(|| near_names::instead(text, registry::AIMS.iter().map(|(name, _)| *name)))
     }
 
     fn to_text(&self) -> String {

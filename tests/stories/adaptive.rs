@@ -4,6 +4,8 @@ use crate::support::{FAST, Freshet, Ran, Reply, Site, article, links_page};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
+/// The flags of [`FAST`] that `plan` and `why` have: they fetch nothing.
+const NO_PAUSE: [&str; 2] = ["--delay", "0"];
 const NO_SITEMAPS: [&str; 1] = ["--no-sitemaps"];
 
 /// A home page with links to so many others; of these, the first few say something else at each visit.
@@ -34,14 +36,14 @@ fn lines(ran: &Ran) -> Vec<Value> {
 /// The pages of the next cycle's plan, best first.
 #[track_caller]
 fn planned(freshet: &Freshet, site: &Site, flags: &[&str]) -> Vec<String> {
-    let ran = freshet.run(&[&["plan", "--json"], &FAST[..], &NO_SITEMAPS, flags].concat());
+    let ran = freshet.run(&[&["plan", "--json"], &NO_PAUSE[..], &NO_SITEMAPS, flags].concat());
     let path = |line: &Value| line["page"].as_str().expect("a URL").replace(&site.origin(0), "");
     lines(&ran).iter().map(path).collect()
 }
 
 #[track_caller]
 fn why(freshet: &Freshet, url: &str, flags: &[&str]) -> Value {
-    freshet.json(&[&["why", url, "--json"], &FAST[..], &NO_SITEMAPS, flags].concat())
+    freshet.json(&[&["why", url, "--json"], &NO_PAUSE[..], &NO_SITEMAPS, flags].concat())
 }
 
 fn pages_asked(site: &Site) -> BTreeSet<String> {
@@ -117,7 +119,7 @@ fn a_plan_is_what_the_next_cycle_does_and_fetches_nothing() {
         crawl(&freshet, &site, &flags);
         assert_eq!(pages_asked(&site), plan.into_iter().collect(), "{policy}");
     }
-    let table = freshet.run(&[&["plan", "--budget", "8"], &FAST[..]].concat());
+    let table = freshet.run(&[&["plan", "--budget", "8"], &NO_PAUSE[..]].concat());
     for said in [
         "rank",
         "score",
@@ -141,7 +143,7 @@ fn a_threshold_visits_what_has_reached_it_and_a_budget_tells_its_own() {
     assert_eq!(cycles[0]["threshold"].as_f64(), Some(implied), "{cycles}");
 
     // Scores only rise while a page waits: what is above the middle one now will be.
-    let ran = freshet.run(&[&["plan", "--json", "--limit", "0"], &FAST[..], &NO_SITEMAPS].concat());
+    let ran = freshet.run(&[&["plan", "--json", "--limit", "0"], &NO_PAUSE[..], &NO_SITEMAPS].concat());
     let scores: Vec<f64> = lines(&ran).iter().filter_map(|line| line["score"].as_f64()).collect();
     let middle = scores[scores.len() / 2].to_string();
     let plan = planned(&freshet, &site, &["--limit", "0", "--threshold", &middle]);
@@ -180,18 +182,7 @@ fn a_plan_asks_a_host_for_no_more_than_its_delay_allows_in_a_cycle() {
     let freshet = Freshet::new();
     let seeds = freshet.seeds(&[site.url_on(0, "/"), site.url_on(1, "/")]);
     freshet.json(&[&["crawl", "--seeds", &seeds, "--json"], &FAST[..], &NO_SITEMAPS].concat());
-    let flags = [
-        "--allow-private",
-        "--delay",
-        "10",
-        "--address-rate",
-        "0",
-        "--budget",
-        "50",
-        "--every",
-        "60s",
-        "--json",
-    ];
+    let flags = ["--delay", "10", "--budget", "50", "--every", "60s", "--json"];
     let plan = lines(&freshet.run(&[&["plan"], &flags[..]].concat()));
     for host in 0..2 {
         let origin = site.origin(host);
@@ -208,7 +199,7 @@ fn a_share_of_the_budget_can_be_kept_for_new_pages() {
     crawl(&freshet, &site, &["--budget", "12"]);
     let new = |share: &str| {
         let flags = ["--budget", "10", "--discover", share];
-        let ran = freshet.run(&[&["plan", "--json"], &FAST[..], &flags[..]].concat());
+        let ran = freshet.run(&[&["plan", "--json"], &NO_PAUSE[..], &flags[..]].concat());
         lines(&ran).iter().filter(|line| line["new"] == true).count()
     };
     assert_eq!([new("0"), new("0.3"), new("1")], [0, 3, 10]);
@@ -229,7 +220,7 @@ fn importance_comes_from_the_seeds_or_from_links() {
     freshet.json(&[&["crawl", "--seeds", &seeds, "--json"], &FAST[..], &NO_SITEMAPS].concat());
     let best = |weight: &str| planned(&freshet, &site, &["--budget", "1", "--weight", weight]).remove(0);
     assert_eq!([best("seeds"), best("inlinks"), best("pagerank")], ["/a", "/popular", "/popular"]);
-    let plan = freshet.run(&[&["plan", "--json"], &FAST[..], &["--weight", "equal"]].concat());
+    let plan = freshet.run(&[&["plan", "--json"], &NO_PAUSE[..], &["--weight", "equal"]].concat());
     assert!(lines(&plan).iter().all(|line| line["weight"] == 1.0));
 }
 
@@ -256,7 +247,7 @@ fn every_page_has_its_reason() {
 
     let said = why(&freshet, &site.url("/0"), &["--budget", "25"]);
     assert_eq!((&said["visits_compared"], &said["changes"]), (&json!(2), &json!(2)));
-    let text = freshet.run(&[&["why", &site.url("/0"), "--budget", "25"], &FAST[..]].concat()).stdout;
+    let text = freshet.run(&[&["why", &site.url("/0"), "--budget", "25"], &NO_PAUSE[..]].concat()).stdout;
     for words in [
         "is in the plan of the next cycle.",
         "Of 2 visits that could compare, 2 found a change",
@@ -268,7 +259,7 @@ fn every_page_has_its_reason() {
     ] {
         assert!(text.contains(words), "`{words}`: {text}");
     }
-    let moved = freshet.run(&[&["why", &site.url("/9")], &FAST[..]].concat());
+    let moved = freshet.run(&[&["why", &site.url("/9")], &NO_PAUSE[..]].concat());
     assert!(moved.stdout.contains("is another spelling of"), "{}", moved.output());
     let unknown = freshet.run(&["why", &site.url("/nowhere")]);
     assert_eq!(unknown.code, Some(1), "{}", unknown.output());

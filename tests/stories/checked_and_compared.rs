@@ -158,12 +158,12 @@ fn what_can_not_be_compared_is_named() {
     freshet.write("image", b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR");
     freshet.write("latin.txt", b"caf\xe9 \xff\xfe \x80");
     for (flags, code, said) in [
-        (&["--k", "0"][..], 2, "--k is `0`"),
+        (&["--k", "0"][..], 2, "--k is `0`; it must be a whole number from 1 to 64"),
         (&["--k", "65"], 2, "from 1 to 64"),
         (&["--k", "x"], 2, "--k"),
         (&["--m", "0"], 2, "--m is `0`"),
         (&["--m", "x"], 2, "--m is `x`"),
-        (&["--m", "-3"], 2, "-3"),
+        (&["--m", "-3"], 2, "--m is `-3`; it must be a number from 1 up, or `all`"),
     ] {
         let ran = freshet.run(&[&["compare", "a.txt", "a.txt"], flags].concat());
         assert_refused(&ran, code, &[said]);
@@ -518,7 +518,10 @@ fn what_is_no_page_is_the_caller_s_mistake() {
         (&["check", "ftp://example.org/"], "`ftp`"),
         (&["check", "http://reader:secret@example.org/"], "password"),
         (&["check", "https://example.org/", "--links", "many"], "--links is `many`"),
-        (&["check", "https://example.org/", "--delay=-1"], "delay is `-1`"),
+        (
+            &["check", "https://example.org/", "--delay", "-1"],
+            "delay is `-1`; it must be a number of seconds",
+        ),
         (&["check"], "URL"),
     ] {
         let ran = freshet.run(arguments);
@@ -530,15 +533,49 @@ fn what_is_no_page_is_the_caller_s_mistake() {
 }
 
 #[test]
-fn flags_that_do_nothing_here_are_named() {
+fn flags_that_do_nothing_here_are_neither_shown_nor_taken() {
     let freshet = Freshet::new();
-    for command in ["check", "compare"] {
+    for (command, taken, not_taken) in [
+        (
+            "check",
+            &["--exclude", "--allow-private", "--delay"][..],
+            &["--budget", "--policy", "--profiles"][..],
+        ),
+        (
+            "compare",
+            &["--k", "--allow-private", "--delay"],
+            &["--budget", "--scope", "--fragment-words", "--store"],
+        ),
+        (
+            "plan",
+            &["--budget", "--policy", "--every", "--exclude"],
+            &["--cycles", "--contact", "--allow-private"],
+        ),
+        ("why", &["--budget", "--policy", "--every", "--exclude"], &["--cycles", "--contact", "--sketch"]),
+    ] {
         for help in ["-h", "--help"] {
-            let ran = freshet.run(&[command, help]);
-            assert_eq!(ran.code, Some(0), "{}", ran.output());
-            assert!(ran.stdout.contains("have no effect here"), "{}", ran.stdout);
+            let shown = freshet.run(&[command, help]);
+            assert_eq!(shown.code, Some(0), "{}", shown.output());
+            for flag in taken {
+                assert!(shown.stdout.contains(flag), "{command} {flag}\n{}", shown.stdout);
+            }
+            for flag in not_taken {
+                assert!(!shown.stdout.contains(flag), "{command} {flag}\n{}", shown.stdout);
+            }
         }
     }
+    for arguments in
+        [&["check", "http://a.example/", "--budget", "3"][..], &["compare", "a", "b", "--policy=age"]]
+    {
+        let ran = freshet.run(arguments);
+        assert_refused(
+            &ran,
+            2,
+            &["has no effect on this command", "hint: it is a flag of `crawl`, `monitor`"],
+        );
+    }
+    let config = freshet.run(&["config", "--seeds", "a.txt"]);
+    assert_refused(&config, 2, &["`--seeds` has no effect", "a flag of `crawl`, `monitor`"]);
 }
 
 #[test]

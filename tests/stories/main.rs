@@ -39,6 +39,7 @@ mod room_in_the_store;
 mod scope_and_traps;
 mod scored_by_the_truth;
 mod secrets;
+mod settings_that_hold;
 mod stopped_and_killed;
 mod store_rebuilt;
 mod strangers_text;
