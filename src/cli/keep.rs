@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 
+use super::names;
 use crate::settings::{FragmentWords, Profiles, SketchSize};
 
 /// Look after the store itself
@@ -32,6 +33,12 @@ pub(crate) struct RebuildArgs {
     #[arg(long, value_name = "H", env = "FRESHET_PROFILES")]
     pub profiles: Option<Profiles>,
     /// Policy whose memory of the pages is made [default: that of the last cycle]
-    #[arg(long, value_name = "NAME", env = "FRESHET_POLICY")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "FRESHET_POLICY",
+        value_parser = names::policies(),
+        hide_possible_values = true
+    )]
     pub policy: Option<String>,
 }

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{CheckFlags, PlanFlags};
+use super::{CheckFlags, PlanFlags, names};
 use crate::settings::{FragmentWords, TimeSpan, Written};
 
 /// Show what the store knows: pages, waiting hosts and the reason, refused links, the last cycles
@@ -23,7 +23,7 @@ pub(crate) struct StatusArgs {
 #[derive(Debug, Args)]
 pub(crate) struct PagesArgs {
     /// Only pages in this state: new, alive, missing, gone, failing, blocked, redirected, alias
-    #[arg(long, value_name = "STATE")]
+    #[arg(long, value_name = "STATE", value_parser = names::page_states(), hide_possible_values = true)]
     pub state: Option<String>,
     /// Only pages of this host (`example.org`, or `http://example.org:8080`)
     #[arg(long, value_name = "HOST")]
@@ -31,8 +31,8 @@ pub(crate) struct PagesArgs {
     /// Only pages whose URL contains this
     #[arg(long, value_name = "TEXT")]
     pub url: Option<String>,
-    /// Only pages whose last visit had this outcome (`fetched`, `too-large`, `no-answer`, …)
-    #[arg(long, value_name = "OUTCOME")]
+    /// Only pages whose last visit had this outcome (`fetched`, `too-large`, `no-answer`, …): docs/outcomes.md has them all
+    #[arg(long, value_name = "OUTCOME", value_parser = names::outcomes(), hide_possible_values = true)]
     pub outcome: Option<String>,
     /// Only pages at most this deep
     #[arg(long, value_name = "N")]

@@ -30,20 +30,25 @@ fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
 /// A value that its parser refused: the setting, the value, the rule.
 fn wrong_value(error: &clap::Error) -> Option<String> {
     let argument = text(error, ContextKind::InvalidArg)?;
-    let flag = argument.split([' ', '=', '[']).next()?;
-    let key = flag.trim_start_matches('-').replace('-', "_");
-    let name = if settings::is_key(&key) { &key } else { flag };
+    let name = name_of(argument);
     let rule = settings::in_words(argument, &error.source()?.to_string());
-    Some(settings::said_of(name, text(error, ContextKind::InvalidValue)?, &rule))
+    Some(settings::said_of(&name, text(error, ContextKind::InvalidValue)?, &rule))
 }
 
 /// A value that is none of the names there are: the names that may be meant.
 fn wrong_name(error: &clap::Error) -> Option<String> {
-    let flag = text(error, ContextKind::InvalidArg)?.split([' ', '=']).next()?;
+    let name = name_of(text(error, ContextKind::InvalidArg)?);
     let value = text(error, ContextKind::InvalidValue).filter(|value| !value.is_empty())?;
     let Some(ContextValue::Strings(names)) = error.get(ContextKind::ValidValue) else { return None };
     let instead = near_names::instead(value, names.iter().map(String::as_str));
-    Some(settings::said_of(flag, value, &instead))
+    Some(settings::said_of(&name, value, &instead))
+}
+
+/// The key of a setting, or the flag, of an argument such as `--max-depth <N>`.
+fn name_of(argument: &str) -> String {
+    let flag = argument.split([' ', '=', '[']).next().unwrap_or_default();
+    let key = flag.trim_start_matches('-').replace('-', "_");
+    if settings::is_key(&key) { key } else { flag.to_owned() }
 }
 
 /// A flag that other commands have.

@@ -11,6 +11,7 @@ mod groups;
 mod keep;
 mod look;
 mod mistakes;
+pub(crate) mod names;
 mod play;
 mod set_up;
 mod study;
@@ -171,19 +172,19 @@ pub(crate) fn whole_command() -> clap::Command {
         let hidden: Vec<clap::Arg> = hidden.map(|argument| argument.clone().hide(true)).collect();
         command = command.mut_subcommand(name, |command| command.args(hidden));
     }
-    with_negative_numbers(command)
+    with_values(command)
 }
 
-/// A number below 0 is a value, not a flag: so its rule can say what is wrong with it.
-fn with_negative_numbers(command: clap::Command) -> clap::Command {
-    let takes_number = |argument: &clap::Arg| {
-        argument.get_long().is_some() && matches!(argument.get_action(), ArgAction::Set | ArgAction::Append)
+/// Every flag with a hint for shells. A number below 0 is a value, not a flag: so its rule can say what is wrong with it.
+fn with_values(command: clap::Command) -> clap::Command {
+    let takes_value =
+        |argument: &clap::Arg| matches!(argument.get_action(), ArgAction::Set | ArgAction::Append);
+    let read = |argument: clap::Arg| match argument.get_long() {
+        _ if !takes_value(&argument) => argument,
+        Some(_) => names::with_hint(argument).allow_negative_numbers(true),
+        None => names::with_hint(argument),
     };
-    command
-        .mut_args(
-            |argument| if takes_number(&argument) { argument.allow_negative_numbers(true) } else { argument },
-        )
-        .mut_subcommands(with_negative_numbers)
+    command.mut_args(read).mut_subcommands(with_values)
 }
 
 /// The environment variables that are read.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::names;
+
 /// See it work: crawl a changing web on loopback, visit it again on a budget, and see what that gained
 ///
 /// Needs no network and takes half a minute. The store is kept, in a new temporary folder or at --store, which must not
@@ -17,7 +19,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Policies to compare, on the same web with the same budget [default: longevity,uniform,nutch]
-    #[arg(long, value_name = "NAME,…")]
+    #[arg(long, value_name = "NAME,…", value_parser = names::policies(), hide_possible_values = true)]
     pub policy: Vec<String>,
     /// Number of hosts
     #[arg(long, value_name = "H")]

@@ -8,7 +8,7 @@ use freshet::evolve::fitness::Fitness;
 use freshet::evolve::population::Selection;
 use freshet::policy::allocation::Objective;
 
-use super::FetchFlags;
+use super::{FetchFlags, names};
 use crate::settings::{Damping, FragmentWords, Gamma, SketchSize, Written};
 
 const COMPARE_EXAMPLES: &str = "\
@@ -84,7 +84,14 @@ pub(crate) struct EstimateArgs {
     #[arg(long, value_name = "ALPHA", default_value = "one")]
     pub lln_alpha: Written<Damping>,
     /// Estimators to use, or all
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "all")]
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        default_value = "all",
+        value_parser = names::estimator_names(),
+        hide_possible_values = true
+    )]
     pub estimator: Vec<String>,
 }
 
@@ -154,7 +161,13 @@ pub(crate) struct SimulateArgs {
     /// Policies by name; `all`: every policy; `oracles`: policies that know the future, and the upper bound of all policies;
     /// `azar-credit`, `proportional-credit`: crawl rates kept by credit; `expr:t * X / n`: a formula;
     /// `evolved:champion.toml`: a formula from `freshet evolve`
-    #[arg(long, value_name = "NAME,…", default_value = "all")]
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        default_value = "all",
+        value_parser = names::compared_policies(),
+        hide_possible_values = true
+    )]
     pub policy: Vec<String>,
     /// Share of the pages that a cycle visits: 5%, or several: 2%,5%,10%
     #[arg(long, value_name = "SHARE,…", value_delimiter = ',', default_value = "5%")]

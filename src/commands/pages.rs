@@ -76,8 +76,7 @@ fn filter(arguments: &PagesArgs) -> Result<PageFilter, Usage> {
         ..PageFilter::default()
     };
     let Some(state) = &arguments.state else { return Ok(filter) };
-    in_state(filter, state)
-        .map_err(|known| Usage(format!("there is no state `{state}`; there are {}", known.join(", "))))
+    in_state(filter, state).ok_or_else(|| Usage(format!("there is no state `{state}`")))
 }
 
 fn cells(page: &PageRow) -> [String; 10] {

@@ -259,6 +259,11 @@ impl Outcome {
         }
     }
 
+    /// The words of all outcomes.
+    pub fn codes() -> impl Iterator<Item = &'static str> {
+        Outcome::PLAIN.into_iter().map(|outcome| outcome.code()).chain(["moved", "redirected"])
+    }
+
     /// The outcome that has this name; `to` is where it led. What a name does not tell (how long to stay away) is lost.
     pub(crate) fn from_code(code: &str, to: Option<&str>) -> Option<Outcome> {
         let moved = || Url::parse(to.unwrap_or_default()).ok();

@@ -26,6 +26,7 @@ use super::values::{
     Aim, Amount, Contact, Count, FragmentWords, Gamma, LimitSeconds, LongCount, PrivateRange, Profiles,
     RequestRate, Risk, Share, SketchSize, Threshold, TimeOfDay, TimeSpan, Written, scope_parser,
 };
+use crate::cli::names;
 
 /// The store, if none is named.
 const DEFAULT_STORE: &str = "freshet.db";
@@ -212,11 +213,25 @@ section! {
         #[arg(long, value_name = "N", env = "FRESHET_CYCLES", help_heading = "Budget")]
         cycles: LongCount = LongCount(1),
         /// Aim of the visits, which picks the policy if none is named: staleness, freshness, changes [default: staleness]
-        #[arg(long, value_name = "AIM", env = "FRESHET_OBJECTIVE", help_heading = "Budget")]
+        #[arg(
+            long,
+            value_name = "AIM",
+            env = "FRESHET_OBJECTIVE",
+            value_parser = names::aims(),
+            hide_possible_values = true,
+            help_heading = "Budget"
+        )]
         objective: Written<Aim> = Written::new(Aim::default()),
         /// Policy that says which page is visited first; `--policy help` lists them. Also a formula, `expr:t * X / n`, or a
         /// file written by `freshet evolve`, `evolved:champion.toml` [default: longevity]
-        #[arg(long, value_name = "NAME", env = "FRESHET_POLICY", help_heading = "Budget")]
+        #[arg(
+            long,
+            value_name = "NAME",
+            env = "FRESHET_POLICY",
+            value_parser = names::policies(),
+            hide_possible_values = true,
+            help_heading = "Budget"
+        )]
         policy: String = objective.get().policy.to_owned() => "by objective",
         /// Share of a cycle's visits kept for pages never visited, 0 to 1 [default: they compete with the others]
         #[arg(long, value_name = "SHARE", env = "FRESHET_DISCOVER", help_heading = "Budget")]
@@ -227,7 +242,14 @@ section! {
         #[arg(long, value_name = "T", env = "FRESHET_THRESHOLD", help_heading = "Budget")]
         threshold: Threshold,
         /// Source of the importance of pages: seeds, equal, inlinks, pagerank [default: seeds]
-        #[arg(long, value_name = "KIND", env = "FRESHET_WEIGHT", help_heading = "Budget")]
+        #[arg(
+            long,
+            value_name = "KIND",
+            env = "FRESHET_WEIGHT",
+            value_parser = names::weights(),
+            hide_possible_values = true,
+            help_heading = "Budget"
+        )]
         weight: Written<WeightBy> = Written::new(WeightBy::default()),
         /// Time between two visits of a page under the policy `fixed`: 12h, 1d, 2w [default: 1d]
         #[arg(long, value_name = "TIME", env = "FRESHET_INTERVAL", help_heading = "Budget")]

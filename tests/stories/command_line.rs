@@ -353,6 +353,9 @@ fn completions_come_for_each_shell() {
             assert!(ran.stdout.contains(word), "{shell} does not know `{word}`");
         }
         assert_eq!(ran.stderr, "");
+        for value in ["longevity", "oracles", "soft-missing", "failing", "lambdacrawl", "pagerank", "gamma"] {
+            assert!(ran.stdout.contains(value), "{shell} does not complete `{value}`");
+        }
     }
     assert_refused(&freshet.run(&["completions", "dos"]), 2, &["dos"]);
 }
@@ -502,7 +505,8 @@ fn pages_are_listed_by_what_is_asked_for() {
         listed(&["--state", "alive", "--host", "127.0.0.1", "--max-depth", "1", "--limit", "2"]),
         ["0/", "0/a"]
     );
-    assert_refused(&freshet.run(&["pages", "--state", "tired"]), 2, &["tired", "alive"]);
+    assert_refused(&freshet.run(&["pages", "--state", "tired"]), 2, &["--state is `tired`", "`alive`"]);
+    assert_refused(&freshet.run(&["pages", "--outcome", "mising"]), 2, &["did you mean `missing`"]);
 }
 
 #[test]
