@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
+use clap::builder::FalseyValueParser;
+use clap::{ArgAction, Args, ValueHint};
 
 use crate::settings::{DEFAULT_FILE, Given, GivenBy, TimeOfDay, TimeSpan, Written};
 
@@ -44,6 +45,15 @@ pub(crate) struct ConfigArgs {
     /// Time of day, UTC, at which cycles of `monitor` start: 02:00
     #[arg(long, value_name = "HH:MM", env = "FRESHET_AT", help_heading = "Budget")]
     pub at: Option<Written<TimeOfDay>>,
+    /// Let later cycles of `monitor` make up for scheduled cycles that did not run
+    #[arg(
+        long,
+        env = "FRESHET_CATCH_UP",
+        action = ArgAction::SetTrue,
+        value_parser = FalseyValueParser::new(),
+        help_heading = "Budget"
+    )]
+    pub catch_up: bool,
     #[command(flatten)]
     pub flags: Given,
     /// Which of the flags above are from the command line, and which from the environment.
