@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use freshet::dataset::Dataset;
-use freshet::dataset::stored::backtest;
+use freshet::dataset::stored::{Backtest, backtest};
 use freshet::simulate::synthetic::Spec;
 
 use crate::cli::Global;
@@ -23,6 +23,10 @@ pub(crate) fn share(text: &str) -> Result<f64, Usage> {
 pub(crate) fn synthetic(spec: &str) -> Result<Spec, Usage> {
     spec.parse().map_err(|error| Usage(format!("--synthetic: {error}")))
 }
+
+/// Said where a cycle has not ended.
+pub(crate) const OPEN_CYCLE: &str =
+    "a cycle has not ended: its visits are left out; `freshet crawl` goes on with it";
 
 /// A dataset, made-up pages, or the store's own history.
 pub(crate) fn load(
@@ -44,7 +48,10 @@ pub(crate) fn load(
         )
         .into());
     };
-    let dataset = backtest(path)?;
+    let Backtest { dataset, open_cycle } = backtest(path)?;
+    if open_cycle {
+        talk.say(OPEN_CYCLE);
+    }
     talk.say(
         "this replays what your own visits saw: a change counts for the cycle whose visit found it, and in cycles without a \
          visit a page is taken not to have changed. A policy gets no credit for a visit that your crawl did not make",

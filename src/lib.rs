@@ -20,6 +20,9 @@ pub mod time;
 /// Numbers as they are stored in bytes: small ones take fewer.
 pub mod varint;
 
+/// Files that appear whole or not at all; links, pipes and devices are written through.
+pub mod whole_file;
+
 /// Maps whose keys are hashes already.
 pub mod identity_hash;
 

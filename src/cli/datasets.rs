@@ -14,22 +14,40 @@ Examples:
   freshet export --format fragments --out texts.parquet       texts over time, as hashed fragments
   freshet export --format rates --out rates.csv               how often each page changes
   freshet export --from DATASET --format lambdacrawl --out d.tsv
+  freshet export --format observations-csv --site example.org --since 7d --out - | head
+  freshet export --format files --out archive                 the last body of each page, in folders by host
+  freshet export --format files --all-versions --out archive  every body; --at 2026-11-16: those of that day
 
-Written beside each file: FILE.README.md and FILE.meta.json: columns, units, period and counts.";
+Written beside each file: FILE.README.md and FILE.meta.json: columns, units, period and counts. In the folder of
+`files`: index.jsonl, a line for each body.";
 
 /// Write change histories, from the store or a dataset, as a file for other programs
 ///
-/// Only cycles that have ended are exported. Aliases keep their history in `observations`; other formats leave them out. The file appears when it is complete. Memory does not grow
-/// with the store.
+/// Histories are of cycles that have ended. Aliases keep their history in `observations`; other formats leave them out and
+/// say so. The file appears when it is complete; a link, a pipe or a device is written through. Memory does not grow with
+/// the store.
 #[derive(Debug, Args)]
 #[command(after_help = EXPORT_EXAMPLES)]
 pub(crate) struct ExportArgs {
     /// Format of the file
     #[arg(long, value_parser = formats(Format::is_written))]
     pub format: &'static Format,
-    /// The file; files that belong to it have its name and an ending of their own
+    /// The file, or `-` for standard output; files that belong to it have its name and an ending of their own. For `files`:
+    /// the folder
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    /// Export only pages of this site (`example.org`, `example.org:8080`)
+    #[arg(long, value_name = "HOST")]
+    pub site: Option<String>,
+    /// Export only visits, or bodies, since this time: how long ago (12h, 7d), or a date (2026-11-16)
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// With `files`: the bodies that the pages had at this time, a date or how long ago
+    #[arg(long, value_name = "TIME", conflicts_with = "since")]
+    pub at: Option<String>,
+    /// With `files`: every version of each page
+    #[arg(long)]
+    pub all_versions: bool,
     /// Dataset to export instead of the store
     #[arg(long, value_name = "DATASET")]
     pub from: Option<PathBuf>,
@@ -58,7 +76,7 @@ pub(crate) struct ImportArgs {
     /// The file, or the folder of a recording
     pub source: PathBuf,
     /// Format of the file
-    #[arg(long, value_parser = formats(|_| true))]
+    #[arg(long, value_parser = formats(Format::is_read))]
     pub format: &'static Format,
     /// The dataset: a folder that does not exist yet
     #[arg(long, value_name = "DATASET")]

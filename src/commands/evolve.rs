@@ -2,8 +2,6 @@
 
 mod explain;
 
-use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -19,6 +17,7 @@ use freshet::evolve::{self, EvolveProgress, EvolveSettings, Generation, Journal}
 use freshet::policy::expression::Terminal;
 use freshet::report::evolved::{self, STORE, SYNTHETIC};
 use freshet::report::{Align, Table, number};
+use freshet::whole_file::{self, OutPlace};
 
 use crate::cli::{EvolveArgs, Global};
 use crate::histories;
@@ -44,6 +43,13 @@ pub(crate) fn run(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyho
     }
     let settings = settings(arguments)?;
     let (journal_path, plot) = beside(&arguments.out)?;
+    // Before the work, which takes a while.
+    let place = OutPlace::of(&arguments.out)
+        .with_context(|| format!("`{}` can't be written", arguments.out.display()))?;
+    if place.is_stream() {
+        let said = "is a pipe or a device, and the journal and the plot go beside it; name a file";
+        return Err(Usage(format!("--out is `{}`, which {said}", arguments.out.display())).into());
+    }
     let dataset = load(global, arguments, talk)?;
     evolve::check(&dataset, &settings).map_err(|said| Usage(format!("{}: {said}", dataset.name)))?;
     let signal = listen(talk);
@@ -259,15 +265,7 @@ fn save(path: &Path, journal: &Journal) -> anyhow::Result<()> {
 
 /// Whole or not at all.
 fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let failed = || format!("`{}` can't be written", path.display());
-    let mut builder = tempfile::Builder::new();
-    // The permissions of any new file: all that the umask leaves.
-    let builder = builder.prefix(".freshet-").permissions(std::fs::Permissions::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder).with_context(failed)?;
-    file.write_all(bytes).with_context(failed)?;
-    file.persist(path).with_context(failed)?;
-    Ok(())
+    whole_file::write(path, bytes).with_context(|| format!("`{}` can't be written", path.display()))
 }
 
 fn list_terminals() -> anyhow::Result<ExitCode> {

@@ -1,6 +1,5 @@
 //! `freshet reproduce`: a paper's experiments, run again: tables on standard output, plots and CSV files in a folder.
 
-use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,6 +12,7 @@ use freshet::report::reproduced;
 use freshet::reproduce::{
     Effort, FigureCurve, Numbers, Reproduced, avrachenkov, gp4c, grimes_ford, longevity,
 };
+use freshet::whole_file;
 
 use crate::cli::{Global, Paper, ReproduceArgs};
 use crate::terminal::{Talk, json_line};
@@ -40,7 +40,7 @@ pub(crate) fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> an
     };
     let effort = Effort { runs: arguments.runs, seed: arguments.seed };
     // Before the work, which takes a while.
-    fs::create_dir_all(&arguments.out)
+    whole_file::make_folder(&arguments.out)
         .with_context(|| format!("can't make `{}`", arguments.out.display()))?;
     let mut told = |what: &str| talk.say(what);
     let (name, found) = match arguments.paper {
@@ -77,7 +77,7 @@ fn write_files(folder: &Path, paper: &str, found: &Reproduced) -> anyhow::Result
     let mut files = Vec::new();
     let mut write = |name: String, text: &[u8]| -> anyhow::Result<()> {
         let path = folder.join(name);
-        fs::write(&path, text).with_context(|| format!("can't write `{}`", path.display()))?;
+        whole_file::write(&path, text).with_context(|| format!("can't write `{}`", path.display()))?;
         files.push(path);
         Ok(())
     };

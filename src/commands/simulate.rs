@@ -14,6 +14,7 @@ use freshet::simulate::compare::{self, BOUND, ComparePlan, CompareRow};
 use freshet::simulate::metric::CycleFigures;
 use freshet::simulate::oracle::Oracle;
 use freshet::simulate::{Measuring, Ties};
+use freshet::whole_file;
 
 use crate::cli::{Global, SimulateArgs};
 use crate::histories;
@@ -62,7 +63,7 @@ pub(crate) fn run(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> any
     let rows = rows.map_err(Usage)?;
     talk.say(&format!("replayed in {:.2} s", started.elapsed().as_secs_f64()));
     if let Some(path) = &arguments.plot {
-        std::fs::write(path, replays::plot(&rows, &dataset))
+        whole_file::write(path, replays::plot(&rows, &dataset).as_bytes())
             .with_context(|| format!("`{}` can't be written", path.display()))?;
     }
     print(&if global.json {

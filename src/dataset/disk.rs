@@ -53,7 +53,7 @@ pub(super) const PAGES: [Column; 8] = [
     ALIAS_OF,
 ];
 
-pub(super) const VISITS: [Column; 9] = [
+pub(super) const VISITS: [Column; 9 + LATER_COLUMNS] = [
     Column::new("page", ColumnKind::U32, "number of the page"),
     CYCLE,
     TIME,
@@ -67,7 +67,22 @@ pub(super) const VISITS: [Column; 9] = [
     Column::or_null("status", ColumnKind::U32, "HTTP status"),
     Column::or_null("bytes", ColumnKind::U64, "bytes of the answer"),
     Column::or_null("took_ms", ColumnKind::U64, "milliseconds that the visit took"),
+    Column::added("content_type", ColumnKind::Text, "content type of the copy that was fetched or confirmed"),
+    Column::added("redirect_to", ColumnKind::Text, "the URL that it led to, if it was sent elsewhere"),
+    Column::added(
+        "last_modified_ms",
+        ColumnKind::I64,
+        "when the page said that it had last changed (Last-Modified, else its sitemap), UTC milliseconds since 1970",
+    ),
+    Column::added(
+        "reason",
+        ColumnKind::Text,
+        "cause of a failure in words, where outcome and status don't say it all",
+    ),
 ];
+
+/// Columns of visits that files of earlier versions don't have.
+pub(super) const LATER_COLUMNS: usize = 4;
 
 pub(super) const FRAGMENTS: [Column; 5] = [
     Column::new("page", ColumnKind::U32, "number of the page"),
@@ -200,18 +215,10 @@ impl DatasetWriter {
             Value::or_null(page.alias_of.as_deref(), Value::Text),
         ])?;
         for visit in &page.visits {
-            let [cycle, time, changed, divergence, outcome, status, bytes, took] = visit_values(visit);
-            self.visits.push(&[
-                Value::U32(number),
-                cycle,
-                time,
-                changed,
-                divergence,
-                outcome,
-                status,
-                bytes,
-                took,
-            ])?;
+            let mut row = vec![Value::U32(number)];
+            row.extend(visit_values(visit));
+            row.extend(later_values(visit));
+            self.visits.push(&row)?;
         }
         self.tally.see(page);
         self.states(number, &page.states)
@@ -250,7 +257,7 @@ impl DatasetWriter {
     }
 }
 
-/// The values of a visit, in the order of the columns after the page.
+/// The values of a visit, in the order of the columns after the page, but for the later ones.
 pub(super) fn visit_values(visit: &VisitLine) -> [Value<'_>; 8] {
     [
         Value::or_null(visit.cycle, Value::U32),
@@ -264,6 +271,16 @@ pub(super) fn visit_values(visit: &VisitLine) -> [Value<'_>; 8] {
     ]
 }
 
+/// The values of the columns of a visit that were added later.
+pub(super) fn later_values(visit: &VisitLine) -> [Value<'_>; LATER_COLUMNS] {
+    [
+        Value::or_null(visit.content_type.as_deref(), Value::Text),
+        Value::or_null(visit.redirect_to.as_deref(), Value::Text),
+        Value::or_null(visit.last_modified_ms, Value::I64),
+        Value::or_null(visit.reason.as_deref(), Value::Text),
+    ]
+}
+
 pub(super) fn state_values(state: &StateRecord) -> [Value<'_>; 4] {
     [
         Value::or_null(state.cycle, Value::U32),
@@ -273,17 +290,27 @@ pub(super) fn state_values(state: &StateRecord) -> [Value<'_>; 4] {
     ]
 }
 
-/// A visit whose columns start at `from`.
+/// A visit whose columns start at `from`, and those that were added later right after them.
 pub(super) fn visit_row(batch: &TableBatch, row: usize, from: usize) -> VisitLine {
+    visit_row_in_two(batch, row, from, from + VISITS.len() - 1 - LATER_COLUMNS)
+}
+
+/// A visit whose columns start at `from`, and those that were added later at `later`.
+pub(super) fn visit_row_in_two(batch: &TableBatch, row: usize, from: usize, later: usize) -> VisitLine {
+    let text = |column| batch.text(column, row).map(str::to_owned);
     VisitLine {
         cycle: batch.u32(from, row),
         time_ms: batch.i64(from + 1, row).unwrap_or_default(),
         changed: batch.bool(from + 2, row),
         divergence: batch.f64(from + 3, row),
-        outcome: batch.text(from + 4, row).map(str::to_owned),
+        outcome: text(from + 4),
         status: batch.u32(from + 5, row),
         bytes: batch.u64(from + 6, row),
         took_ms: batch.u64(from + 7, row),
+        content_type: text(later),
+        redirect_to: text(later + 1),
+        last_modified_ms: batch.i64(later + 2, row),
+        reason: text(later + 3),
     }
 }
 

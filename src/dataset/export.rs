@@ -1,20 +1,24 @@
 //! A store or a dataset → a file in one of the [formats](super::format).
 //!
 //! An export is written into a folder beside its place and moved there when it is complete, the main file last. An
-//! export that fails leaves nothing behind.
+//! export that fails leaves nothing behind. Pipes, devices and standard output get the main file alone.
 
 use std::path::{Path, PathBuf};
+
+use serde::Serialize;
 
 use super::DatasetError;
 use super::counts::DatasetTally;
 use super::disk::DatasetReader;
-use super::fields::check_name;
-use super::format::{Format, Write};
+use super::fields::{check_name, is_of_site};
+use super::format::{Format, PageFormat, Write};
 use super::group::GroupInfo;
 use super::metadata::{FragmentNote, Metadata};
 use super::page_record::PageRecord;
 use super::stored::Stored;
 use crate::change::fragment::SCHEME;
+use crate::time::Timestamp;
+use crate::whole_file::OutPlace;
 
 /// The source of an export.
 pub enum Source {
@@ -67,52 +71,165 @@ impl Source {
     }
 }
 
+/// Where an export goes.
+pub enum ExportTo<'a> {
+    /// A file, with the files that belong to it beside it.
+    File(&'a Path),
+    /// The main file alone, once it is complete.
+    Stream(&'a mut dyn std::io::Write),
+}
+
 /// Options of an export.
 #[derive(Clone, Debug, Default)]
 pub struct ExportOptions {
     /// Export this group only.
     pub group: Option<String>,
+    /// Export the pages of this site only: a host, with or without its port.
+    pub site: Option<String>,
+    /// Export visits of this time and later only; for formats that have a row for each visit.
+    pub since: Option<Timestamp>,
     /// Name of the dataset; `None`: that of the source.
     pub name: Option<String>,
+}
+
+/// A finished export.
+#[derive(Clone, Debug)]
+pub struct ExportDone {
+    /// The description of the file.
+    pub meta: Metadata,
+    /// The part of the source that the format can't hold.
+    pub left_out: LeftOut,
+}
+
+/// The part of a source that a format can't hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// Aliases: their history is in `observations`, under their own URLs.
+    pub aliases: u64,
+    /// Visits of these.
+    pub alias_visits: u64,
+    /// Other pages that were visited: no copy was ever fetched, or they have no text.
+    pub pages: u64,
+    /// All visits of the source, without those of aliases that are left out.
+    pub source_visits: u64,
+    /// Changes that these found.
+    pub source_changes: u64,
 }
 
 /// Writes a source in a format; `progress` is told how many of how many pages are done.
 pub fn export(
     source: &mut Source,
     format: &'static Format,
-    out: &Path,
+    to: ExportTo<'_>,
     options: &ExportOptions,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<Metadata, DatasetError> {
-    let format = format.for_file(out).map_err(DatasetError::Cannot)?;
-    let Write::Pages(written) = &format.write else {
-        return Err(DatasetError::Cannot(format!("`{}` can't be written, only read", format.name)));
+) -> Result<ExportDone, DatasetError> {
+    let format = match &to {
+        ExportTo::File(out) => format.for_file(out).map_err(DatasetError::Cannot)?,
+        ExportTo::Stream(_) => format,
     };
+    let Write::Pages(written) = &format.write else {
+        return Err(DatasetError::Cannot(format!("`{}` can't be written as one file", format.name)));
+    };
+    if options.since.is_some() && !written.has_visits {
+        let said = "has no row for each visit, so --since can't choose some of them; take `observations`";
+        return Err(DatasetError::Cannot(format!("`{}` {said}", format.name)));
+    }
     let groups = chosen(source, options)?;
     (written.fits)(&groups).map_err(DatasetError::Cannot)?;
     let name = options.name.clone().unwrap_or_else(|| source.name().to_owned());
     check_name("name", &name).map_err(DatasetError::Cannot)?;
-    let staging = staging(out)?;
-    let main = staging.path().join(file_name(out)?);
-    let (mut tally, mut done, all) = (DatasetTally::default(), 0, source.pages()?);
-    (written.write)(&main, &mut |write| {
-        source.each(written.needs_texts, &mut |page| {
-            let can_be_told = written.has_aliases || page.alias_of.is_none();
-            if let Some(group) = groups.iter().find(|group| group.name == page.group && can_be_told)
-                && let Some(kept) = (written.keeps)(&page, group)
-            {
-                tally.see(&kept);
-                write(&kept, group)?;
+    let place = match &to {
+        ExportTo::File(out) => Some(OutPlace::of(out).map_err(DatasetError::write(out))?),
+        ExportTo::Stream(_) => None,
+    };
+    let is_stream = place.as_ref().is_none_or(OutPlace::is_stream);
+    if is_stream && (written.files)().len() > 1 {
+        let said = "is written as several files, which a pipe or a device can't hold; name a file with --out";
+        return Err(DatasetError::Cannot(format!("`{}` {said}", format.name)));
+    }
+    let staging = match &place {
+        Some(place) => place.staging(),
+        None => tempfile::Builder::new().prefix("freshet-").tempdir(),
+    };
+    let shown = match &to {
+        ExportTo::File(out) => out,
+        ExportTo::Stream(_) => Path::new("-"),
+    };
+    let staging = staging.map_err(DatasetError::write(shown))?;
+    let main = staging.path().join(shown.file_name().unwrap_or_else(|| "export".as_ref()));
+    let (meta, left_out) = write_staged(source, format, written, &main, (groups, name), options, progress)?;
+    match (to, place) {
+        (ExportTo::File(out), Some(place)) => {
+            if !is_stream {
+                meta.write(&main)?;
+                move_side_files(&main, out)?;
             }
+            place.put(&main).map_err(DatasetError::write(out))?;
+        }
+        (ExportTo::Stream(stream), _) => {
+            let mut whole = std::fs::File::open(&main).map_err(DatasetError::read(&main))?;
+            let copied = std::io::copy(&mut whole, stream).and_then(|_| stream.flush());
+            copied.map_err(DatasetError::write(shown))?;
+        }
+        (ExportTo::File(_), None) => {}
+    }
+    Ok(ExportDone { meta, left_out })
+}
+
+/// Writes the main file, and those that the format itself puts beside it.
+fn write_staged(
+    source: &mut Source,
+    format: &Format,
+    written: &PageFormat,
+    main: &Path,
+    (groups, name): (Vec<GroupInfo>, String),
+    options: &ExportOptions,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(Metadata, LeftOut), DatasetError> {
+    let (mut tally, mut done, all) = (DatasetTally::default(), 0, source.pages()?);
+    let mut left_out = LeftOut::default();
+    (written.write)(main, &mut |write| {
+        source.each(written.needs_texts, &mut |mut page| {
             done += 1;
             progress(done, all);
-            Ok(())
+            if let Some(since) = options.since {
+                page.visits.retain(|visit| visit.time_ms >= since.millis());
+            }
+            let is_wanted = |site: &String| is_of_site(&page.site, site);
+            let Some(group) = groups.iter().find(|group| group.name == page.group) else { return Ok(()) };
+            if page.visits.is_empty() || !options.site.as_ref().is_none_or(is_wanted) {
+                return Ok(());
+            }
+            if page.alias_of.is_some() && !written.has_aliases {
+                left_out.aliases += 1;
+                left_out.alias_visits += page.visits.len() as u64;
+                return Ok(());
+            }
+            left_out.source_visits += page.visits.len() as u64;
+            left_out.source_changes += page.comparisons().filter(|(_, changed)| *changed).count() as u64;
+            match (written.keeps)(&page, group) {
+                Some(kept) => {
+                    tally.see(&kept);
+                    write(&kept, group)
+                }
+                None => {
+                    left_out.pages += 1;
+                    Ok(())
+                }
+            }
         })?;
-        match tally.counts().pages {
-            0 if written.needs_texts => Err(DatasetError::Cannot(
+        match (tally.counts().pages, &options.site) {
+            (0, Some(site)) => Err(DatasetError::Cannot(format!(
+                "there is no page of `{site}` to export; `freshet status` lists the hosts"
+            ))),
+            (0, _) if options.since.is_some() => {
+                Err(DatasetError::Cannot("there is no visit since then to export".into()))
+            }
+            (0, _) if written.needs_texts => Err(DatasetError::Cannot(
                 "there is no text to export; it takes a store or a dataset with fragments".into(),
             )),
-            0 => Err(DatasetError::Cannot(format!(
+            (0, _) => Err(DatasetError::Cannot(format!(
                 "there is no page to export as `{}`: none was ever fetched",
                 format.name
             ))),
@@ -122,10 +239,7 @@ pub fn export(
     let files = (written.files)();
     let (format, counts) = (format.name.to_owned(), tally.counts());
     let fragments = source.fragments().filter(|_| written.needs_texts);
-    let meta = Metadata { format, name, groups, counts, fragments, files };
-    meta.write(&main)?;
-    move_files(staging.path(), out)?;
-    Ok(meta)
+    Ok((Metadata { format, name, groups, counts, fragments, files }, left_out))
 }
 
 fn chosen(source: &Source, options: &ExportOptions) -> Result<Vec<GroupInfo>, DatasetError> {
@@ -140,34 +254,16 @@ fn chosen(source: &Source, options: &ExportOptions) -> Result<Vec<GroupInfo>, Da
     Ok(found)
 }
 
-fn file_name(out: &Path) -> Result<&std::ffi::OsStr, DatasetError> {
-    out.file_name().ok_or_else(|| DatasetError::of_file(out, "is no name for a file; name one with --out"))
-}
-
-/// A folder beside the place of the result, for files that are not complete yet.
-pub(super) fn staging(out: &Path) -> Result<tempfile::TempDir, DatasetError> {
-    file_name(out)?;
-    if out.is_dir() {
-        return Err(DatasetError::of_file(out, "is a folder; name a file in it with --out"));
-    }
-    let beside = match out.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    std::fs::create_dir_all(beside).map_err(DatasetError::write(beside))?;
-    tempfile::Builder::new().prefix(".freshet-").tempdir_in(beside).map_err(DatasetError::write(beside))
-}
-
-/// Moves the main file last: a file under its name is complete.
-fn move_files(from: &Path, out: &Path) -> Result<(), DatasetError> {
-    let main = from.join(file_name(out)?);
+/// Moves the files beside the main one, which comes last: a file under its name is complete.
+fn move_side_files(main: &Path, out: &Path) -> Result<(), DatasetError> {
+    let from = main.parent().unwrap_or(Path::new("."));
     let entries = std::fs::read_dir(from).map_err(DatasetError::read(from))?;
     let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.sort_by_key(|file| (*file == main, file.clone()));
-    for file in files {
+    files.sort();
+    for file in files.iter().filter(|file| *file != main) {
         if let Some(name) = file.file_name() {
             let to = out.with_file_name(name);
-            std::fs::rename(&file, &to).map_err(DatasetError::write(&to))?;
+            OutPlace::of(&to).and_then(|place| place.put(file)).map_err(DatasetError::write(&to))?;
         }
     }
     Ok(())

@@ -52,9 +52,26 @@ pub(super) fn site_of(url: &str) -> Option<String> {
     (!site.is_empty()).then(|| site.to_owned())
 }
 
+/// Is a page of `site` one of the site that was asked for: a host, with or without its port or its scheme?
+pub(super) fn is_of_site(site: &str, wanted: &str) -> bool {
+    let wanted = wanted.split_once("://").map_or(wanted, |(_, rest)| rest).trim_end_matches('/');
+    let Some((start, rest)) = site.split_at_checked(wanted.len()) else { return false };
+    start.eq_ignore_ascii_case(wanted) && !start.is_empty() && (rest.is_empty() || rest.starts_with(':'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_site_is_named_by_its_host() {
+        for wanted in ["example.org", "Example.org", "example.org:8080", "http://example.org:8080/"] {
+            assert!(is_of_site("example.org:8080", wanted), "{wanted}");
+        }
+        for wanted in ["", "example", "example.org:80", "www.example.org", "example.org.uk", "ü"] {
+            assert!(!is_of_site("example.org:8080", wanted), "{wanted}");
+        }
+    }
 
     #[test]
     fn times_are_read_in_three_ways() {

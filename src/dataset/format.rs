@@ -38,6 +38,8 @@ pub(super) enum Write {
     Pages(PageFormat),
     /// As the format among these rows that has the file's ending.
     ByEnding(&'static [&'static str]),
+    /// A folder with the bodies of pages, by [`super::bodies`].
+    Bodies,
 }
 
 /// The functions of a format that is written page by page.
@@ -50,6 +52,10 @@ pub(super) struct PageFormat {
     pub files: fn() -> Vec<FileNote>,
     /// Whether it has a column for the page that stands for another one. Formats without it leave such pages out.
     pub has_aliases: bool,
+    /// Whether it has a row for each visit, so that some of them can be chosen.
+    pub has_visits: bool,
+    /// Why it may have another number of visits and changes than its source.
+    pub visits_note: &'static str,
     /// Whether the texts of pages are needed.
     pub needs_texts: bool,
     /// Whether these groups fit into one file; the error says what to do.
@@ -71,6 +77,8 @@ pub(super) type TellProgress<'a> = &'a mut dyn FnMut(u64, u64);
 
 /// How a format is read.
 pub(super) enum Read {
+    /// It is only written.
+    Never,
     /// Page by page.
     Pages {
         /// Reads the file.
@@ -100,6 +108,8 @@ pub static FORMATS: &[Format] = &[
             keeps: brdc::kept,
             files: brdc::files,
             has_aliases: false,
+            has_visits: false,
+            visits_note: "it has one visit for each cycle from the first copy on, whether there was one or not",
             needs_texts: false,
             fits: brdc::fits,
         }),
@@ -115,6 +125,8 @@ pub static FORMATS: &[Format] = &[
             keeps: lambdacrawl::kept,
             files: lambdacrawl::files,
             has_aliases: false,
+            has_visits: false,
+            visits_note: "it has the first copy of a page and the visits that could compare",
             needs_texts: false,
             fits: any_groups,
         }),
@@ -139,6 +151,8 @@ pub static FORMATS: &[Format] = &[
             keeps: observations::kept,
             files: || observations::files(Encoding::Csv),
             has_aliases: true,
+            has_visits: true,
+            visits_note: "",
             needs_texts: false,
             fits: any_groups,
         }),
@@ -157,6 +171,8 @@ pub static FORMATS: &[Format] = &[
             keeps: observations::kept,
             files: || observations::files(Encoding::JsonLines),
             has_aliases: true,
+            has_visits: true,
+            visits_note: "",
             needs_texts: false,
             fits: any_groups,
         }),
@@ -175,6 +191,8 @@ pub static FORMATS: &[Format] = &[
             keeps: observations::kept,
             files: || observations::files(Encoding::Parquet),
             has_aliases: true,
+            has_visits: true,
+            visits_note: "",
             needs_texts: false,
             fits: any_groups,
         }),
@@ -193,6 +211,8 @@ pub static FORMATS: &[Format] = &[
             keeps: fragments::kept,
             files: fragments::files,
             has_aliases: false,
+            has_visits: false,
+            visits_note: "it has the visits that found another text",
             needs_texts: true,
             fits: any_groups,
         }),
@@ -208,6 +228,8 @@ pub static FORMATS: &[Format] = &[
             keeps: rates::kept,
             files: rates::files,
             has_aliases: false,
+            has_visits: false,
+            visits_note: "it has the first copy of a page and the visits that could compare",
             needs_texts: false,
             fits: any_groups,
         }),
@@ -221,6 +243,14 @@ pub static FORMATS: &[Format] = &[
         write: Write::Never,
         read: Read::Folder(recording::read_into),
     },
+    Format {
+        name: "files",
+        alias: None,
+        about: "Bodies of pages as files in folders by host, with an index; export only",
+        endings: &[],
+        write: Write::Bodies,
+        read: Read::Never,
+    },
 ];
 
 impl Format {
@@ -232,6 +262,24 @@ impl Format {
     /// Whether it can be exported.
     pub fn is_written(&self) -> bool {
         !matches!(self.write, Write::Never)
+    }
+
+    /// Why a file of it may have another number of visits and changes than its source; empty: it has all of them.
+    pub fn visits_note(&self) -> &'static str {
+        match &self.write {
+            Write::Pages(pages) => pages.visits_note,
+            _ => "",
+        }
+    }
+
+    /// Whether it can be imported.
+    pub fn is_read(&self) -> bool {
+        !matches!(self.read, Read::Never)
+    }
+
+    /// Whether it is a folder with the bodies of pages, which [`super::bodies::export_bodies`] writes.
+    pub fn is_bodies(&self) -> bool {
+        matches!(self.write, Write::Bodies)
     }
 
     /// The format in which a file of this name is written: this one, or the one that the ending chooses.

@@ -8,11 +8,11 @@ use std::path::Path;
 use super::DatasetError;
 use super::counts::DatasetCounts;
 use super::disk::{self, DatasetWriter, Manifest};
-use super::export::staging;
 use super::fields::check_name;
 use super::format::{Format, Read, ReadPages};
 use super::group::GroupsSeen;
 use super::metadata::{META_SUFFIX, Metadata, beside};
+use crate::whole_file::OutPlace;
 
 /// A file that is imported, and the facts known about it.
 pub struct ImportedFile<'a> {
@@ -48,7 +48,7 @@ pub fn import(
     options: &ImportOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Manifest, DatasetError> {
-    if out.exists() {
+    if out.symlink_metadata().is_ok() {
         return Err(DatasetError::Exists(out.display().to_string()));
     }
     if !source.exists() {
@@ -69,7 +69,8 @@ pub fn import(
     let from_meta = meta.as_ref().map(|meta| meta.name.clone());
     let name = options.name.clone().or(from_meta).or(stem).unwrap_or_else(|| "dataset".to_owned());
     check_name("name", &name).map_err(DatasetError::Cannot)?;
-    let staging = staging(out)?;
+    let place = OutPlace::of(out).map_err(DatasetError::write(out))?;
+    let staging = place.staging().map_err(DatasetError::write(out))?;
     let manifest = match format.read {
         Read::Pages { read, start_ms } => {
             let seen = GroupsSeen::new(options.start_ms.or(start_ms), options.step_ms);
@@ -78,7 +79,9 @@ pub fn import(
             read_pages(staging.path(), format.name, read, &from, seen, progress)?
         }
         Read::Folder(read) => read(staging.path(), source, &name, progress)?,
-        Read::Sniffed(_) => return Err(DatasetError::Cannot(format!("`{}` chooses itself", format.name))),
+        Read::Sniffed(_) | Read::Never => {
+            return Err(DatasetError::Cannot(format!("`{}` can't be read", format.name)));
+        }
     };
     // A temporary folder can be read by its owner only; a dataset is like any other folder.
     let whole = staging.keep();

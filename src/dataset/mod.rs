@@ -12,6 +12,8 @@
 //! [`Dataset::load`] reads a dataset into memory for the simulator: cycles, and bits or texts.
 
 pub mod blobs;
+pub mod bodies;
+mod body_name;
 mod brdc;
 pub mod counts;
 pub mod csv_cell;
@@ -47,6 +49,7 @@ use crate::time::Timestamp;
 use disk::{FRAGMENTS, PAGES, VISITS};
 use fields::parse_time as time;
 use group::GroupInfo;
+use page_record::PageRecord;
 use parquet::TableReader;
 
 /// A moment, as `2012-11-30`, `2012-11-30T08:00:00Z` or milliseconds since 1970.
@@ -183,12 +186,8 @@ impl Dataset {
                 let (Some(true), Some(place)) = (batch.bool(3, row), *place) else { continue };
                 let Some(info) = infos.get(place.group as usize) else { continue };
                 let cycle = info.cycle_of(batch.u32(1, row), times.value(row));
-                if let Some(page) = self.page(place)
-                    && let Some(bit) = cycle.checked_sub(page.born + 1)
-                    && let History::Bits(words) = &mut page.history
-                    && let Some(word) = words.get_mut(bit as usize / 64)
-                {
-                    *word |= 1 << (bit % 64);
+                if let Some(page) = self.page(place) {
+                    page.changed_in(cycle);
                 }
             }
         }
@@ -239,6 +238,29 @@ impl Group {
 }
 
 impl RecordedPage {
+    /// The page of a record, with a bit for each cycle after its first copy; `None` if it has no copy.
+    fn of_record(page: &PageRecord, info: &GroupInfo) -> Option<Self> {
+        let first = page.first_copy()?;
+        let born = info.cycle_of(first.cycle, first.time_ms);
+        let history = History::Bits(vec![0; bit_words(info, born)]);
+        let (url, site) = (page.url.clone(), page.site.clone());
+        let mut recorded = Self { url, site, weight: page.weight, born, history };
+        for (visit, _) in page.comparisons().filter(|(_, changed)| *changed) {
+            recorded.changed_in(info.cycle_of(visit.cycle, visit.time_ms));
+        }
+        Some(recorded)
+    }
+
+    /// A visit in this cycle found a change.
+    fn changed_in(&mut self, cycle: u32) {
+        if let Some(bit) = cycle.checked_sub(self.born + 1)
+            && let History::Bits(words) = &mut self.history
+            && let Some(word) = words.get_mut(bit as usize / 64)
+        {
+            *word |= 1 << (bit % 64);
+        }
+    }
+
     fn take_state(
         &mut self,
         cycle: u32,
@@ -263,6 +285,11 @@ impl RecordedPage {
             from.push((cycle, index));
         }
     }
+}
+
+/// Words of 64 bits for a page whose first copy is of this cycle.
+fn bit_words(info: &GroupInfo, born: u32) -> usize {
+    info.cycles.saturating_sub(born + 1).div_ceil(64) as usize
 }
 
 fn unknown_page(file: &Path, row: u64, page: u32) -> DatasetError {
@@ -297,7 +324,7 @@ fn read_pages(
                 continue;
             };
             let born = info.cycle_of(record.first_cycle, first_ms);
-            let bits = info.cycles.saturating_sub(born + 1).div_ceil(64) as usize;
+            let bits = bit_words(info, born);
             words += bits;
             if words > MOST_WORDS {
                 let wrong = format!(

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::DatasetError;
 use super::csv_cell::guarded;
 use super::csv_table::CsvTable;
-use super::disk::{ALIAS_OF, VISITS, visit_row, visit_values, wrong_row};
+use super::disk::{ALIAS_OF, LATER_COLUMNS, VISITS, later_values, visit_row_in_two, visit_values, wrong_row};
 use super::fields::site_of;
 use super::fields::{check_weight, parse_time};
 use super::format::EachRecord;
@@ -39,8 +39,13 @@ pub(super) const WHOSE: [Column; 4] = [
     Column::new("weight", ColumnKind::F64, "importance; 1: an ordinary page"),
 ];
 
+/// The place of `alias_of`. What was added after it comes after it.
+const ALIAS_PLACE: usize = WHOSE.len() + VISITS.len() - 1 - LATER_COLUMNS;
+
 fn columns() -> Vec<Column> {
-    WHOSE.iter().chain(VISITS.iter().skip(1)).chain([&ALIAS_OF]).copied().collect()
+    let mut columns: Vec<Column> = WHOSE.iter().chain(VISITS.iter().skip(1)).copied().collect();
+    columns.insert(ALIAS_PLACE, ALIAS_OF);
+    columns
 }
 
 /// The part of a page that the format holds: everything but its texts.
@@ -76,11 +81,32 @@ struct ObservationRow {
     took_ms: Option<u64>,
     #[serde(default)]
     alias_of: Option<String>,
+    #[serde(default)]
+    content_type: Option<String>,
+    #[serde(default)]
+    redirect_to: Option<String>,
+    #[serde(default)]
+    last_modified_ms: Option<i64>,
+    #[serde(default)]
+    reason: Option<String>,
 }
 
 impl ObservationRow {
     fn of(page: &PageRecord, visit: VisitLine) -> Self {
-        let VisitLine { cycle, time_ms, changed, divergence, outcome, status, bytes, took_ms } = visit;
+        let VisitLine {
+            cycle,
+            time_ms,
+            changed,
+            divergence,
+            outcome,
+            status,
+            bytes,
+            took_ms,
+            content_type,
+            redirect_to,
+            last_modified_ms,
+            reason,
+        } = visit;
         Self {
             group: Some(page.group.clone()),
             site: Some(page.site.clone()),
@@ -95,10 +121,14 @@ impl ObservationRow {
             bytes,
             took_ms,
             alias_of: page.alias_of.clone(),
+            content_type,
+            redirect_to,
+            last_modified_ms,
+            reason,
         }
     }
 
-    fn cells(&self) -> [String; 13] {
+    fn cells(&self) -> [String; 13 + LATER_COLUMNS] {
         fn cell<T: ToString>(value: Option<T>) -> String {
             value.map_or_else(String::new, |value| value.to_string())
         }
@@ -116,6 +146,10 @@ impl ObservationRow {
             cell(self.bytes),
             cell(self.took_ms),
             cell(self.alias_of.as_ref()),
+            cell(self.content_type.as_ref()),
+            cell(self.redirect_to.as_ref()),
+            cell(self.last_modified_ms),
+            cell(self.reason.as_ref()),
         ]
     }
 }
@@ -177,6 +211,7 @@ impl ObservationsWriter {
                     let mut row = whose_values(page).to_vec();
                     row.extend(visit_values(visit));
                     row.push(Value::or_null(page.alias_of.as_deref(), Value::Text));
+                    row.extend(later_values(visit));
                     table.push(&row)?;
                 }
             }
@@ -256,6 +291,7 @@ fn read_csv(from: &ImportedFile<'_>, pages: &mut RowsToPages<'_>) -> Result<(), 
     let mut table = CsvTable::open(from.path, &["url", "time_ms", "changed"])?;
     while table.next_row()? {
         let wrong = |column: &str, said: String| table.wrong(column, said);
+        let text = |column: &str| table.text(column).map(str::to_owned);
         let url = table.text("url").unwrap_or_default();
         let group = table.text("group").unwrap_or(from.name);
         let host = if table.text("site").is_none() { site_of(url) } else { None };
@@ -276,10 +312,14 @@ fn read_csv(from: &ImportedFile<'_>, pages: &mut RowsToPages<'_>) -> Result<(), 
             time_ms,
             changed,
             divergence: number(&table, "divergence")?,
-            outcome: table.text("outcome").map(str::to_owned),
+            outcome: text("outcome"),
             status: number(&table, "status")?,
             bytes: number(&table, "bytes")?,
             took_ms: number(&table, "took_ms")?,
+            content_type: text("content_type"),
+            redirect_to: text("redirect_to"),
+            last_modified_ms: number(&table, "last_modified_ms")?,
+            reason: text("reason"),
         };
         let alias_of = table.text("alias_of");
         add(pages, RowOwner { group, site, url, weight, alias_of }, visit, &wrong)?;
@@ -308,10 +348,14 @@ fn read_json(from: &ImportedFile<'_>, pages: &mut RowsToPages<'_>) -> Result<(),
             time_ms: row.time_ms,
             changed: row.changed,
             divergence: row.divergence,
-            outcome: row.outcome.clone(),
+            outcome: row.outcome,
             status: row.status,
             bytes: row.bytes,
             took_ms: row.took_ms,
+            content_type: row.content_type,
+            redirect_to: row.redirect_to,
+            last_modified_ms: row.last_modified_ms,
+            reason: row.reason,
         };
         add(pages, of, visit, &wrong)?;
     }
@@ -326,9 +370,9 @@ fn read_parquet(from: &ImportedFile<'_>, pages: &mut RowsToPages<'_>) -> Result<
                 |column: &str, said: String| wrong_row(from.path, batch.first_row + row as u64, column, said);
             let text = |column| batch.text(column, row).unwrap_or_default();
             let weight = batch.f64(3, row).unwrap_or(1.0);
-            let alias_of = batch.text(columns().len() - 1, row);
+            let alias_of = batch.text(ALIAS_PLACE, row);
             let of = RowOwner { group: text(0), site: text(1), url: text(2), weight, alias_of };
-            add(pages, of, visit_row(&batch, row, WHOSE.len()), &wrong)?;
+            add(pages, of, visit_row_in_two(&batch, row, WHOSE.len(), ALIAS_PLACE + 1), &wrong)?;
         }
     }
     Ok(())

@@ -38,6 +38,14 @@ pub struct VisitLine {
     pub bytes: Option<u64>,
     /// Milliseconds that the visit took.
     pub took_ms: Option<u64>,
+    /// Content type of the copy that was fetched or confirmed, as the host said it.
+    pub content_type: Option<String>,
+    /// The URL that it led to, if it was sent elsewhere.
+    pub redirect_to: Option<String>,
+    /// When the page said that it had last changed, in UTC milliseconds since 1970.
+    pub last_modified_ms: Option<i64>,
+    /// The cause of a failure in words, where outcome and status don't say it all.
+    pub reason: Option<String>,
 }
 
 /// The text of a page from a time on.

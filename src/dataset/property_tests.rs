@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::disk::DatasetReader;
-use super::export::{ExportOptions, Source, export};
+use super::export::{ExportOptions, ExportTo, Source, export};
 use super::group::DAY_MS;
 use super::import::{ImportOptions, import};
 use super::page_record::{PageRecord, StateRecord, VisitLine};
@@ -29,10 +29,14 @@ fn visit() -> impl Strategy<Value = VisitLine> {
             time_ms,
             changed,
             divergence,
-            outcome,
+            outcome: outcome.clone(),
             status,
             bytes,
             took_ms: bytes,
+            content_type: outcome.clone(),
+            redirect_to: status.map(|status| format!("https://a.example/{status}")),
+            last_modified_ms: bytes.and_then(|bytes| i64::try_from(bytes).ok()),
+            reason: outcome.clone(),
         },
     )
 }
@@ -126,7 +130,7 @@ proptest! {
             let (one, other) = (place("one"), place("other"));
             fs::create_dir_all(&one).expect("a folder");
             let mut source = Source::Dataset(Box::new(DatasetReader::open(&first).expect("a dataset")));
-            match export(&mut source, format, &one.join("f"), &options, &mut |_, _| ()) {
+            match export(&mut source, format, ExportTo::File(&one.join("f")), &options, &mut |_, _| ()) {
                 // No page of it was ever fetched.
                 Err(DatasetError::Cannot(said)) => {
                     prop_assert!(said.contains("none was ever fetched"), "{}", said);

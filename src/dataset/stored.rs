@@ -1,27 +1,25 @@
 //! A store as a source of histories: its pages one after the other, each with its visits and, if wanted, its texts.
 //!
-//! There are two ways to read it, with different rules for the cycle that a visit belongs to:
-//! - [`Stored`] is for exports. A visit belongs to the cycle that it was made in. Visits of a cycle that has not ended are
-//!   left out, so an export is of whole cycles.
-//! - [`backtest`] is for replays. A change belongs to the last cycle that began before the visit that found it, ended or not:
-//!   a replay asks what was known at a time.
+//! [`Stored`] is for exports, and [`backtest`] for replays; both read the same pages and visits, so that a replay of a store and
+//! one of a dataset exported from it give the same figures. A visit belongs to the cycle that it was made in. Visits of a cycle
+//! that has not ended are left out.
 //!
 //! Pages that another one stands for keep their history under their own URL, with the name of the other. Pages never
 //! visited are left out.
 
+use std::collections::HashMap;
 use std::path::Path;
-use std::time::Duration;
 
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::fields::site_of;
 use super::group::{DAY_MS, GroupInfo};
 use super::page_record::{PageRecord, StateRecord, VisitLine};
-use super::{Dataset, DatasetError, Group, History, RecordedPage};
+use super::{Dataset, DatasetError, Group, RecordedPage};
 use crate::change::fragment::{Fragmenter, Fragments};
 use crate::page::PageId;
-use crate::policy::Lesson;
-use crate::store::{self, CycleId, PageFilter, Store, VersionId, VisitRow};
+use crate::store::{self, CycleId, PageFilter, PageRow, Store, VersionId, VisitRow};
+use crate::time::Timestamp;
 
 /// A store that is open, twice: one lists the pages while the other is asked for their visits.
 pub struct Stored {
@@ -82,7 +80,7 @@ impl Stored {
         pages.list_pages(&PageFilter { aliases: true, ..PageFilter::default() }, &mut |row| {
             if done.is_ok() && row.visits > 0 {
                 done = texts
-                    .page(PageId(row.id), &row.url, row.weight, cycles, &group.name, states)
+                    .page(&row, cycles, &group.name, states)
                     .map(|page| PageRecord { alias_of: row.alias_of, ..page })
                     .and_then(|page| if page.visits.is_empty() { Ok(()) } else { each(page) });
             }
@@ -91,52 +89,32 @@ impl Stored {
     }
 }
 
-/// A store's own history, to be replayed: its cycles, and the changes that its visits found. In cycles without a visit a
-/// page is taken not to have changed.
-pub fn backtest(path: &Path) -> Result<Dataset, DatasetError> {
-    let mut store = store::open_to_look(path)?;
-    let mut cycles = store.cycles(usize::MAX >> 1)?;
-    cycles.reverse();
-    let starts: Vec<i64> = cycles.iter().map(|cycle| cycle.started_at.millis()).collect();
-    let (Some(first), Some(last)) = (cycles.first(), cycles.last()) else {
-        return Err(DatasetError::of_file(path, "has no cycle yet; `freshet crawl` makes some"));
-    };
-    // Whole milliseconds, as times have no smaller part: every cycle is as long as the others.
-    let span_ms = last.started_at.millis().saturating_sub(first.started_at.millis());
-    let step_ms = span_ms / (cycles.len().saturating_sub(1)).max(1) as i64;
-    let mut pages = Vec::new();
-    store.each_history(1, &mut |page| {
-        if let Some((born, history)) = bits(&page.lessons, &starts) {
-            pages.push(RecordedPage { url: page.url, site: String::new(), weight: 1.0, born, history });
-        }
+/// A store's own history, to be replayed: what a dataset has that was exported from it as `observations`. In cycles without a
+/// visit a page is taken not to have changed.
+pub fn backtest(path: &Path) -> Result<Backtest, DatasetError> {
+    let mut stored = Stored::open(path, 1)?;
+    let info = stored.group.clone();
+    let mut group = Group::empty(&info);
+    let mut comparisons = 0;
+    stored.each(false, &mut |page| {
+        comparisons += page.comparisons().count();
+        group.pages.extend(RecordedPage::of_record(&page, &info));
+        Ok(())
     })?;
-    if pages.is_empty() {
+    if comparisons == 0 {
         return Err(DatasetError::of_file(path, "has no page that was visited twice; `freshet crawl` again"));
     }
-    let group = Group {
-        name: "store".to_owned(),
-        start: first.started_at,
-        step: Duration::from_millis(step_ms.max(1000).unsigned_abs()),
-        cycles: cycles.len() as u32,
-        pages,
-    };
-    Ok(Dataset { name: path.display().to_string(), groups: vec![group] })
+    let dataset = Dataset { name: path.display().to_string(), groups: vec![group] };
+    Ok(Backtest { dataset, open_cycle: stored.open_cycle })
 }
 
-/// The cycle of a page's first visit, and a bit for each later cycle: whether a visit found a change in it. `None` if it
-/// was not visited twice. `starts`: when the cycles began, in milliseconds.
-fn bits(lessons: &[Lesson], starts: &[i64]) -> Option<(u32, History)> {
-    let earliest = lessons.first()?;
-    let cycle_of = |millis: i64| starts.partition_point(|start| *start <= millis).saturating_sub(1) as u32;
-    let born = cycle_of(earliest.at.millis() - (earliest.interval.seconds() * 1000.0) as i64);
-    let mut bits = vec![0_u64; starts.len().div_ceil(64)];
-    for lesson in lessons.iter().filter(|lesson| lesson.changed) {
-        let Some(bit) = cycle_of(lesson.at.millis()).checked_sub(born + 1) else { continue };
-        if let Some(word) = bits.get_mut(bit as usize / 64) {
-            *word |= 1 << (bit % 64);
-        }
-    }
-    Some((born, History::Bits(bits)))
+/// A store's own history.
+#[derive(Debug)]
+pub struct Backtest {
+    /// The history.
+    pub dataset: Dataset,
+    /// A cycle goes on: its visits are left out.
+    pub open_cycle: bool,
 }
 
 struct Texts<'a> {
@@ -149,19 +127,21 @@ struct Texts<'a> {
 impl Texts<'_> {
     fn page(
         &mut self,
-        id: PageId,
-        url: &str,
-        weight: f64,
+        row: &PageRow,
         cycles: &[CycleId],
         group: &str,
         states: bool,
     ) -> Result<PageRecord, DatasetError> {
+        let url = &row.url;
         let site = site_of(url).unwrap_or_else(|| url.to_owned());
-        let mut page = PageRecord::new(group, &site, url, weight);
+        let mut page = PageRecord::new(group, &site, url, row.weight);
         let mut held: Option<VersionId> = None;
-        for visit in self.store.visits(id)? {
+        let visits = self.store.visits(PageId(row.id))?;
+        let types = self.content_types(row, &visits)?;
+        for visit in visits {
             let Ok(cycle) = cycles.binary_search(&visit.cycle) else { continue };
-            let record = record(&visit, u32::try_from(cycle).ok());
+            let content_type = visit.version.and_then(|version| types.get(&version)).cloned();
+            let record = record(&visit, u32::try_from(cycle).ok(), content_type);
             let time_ms = record.time_ms;
             if states {
                 let state = match visit.version {
@@ -187,6 +167,22 @@ impl Texts<'_> {
         Ok(page)
     }
 
+    /// The content types of a page's versions, as far as they are known. An earlier release kept that of the last one only.
+    fn content_types(
+        &mut self,
+        row: &PageRow,
+        visits: &[VisitRow],
+    ) -> Result<HashMap<VersionId, String>, DatasetError> {
+        let last = visits.iter().rev().find_map(|visit| visit.version);
+        let mut types: HashMap<VersionId, String> = last.zip(row.content_type.clone()).into_iter().collect();
+        for answer in self.store.answers_of(&[PageId(row.id)])? {
+            types.extend(answer.head.header("content-type").map(|named| (answer.version, named)));
+        }
+        types.values_mut().for_each(|named| *named = named.trim().to_owned());
+        types.retain(|_, named| !named.is_empty());
+        Ok(types)
+    }
+
     fn text(&mut self, version: VersionId) -> Result<Option<(u64, Vec<u64>)>, DatasetError> {
         let Some(content) = self.store.version(version)? else { return Ok(None) };
         let hashes = Fragments::of(&content.text, self.words).as_slice().to_vec();
@@ -204,7 +200,7 @@ impl Texts<'_> {
     }
 }
 
-fn record(visit: &VisitRow, cycle: Option<u32>) -> VisitLine {
+fn record(visit: &VisitRow, cycle: Option<u32>, content_type: Option<String>) -> VisitLine {
     VisitLine {
         cycle,
         time_ms: visit.at.millis(),
@@ -214,24 +210,9 @@ fn record(visit: &VisitRow, cycle: Option<u32>) -> VisitLine {
         status: visit.status.map(u32::from),
         bytes: Some(visit.bytes),
         took_ms: u64::try_from(visit.took.as_millis()).ok(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::time::{Age, Timestamp};
-
-    #[test]
-    fn a_change_counts_in_the_cycle_that_began_before_its_visit() {
-        let day = |day: i64| day * 86_400_000;
-        let lesson =
-            |at: i64, changed| Lesson::of_bit(Timestamp::from_millis(at), Age::from_days(1.0), changed);
-        let starts = [day(0), day(1), day(2), day(3)];
-        // First visited in cycle 0; an hour into cycle 1 it had not changed, an hour into cycle 3 it had.
-        let hour = 3_600_000;
-        let lessons = [lesson(day(1) + hour, false), lesson(day(3) + hour, true)];
-        assert_eq!(bits(&lessons, &starts), Some((0, History::Bits(vec![0b100]))));
-        assert_eq!(bits(&[], &starts), None);
+        content_type,
+        redirect_to: visit.redirect.clone(),
+        last_modified_ms: visit.told.date.map(Timestamp::millis),
+        reason: visit.reason.clone(),
     }
 }

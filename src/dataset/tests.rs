@@ -1,7 +1,7 @@
 //! Every format on two pages worked by hand, and the messages for mistakes.
 
 use super::disk::{DatasetReader, DatasetWriter};
-use super::export::{ExportOptions, Source, export};
+use super::export::{ExportOptions, ExportTo, Source, export};
 use super::format::{FORMATS, Format, Write};
 use super::group::DAY_MS;
 use super::import::{ImportOptions, import};
@@ -74,7 +74,8 @@ pub(super) fn exported(
 ) -> Result<BTreeMap<String, Vec<u8>>, DatasetError> {
     fs::create_dir_all(to).expect("a folder");
     let mut source = Source::Dataset(Box::new(DatasetReader::open(from)?));
-    export(&mut source, format, &to.join("f"), &ExportOptions::default(), &mut |_, _| ())?;
+    let out = to.join("f");
+    export(&mut source, format, ExportTo::File(&out), &ExportOptions::default(), &mut |_, _| ())?;
     let files = fs::read_dir(to).expect("a folder").map(|entry| {
         let path = entry.expect("a file").path();
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
@@ -113,10 +114,9 @@ fn observations_are_rows() {
     let (_folder, files) = written(named("observations-csv"));
     let csv = text(&files, "");
     let lines: Vec<&str> = csv.lines().collect();
-    let heads =
-        "group,site,url,weight,cycle,time_ms,changed,divergence,outcome,status,bytes,took_ms,alias_of";
+    let heads = "group,site,url,weight,cycle,time_ms,changed,divergence,outcome,status,bytes,took_ms,alias_of,content_type,redirect_to,last_modified_ms,reason";
     assert_eq!(lines[0], heads);
-    assert_eq!(lines[2], "g,a.example,http://a.example/,2.5,,8726400005,1,0.25,,,7,12,");
+    assert_eq!(lines[2], "g,a.example,http://a.example/,2.5,,8726400005,1,0.25,,,7,12,,,,,");
     assert_eq!(lines.len(), 7);
     let (_folder, files) = written(named("observations-jsonl"));
     let first: serde_json::Value =

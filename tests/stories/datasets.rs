@@ -49,6 +49,8 @@ fn export(freshet: &Freshet, format: &str, out: &str, from: &[&str]) -> Value {
 fn what_is_exported_comes_back_and_goes_out_the_same() {
     let (_site, freshet) = crawled();
     for (at, (format, ending)) in FORMATS.into_iter().enumerate() {
+        // One folder is made for an export, not the folders above it.
+        fs::create_dir(freshet.path(&at.to_string())).expect("a folder");
         let (one, other, dataset) = (format!("{at}/one"), format!("{at}/other"), format!("{at}/dataset"));
         let told = export(&freshet, format, &format!("{one}/f.{ending}"), &[]);
         assert_eq!(told["counts"]["pages"], 5, "{told}");
@@ -85,7 +87,7 @@ fn an_export_says_what_it_holds() {
     let ran = freshet.run(&["export", "--format", "observations", "--out", "visits.csv"]);
     assert_eq!(ran.code, Some(0), "{}", ran.output());
     assert!(
-        ran.stdout.starts_with("visits.csv: 5 pages of 1 sites, 15 visits, 4 changes"),
+        ran.stdout.starts_with("visits.csv: 5 pages of 1 site, 15 visits, 4 changes"),
         "{}",
         ran.output()
     );

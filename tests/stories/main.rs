@@ -21,6 +21,7 @@ mod checked_and_compared;
 mod command_line;
 mod datasets;
 mod evolved;
+mod exported;
 mod first_crawl;
 mod hard_pages;
 mod hostile_sites;

@@ -83,7 +83,7 @@ fn own_data(champion: &Champion, talk: &Talk) -> anyhow::Result<Dataset> {
         return Ok(made_up(spec)?);
     }
     if let Some(path) = data.strip_prefix(STORE) {
-        return backtest(Path::new(path)).with_context(|| hint);
+        return Ok(backtest(Path::new(path)).with_context(|| hint)?.dataset);
     }
     if data.is_empty() {
         return Err(Usage(format!("the file does not say what the formula was bred on; {hint}")).into());
