@@ -164,6 +164,18 @@ mod tests {
     }
 
     #[test]
+    fn whole_cycles_are_whole_numbers_whatever_their_length() {
+        for step_ms in [1000, 3_723_457, 37_123, 86_400_000] {
+            let cycle_days = Age::from_days(step_ms as f64 / 86_400_000.0).days();
+            for cycles in 0..1000 {
+                let now = Timestamp::from_millis(cycles * step_ms);
+                assert_eq!(in_cycles(now.since(Timestamp::from_millis(0)), cycle_days), cycles as f64);
+            }
+        }
+        assert_eq!(in_cycles(Age::from_days(2.5), 1.0), 2.5);
+    }
+
+    #[test]
     fn time_is_counted_in_cycles() {
         let mut policy = formula("t");
         let page = page(&policy, &[(true, 1.0)]);

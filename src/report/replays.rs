@@ -177,7 +177,11 @@ fn best_few(plot: Plot, mut curves: Vec<PolicyCurve>, cost: fn(f64) -> f64) -> P
         plot.with(if curve.is_oracle { series.dashed() } else { series })
     });
     let count: usize = others.iter().map(|curve| curve.policies).sum();
-    let mut name = format!("{count} {}", if count == 1 { "other" } else { "others" });
+    // A single one has room for its name.
+    let mut name = match &others[..] {
+        [only] => only.name.clone(),
+        _ => format!("{count} others"),
+    };
     others.into_iter().fold(plot, |plot, curve| {
         plot.with(Series::line(std::mem::take(&mut name), curve.points).grey().thin())
     })
@@ -206,7 +210,8 @@ mod tests {
         let many = drawn(policies(24));
         assert!((17..24).all(|at| many.contains(&format!(">policy-{at}<"))), "{many}");
         assert!(!many.contains(">policy-16<") && many.contains(">17 others<"), "{many}");
-        assert!(drawn(policies(8)).contains(">1 other<"));
+        let eight = drawn(policies(8));
+        assert!(eight.contains(">policy-0<") && !eight.contains("other"), "{eight}");
     }
 
     #[test]

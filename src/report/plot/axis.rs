@@ -158,7 +158,9 @@ pub(super) fn ticks(from: f64, to: f64) -> Vec<(f64, String)> {
 fn tick_step(from: f64, to: f64) -> f64 {
     let rough = (to - from) / 6.0;
     let power = 10_f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|times| times * power).find(|step| *step >= rough);
+    let mut steps = [1.0, 2.0, 5.0, 10.0].into_iter().map(|times| times * power);
+    // A step that is rounded a little below is wide enough.
+    let step = steps.find(|step| *step >= rough * (1.0 - 1e-9));
     step.unwrap_or(rough)
 }
 

@@ -70,6 +70,7 @@ fn what_is_no_number_is_left_out() {
 fn ticks_are_round_and_few() {
     assert_eq!(labels(ticks(0.0, 1.0)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
     assert_eq!(labels(ticks(-3.0, 33.0)), ["0", "10", "20", "30"]);
+    assert_eq!(labels(ticks(0.0, 0.3)).len(), 7, "a sixth of 0.3 is 0.05, whatever the rounding");
     assert_eq!(labels(ticks(0.0, 2e6)), ["0", "5e5", "1e6", "1.5e6", "2e6"]);
     assert_eq!(labels(log_ticks(-2.0, 2.0)), ["0.01", "0.1", "1", "10", "100"]);
     assert_eq!(labels(log_ticks(0.0, 2.0)), ["1", "2", "5", "10", "20", "50", "100"]);
