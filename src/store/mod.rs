@@ -22,13 +22,15 @@ pub mod reading;
 pub mod rows;
 mod sqlite;
 pub mod version;
+pub mod views;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use crate::change::VersionId;
 use crate::estimate::priors::Priors;
 pub use crate::observation::CycleId;
-use crate::page::PageId;
+use crate::page::{HostId, PageId};
 use crate::schedule::Plan;
 use crate::time::Timestamp;
 use crate::unique::seeds::Seed;
@@ -43,6 +45,7 @@ pub use rows::{
     PageRow, PlannedVisit, Sizes, Spelling, StoredContent, Summary, VersionFacts, VisitRow,
 };
 use sqlite::SqliteStore;
+pub use views::{HostTally, LogPart, LoggedVisit, PageOrder};
 
 /// The result of a call to a store.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -174,7 +177,16 @@ pub trait Look {
     /// The latest cycles, newest first.
     fn cycles(&mut self, most: usize) -> Result<Vec<CycleRow>>;
 
-    /// Calls `each` for every page that passes the filter, in order of their ids.
+    /// The pages of every host that has any, counted, with the visits of one cycle.
+    fn host_tallies(&mut self, cycle: CycleId) -> Result<BTreeMap<HostId, HostTally>>;
+
+    /// The number of the visit that was recorded last; 0 if there is none.
+    fn log_end(&mut self) -> Result<i64>;
+
+    /// Calls `each` for every visit of a part of the log, until it says no.
+    fn each_logged(&mut self, part: LogPart, each: &mut dyn FnMut(LoggedVisit) -> bool) -> Result<()>;
+
+    /// Calls `each` for every page that passes the filter, in the filter's order.
     fn list_pages(&mut self, filter: &PageFilter, each: &mut dyn FnMut(PageRow)) -> Result<()>;
 
     /// Calls `each` for every change that a visit found at or after `since`, the latest first, until it says no.

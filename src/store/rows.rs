@@ -15,7 +15,7 @@ use crate::policy::{PageState, Yield};
 use crate::time::Timestamp;
 use crate::unique::ScopeKind;
 
-use super::{Result, StoreError};
+use super::{PageOrder, Result, StoreError};
 
 // --- the frontier ------------------------------------------------------------------------------------------------
 
@@ -370,6 +370,12 @@ pub struct PageFilter {
     pub alias_of: Option<PageId>,
     /// Only pages whose last visits name another page in their place.
     pub only_naming: bool,
+    /// Only pages that were visited or found at this time or later.
+    pub since: Option<Timestamp>,
+    /// Only pages with these numbers.
+    pub among: Option<Vec<PageId>>,
+    /// The order of the list.
+    pub order: PageOrder,
     /// At most this number of pages.
     pub limit: Option<u64>,
 }
@@ -408,6 +414,8 @@ pub struct PageRow {
     pub failures: u64,
     /// When it was found.
     pub found_at: Timestamp,
+    /// The address of the page it was found on; none for seeds and for pages that a sitemap named.
+    pub found_on: Option<String>,
     /// Its last visit.
     pub last_visit_at: Option<Timestamp>,
     /// It is not visited before this time.

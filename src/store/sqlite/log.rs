@@ -2,27 +2,28 @@
 
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::load::each_row;
+use super::paging::last_id;
 use super::{Result, count, moment};
 use crate::change::profile::Measured;
 use crate::observation::{SameAs, Told};
 use crate::page::PageId;
-use crate::store::{CycleId, StoredContent, VersionId, VisitRow, version};
+use crate::store::{CycleId, LogPart, LoggedVisit, StoredContent, VersionId, VisitRow, version};
 use crate::time::Timestamp;
 
+/// All that [`visit`] reads. An old row does not say whether there are words: then there are if there is text.
+const VISIT: &str =
+    "page_id, cycle_id, at, outcome, status, changed, divergence, bases, bytes, took_ms, validator,
+     version_id, returned_to, detail, text_rules, id, dated_at, events, new_links,
+     same_as, same_apart,
+     coalesce(has_words, (SELECT text_bytes > 0 FROM version WHERE version.id = version_id), 0),
+     coalesce((SELECT length(content) > 0 FROM version WHERE version.id = version_id), 0), reason";
+
 pub(super) fn visits_of(connection: &Connection, pages: &[PageId]) -> Result<Vec<VisitRow>> {
-    // An old row does not say whether there are words: then there are if there is text.
     let sql = |places: &str| {
-        format!(
-            "SELECT page_id, cycle_id, at, outcome, status, changed, divergence, bases, bytes, took_ms, validator,
-                    version_id, returned_to, detail, text_rules, id, dated_at, events, new_links,
-                    same_as, same_apart,
-                    coalesce(has_words, (SELECT text_bytes > 0 FROM version WHERE version.id = version_id), 0),
-                    coalesce((SELECT length(content) > 0 FROM version WHERE version.id = version_id), 0), reason
-             FROM observation WHERE page_id IN ({places}) ORDER BY page_id, at, id"
-        )
+        format!("SELECT {VISIT} FROM observation WHERE page_id IN ({places}) ORDER BY page_id, at, id")
     };
     let mut pages = pages.to_vec();
     pages.sort_unstable();
@@ -40,6 +41,56 @@ pub(super) fn visits_of(connection: &Connection, pages: &[PageId]) -> Result<Vec
         },
     )?;
     Ok(visits)
+}
+
+/// Visits of the log read at once.
+const LOGGED_AT_ONCE: usize = 1000;
+
+/// The start of a statement that [`logged`] reads; what follows says which visits, and in which order.
+fn select_logged(which: &str) -> String {
+    let url = "(SELECT url FROM page WHERE page.id = page_id) AS url";
+    format!("SELECT {VISIT}, {url} FROM observation WHERE {which} LIMIT {LOGGED_AT_ONCE}")
+}
+
+pub(super) fn each_logged(
+    connection: &Connection,
+    part: LogPart,
+    each: &mut dyn FnMut(LoggedVisit) -> bool,
+) -> Result<()> {
+    // `?1` and `?2` are the time and the number of the visit before; what is recorded after `?3` is not listed.
+    let (sql, mut before, cycle) = match part {
+        LogPart::Cycle(cycle) => {
+            let which = "at >= ?1 AND (at > ?1 OR id > ?2) AND id <= ?3 AND cycle_id = ?4 ORDER BY at, id";
+            (select_logged(which), (i64::MIN, i64::MIN), cycle.0)
+        }
+        LogPart::CycleBackwards(cycle) => {
+            let which = "at <= ?1 AND (at < ?1 OR id < ?2) AND id <= ?3 AND cycle_id = ?4
+                         ORDER BY at DESC, id DESC";
+            (select_logged(which), (i64::MAX, i64::MAX), cycle.0)
+        }
+        LogPart::After(id) => {
+            (select_logged("?1 = ?1 AND id > ?2 AND id <= ?3 AND ?4 = ?4 ORDER BY id"), (0, id), 0)
+        }
+    };
+    let last = last_id(connection, "observation", "id")?;
+    loop {
+        let mut some = Vec::new();
+        {
+            let mut statement = connection.prepare_cached(&sql)?;
+            let mut rows = statement.query(params![before.0, before.1, last, cycle])?;
+            while let Some(row) = rows.next()? {
+                let url: Option<String> = row.get("url")?;
+                some.push(LoggedVisit { url: url.unwrap_or_default(), visit: visit(row)? });
+            }
+        }
+        let is_last = some.len() < LOGGED_AT_ONCE;
+        if let Some(end) = some.last() {
+            before = (end.visit.at.millis(), end.visit.id);
+        }
+        if !some.into_iter().all(&mut *each) || is_last {
+            return Ok(());
+        }
+    }
 }
 
 fn visit(row: &Row<'_>) -> Result<VisitRow> {

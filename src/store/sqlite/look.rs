@@ -1,13 +1,14 @@
 //! Counts and lists for the views.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row, params, params_from_iter};
 
 use super::paging::{each_by_id, last_id};
 use super::{Result, count, moment, signed};
-use crate::store::{Change, PageFilter, PageRow, Summary};
+use crate::store::{Change, PageFilter, PageOrder, PageRow, Summary};
 use crate::time::Timestamp;
 
 pub(super) fn summary(connection: &Connection, path: &Path) -> Result<Summary> {
@@ -51,21 +52,76 @@ pub(super) fn pages(
     each: &mut dyn FnMut(PageRow),
 ) -> Result<()> {
     let (clauses, values) = conditions(filter);
-    let sql = format!(
-        "SELECT page.id, page.url, page.state, page.last_outcome, page.depth, page.weight, page.visits, page.changes,
-                page.failures, page.found_at, page.last_visit_at, page.due_at, version.body_bytes,
-                page.content_type, page.sitemap_lastmod_seconds, page.noindex, target.url, length(version.content) > 0,
-                named.url, page.same_text, last.status, last.detail, last.reason, host.waiting_for, host.wait_reason
-         FROM page JOIN host ON host.id = page.host_id
-              LEFT JOIN observation AS last ON last.id =
-                (SELECT id FROM observation WHERE page_id = page.id ORDER BY at DESC, id DESC LIMIT 1)
-              LEFT JOIN version ON version.id = page.version_id
-              LEFT JOIN page AS target ON target.id = page.alias_of
-              LEFT JOIN page AS named ON named.id = page.same_as
-         WHERE page.id > ?1 AND page.id <= ?2{clauses} ORDER BY page.id LIMIT ?3"
-    );
     let last = last_id(connection, "page", "id")?;
-    each_by_id(connection, (&sql, &values), (last, filter.limit), |row| row.id, page, each)
+    let Some(order) = order(filter.order) else {
+        let sql = format!("{PAGES} WHERE page.id > ?1 AND page.id <= ?2{clauses} ORDER BY page.id LIMIT ?3");
+        return each_by_id(connection, (&sql, &values), (last, filter.limit), |row| row.id, page, each);
+    };
+    // The ids in their order first: 8 bytes a page. Then the rows, some at a time.
+    let sql = format!(
+        "SELECT page.id FROM page JOIN host ON host.id = page.host_id
+              LEFT JOIN version ON version.id = page.version_id
+         WHERE page.id > ?1 AND page.id <= ?2{clauses} ORDER BY {order}, page.id LIMIT ?3"
+    );
+    let bounds = [i64::MIN, last, filter.limit.map_or(i64::MAX, signed)].map(Value::Integer);
+    let ids: Vec<i64> = connection
+        .prepare(&sql)?
+        .query_map(params_from_iter(bounds.iter().chain(&values)), |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let sql = format!("{PAGES} WHERE page.id IN (SELECT value FROM json_each(?1))");
+    for some in ids.chunks(SORTED_AT_ONCE) {
+        let mut found: HashMap<i64, PageRow> = HashMap::new();
+        {
+            let mut statement = connection.prepare_cached(&sql)?;
+            let mut rows = statement.query([json_list(some.iter().copied())])?;
+            while let Some(row) = rows.next()? {
+                let row = page(row)?;
+                found.insert(row.id, row);
+            }
+        }
+        some.iter().filter_map(|id| found.remove(id)).for_each(&mut *each);
+    }
+    Ok(())
+}
+
+/// Pages read at once in an order of their own.
+const SORTED_AT_ONCE: usize = 1000;
+
+/// All that [`page`] reads; what follows says which pages.
+const PAGES: &str =
+    "SELECT page.id, page.url, page.state, page.last_outcome, page.depth, page.weight, page.visits, page.changes,
+            page.failures, page.found_at, page.last_visit_at, page.due_at, version.body_bytes,
+            page.content_type, page.sitemap_lastmod_seconds, page.noindex, target.url, length(version.content) > 0,
+            named.url, page.same_text, last.status, last.detail, last.reason, host.waiting_for, host.wait_reason,
+            source.url AS found_on
+     FROM page JOIN host ON host.id = page.host_id
+          LEFT JOIN observation AS last ON last.id =
+            (SELECT id FROM observation WHERE page_id = page.id ORDER BY at DESC, id DESC LIMIT 1)
+          LEFT JOIN version ON version.id = page.version_id
+          LEFT JOIN page AS target ON target.id = page.alias_of
+          LEFT JOIN page AS named ON named.id = page.same_as
+          LEFT JOIN page AS source ON source.id = page.found_on";
+
+/// An order as SQL; `None`: that of the numbers.
+fn order(order: PageOrder) -> Option<&'static str> {
+    Some(match order {
+        PageOrder::Number => return None,
+        PageOrder::Url => "page.url",
+        PageOrder::Changes => "page.changes DESC",
+        PageOrder::Visits => "page.visits DESC",
+        PageOrder::Failures => "page.failures DESC",
+        PageOrder::LastVisit => "page.last_visit_at DESC NULLS LAST",
+        PageOrder::Found => "page.found_at DESC",
+        PageOrder::Bytes => "version.body_bytes DESC NULLS LAST",
+        PageOrder::Weight => "page.weight DESC",
+        PageOrder::Due => "page.due_at",
+    })
+}
+
+/// Numbers as a list that `json_each` reads.
+fn json_list(ids: impl Iterator<Item = i64>) -> String {
+    let ids: Vec<String> = ids.map(|id| id.to_string()).collect();
+    format!("[{}]", ids.join(","))
 }
 
 /// A filter as SQL, and the values that it names from `?4` on.
@@ -101,6 +157,13 @@ fn conditions(filter: &PageFilter) -> (String, Vec<Value>) {
     if let Some(root) = filter.alias_of {
         condition("page.alias_of = {}", Value::from(root.0));
     }
+    if let Some(since) = filter.since {
+        condition("(page.last_visit_at >= {} OR page.found_at >= {})", Value::from(since.millis()));
+    }
+    if let Some(among) = &filter.among {
+        let ids = json_list(among.iter().map(|page| page.0));
+        condition("page.id IN (SELECT value FROM json_each({}))", Value::from(ids));
+    }
     if filter.only_naming {
         clauses += " AND page.same_as IS NOT NULL";
     }
@@ -131,6 +194,7 @@ fn page(row: &Row<'_>) -> Result<PageRow> {
         changes: count(row.get(7)?),
         failures: count(row.get(8)?),
         found_at: Timestamp::from_millis(row.get(9)?),
+        found_on: row.get("found_on")?,
         last_visit_at: moment(row.get(10)?),
         due_at: moment(row.get::<_, Option<i64>>(11)?.filter(|due| *due > 0)),
         bytes: row.get::<_, Option<i64>>(12)?.map(count),

@@ -15,9 +15,10 @@ mod pages;
 mod paging;
 mod reader;
 mod rehash;
+mod sites;
 mod state;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,9 +26,9 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use super::{
-    Change, Commit, CycleCommand, CycleId, CycleRow, Frontier, JournalSize, KeptAnswer, KnownHost, KnownPage,
-    KnownSeed, Loaded, Log, Look, Notes, OpenCycle, PageFilter, PageRow, PlannedVisit, Result,
-    SketchedVersion, StoreError, StoredContent, Summary, VersionFacts, VersionId, VisitRow, Wanted,
+    Change, Commit, CycleCommand, CycleId, CycleRow, Frontier, HostTally, JournalSize, KeptAnswer, KnownHost, KnownPage,
+    KnownSeed, Loaded, Log, LogPart, LoggedVisit, Look, Notes, OpenCycle, PageFilter, PageRow, PlannedVisit,
+    Result, SketchedVersion, StoreError, StoredContent, Summary, VersionFacts, VersionId, VisitRow, Wanted,
 };
 use crate::estimate::priors::Priors;
 use crate::page::{Fingerprint, HostId, PageId};
@@ -373,6 +374,18 @@ impl Look for SqliteStore {
 
     fn cycles(&mut self, most: usize) -> Result<Vec<CycleRow>> {
         cycles::latest(&self.connection, most)
+    }
+
+    fn host_tallies(&mut self, cycle: CycleId) -> Result<BTreeMap<HostId, HostTally>> {
+        sites::tallies(&self.connection, cycle)
+    }
+
+    fn log_end(&mut self) -> Result<i64> {
+        paging::last_id(&self.connection, "observation", "id")
+    }
+
+    fn each_logged(&mut self, part: LogPart, each: &mut dyn FnMut(LoggedVisit) -> bool) -> Result<()> {
+        log::each_logged(&self.connection, part, each)
     }
 
     fn list_pages(&mut self, filter: &PageFilter, each: &mut dyn FnMut(PageRow)) -> Result<()> {

@@ -10,6 +10,7 @@ mod lives;
 mod pages;
 mod rebuilt;
 mod versions;
+mod views;
 
 pub use changes::*;
 pub use cycles::*;
@@ -19,6 +20,7 @@ pub use lives::*;
 pub use pages::*;
 pub use rebuilt::*;
 pub use versions::*;
+pub use views::*;
 
 use freshet::change::changed_when::ChangedWhen;
 use freshet::change::{self, ChangeSettings};
@@ -37,8 +39,9 @@ use freshet::policy::{Policy, Score, Yield};
 use freshet::schedule::{Plan, Planned};
 use freshet::store::version::content_hash;
 use freshet::store::{
-    Change, Commit, CycleCommand, CycleId, JournalSize, KnownHost, KnownPage, PageFilter, PageRow,
-    PlannedVisit, ReadContent, Store, StoreError, Summary, Tally, VersionId, VisitRow, Wanted, version,
+    Change, Commit, CycleCommand, CycleId, JournalSize, KnownHost, KnownPage, LogPart, LoggedVisit, PageFilter, PageOrder,
+    PageRow, PlannedVisit, ReadContent, Store, StoreError, Summary, Tally, VersionId, VisitRow, Wanted,
+    version,
 };
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;
@@ -124,6 +127,10 @@ macro_rules! conformance_of_a_store {
             counts_of_a_cycle_add_up
             summary_and_list_agree
             lists_are_filtered_by_everything_asked_for
+            pages_are_counted_by_host_and_cycle
+            the_log_of_a_cycle_is_in_order_of_time
+            lists_have_the_order_asked_for
+            a_list_in_an_order_may_be_longer_than_what_is_read_at_once
         }
     };
     ($name:ident, $place:expr, $($promise:ident)*) => {
