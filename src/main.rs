@@ -36,6 +36,8 @@ fn main() -> ExitCode {
         Command::Status(arguments) => commands::status::run(&cli.global, &arguments),
         Command::Pages(arguments) => commands::pages::run(&cli.global, &arguments),
         Command::Changes(arguments) => commands::changes::run(&cli.global, &arguments),
+        Command::Log(arguments) => commands::log::run(&cli.global, &arguments),
+        Command::Links(arguments) => commands::links::run(&cli.global, &arguments, &talk),
         Command::Diff(arguments) => commands::diff::run(&cli.global, &arguments, &talk),
         Command::Check(arguments) => commands::check::run(&cli.global, &arguments, &talk),
         Command::Compare(arguments) => commands::compare::run(&cli.global, &arguments, &talk),

@@ -10,9 +10,10 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 use freshet::crawl::Progress;
-use freshet::report::{bytes, number, span};
+use freshet::report::{Screen, bytes, number, span};
 
 use crate::cli::Global;
+use crate::settings::when::zone;
 use crate::voice::Voice;
 
 /// Prints facts, and the command is done.
@@ -105,6 +106,12 @@ impl Talk {
 pub(crate) fn columns() -> usize {
     let columns = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
     columns.clamp(40, 160)
+}
+
+/// What standard output is read with: a terminal or none, in the reader's zone.
+pub(crate) fn screen() -> Screen {
+    let width = terminal_size::terminal_size_of(std::io::stdout());
+    Screen { width: width.map(|(width, _)| usize::from(width.0)), zone: zone() }
 }
 
 impl Talk {

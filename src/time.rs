@@ -1,10 +1,12 @@
-//! Points in time and spans of it, in UTC.
+//! Points in time and spans of it, in UTC; people read them in a zone that is an argument.
 //!
 //! There is no clock inside the library's thinking half: `now` is always an argument, so that the live crawl and a
 //! replay can call the same code. Only the edges (`main`, the fetcher, the crawl loop) call [`Timestamp::now`].
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use jiff::tz::TimeZone;
 
 /// A moment, in milliseconds since 1970-01-01 UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,6 +17,7 @@ pub struct Timestamp(i64);
 pub struct Age(f64);
 
 const SECONDS_A_DAY: f64 = 86_400.0;
+const DAY_MS: u64 = 86_400_000;
 
 impl Timestamp {
     /// The system's clock. A clock before 1970 reads as 1970.
@@ -51,6 +54,24 @@ impl Timestamp {
     /// How long until `self`, seen from `now`; zero when it has passed.
     pub fn after(self, now: Timestamp) -> Duration {
         Duration::from_millis(self.0.saturating_sub(now.0).max(0) as u64)
+    }
+
+    /// As people read it in their zone: `2026-11-16 04:45:14 CET`.
+    pub fn in_zone(self, zone: &TimeZone) -> String {
+        self.formatted(zone, "%Y-%m-%d %H:%M:%S %Z")
+    }
+
+    /// The time of day in a zone, `04:45`, where `now` is less than a day away; else the date too.
+    pub fn near(self, now: Timestamp, zone: &TimeZone) -> String {
+        let is_near = self.0.abs_diff(now.0) < DAY_MS;
+        self.formatted(zone, if is_near { "%H:%M" } else { "%Y-%m-%d %H:%M" })
+    }
+
+    fn formatted(self, zone: &TimeZone, format: &str) -> String {
+        match jiff::Timestamp::from_second(self.0.div_euclid(1000)) {
+            Ok(time) => time.to_zoned(zone.clone()).strftime(format).to_string(),
+            Err(_) => self.to_string(),
+        }
     }
 
     /// This moment and `span` more, stopping at the end of time.
@@ -111,6 +132,19 @@ mod tests {
         assert_eq!(early.since(late).seconds(), 0.0);
         assert_eq!(late.after(early), Duration::from_secs(15));
         assert_eq!(early.after(late), Duration::ZERO);
+    }
+
+    #[test]
+    fn people_read_times_in_their_zone() {
+        let berlin = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
+        let winter = Timestamp::from_seconds(1_794_800_714);
+        assert_eq!(winter.in_zone(&berlin), "2026-11-16 04:45:14 CET");
+        assert_eq!(winter.in_zone(&TimeZone::UTC), "2026-11-16 03:45:14 UTC");
+        let summer = winter.minus(Duration::from_secs(120 * 86_400));
+        assert_eq!(summer.in_zone(&berlin), "2026-07-19 05:45:14 CEST");
+        assert_eq!(winter.near(winter.plus(Duration::from_secs(3600)), &berlin), "04:45");
+        assert_eq!(winter.near(summer, &berlin), "2026-11-16 04:45");
+        assert_eq!(Timestamp::from_millis(i64::MAX).in_zone(&berlin), "9223372036854775807 ms");
     }
 
     #[test]

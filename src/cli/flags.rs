@@ -45,6 +45,8 @@ flags! {
         "delay", "max_crawl_delay", "patience", "contact", "follow_nofollow", "scope", "include", "exclude", "max_depth",
         "allow_private", "fragment_words",
     ];
+    /// What decides which links are followed.
+    LinkFlags: &["follow_nofollow", "scope", "include", "exclude", "max_depth"];
     /// What decides how pages are fetched.
     FetchFlags: &["delay", "max_crawl_delay", "patience", "contact", "allow_private"];
 }

@@ -5,7 +5,10 @@ use clap::Command;
 /// The groups, and their commands in the order of the help. A test checks that every command is in one of them.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Gather pages", &["crawl", "monitor"]),
-    ("Look at the collection", &["status", "pages", "changes", "diff", "history", "plan", "why", "check"]),
+    (
+        "Look at the collection",
+        &["status", "pages", "changes", "log", "diff", "history", "links", "plan", "why", "check"],
+    ),
     (
         "Study changes and policies",
         &["compare", "estimate", "rates", "simulate", "evolve", "reproduce", "export", "import"],

@@ -2,13 +2,16 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{CheckFlags, PlanFlags, names};
+use super::{CheckFlags, LinkFlags, PlanFlags, names};
 use crate::settings::{FragmentWords, TimeSpan, Written};
 
 /// Show what the store knows: pages, waiting hosts and the reason, refused links, the last cycles
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
-    /// Hosts to show; waiting hosts come first
+    /// Show a row per site: pages, the last cycle, last success, bytes, budget, and why it waits
+    #[arg(long, conflicts_with_all = ["cycles", "sizes"])]
+    pub sites: bool,
+    /// Hosts to show, 0: all of them; waiting hosts come first
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub hosts: usize,
     /// Cycles to show
@@ -40,6 +43,15 @@ pub(crate) struct PagesArgs {
     /// Show aliases of pages too
     #[arg(long)]
     pub aliases: bool,
+    /// Only pages that were visited or found since then: how long ago (30m, 12h, 7d), or a date (2026-11-16)
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Only pages that link to this page, by what was stored at their last visit
+    #[arg(long, value_name = "URL")]
+    pub links_to: Option<String>,
+    /// Order of the list [default: as they were found]
+    #[arg(long, value_enum, value_name = "BY")]
+    pub sort: Option<PageSort>,
     /// Most pages to show
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
@@ -48,12 +60,95 @@ pub(crate) struct PagesArgs {
     pub format: ListFormat,
 }
 
+/// The order of a list of pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PageSort {
+    /// By address
+    Url,
+    /// Most changes first
+    Changes,
+    /// Most visits first
+    Visits,
+    /// Most failures in a row first
+    Failures,
+    /// Latest visit first
+    LastVisit,
+    /// Latest found first
+    Found,
+    /// Largest stored body first
+    Bytes,
+    /// Most important first
+    Weight,
+    /// Those that may be visited first, first
+    Due,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListFormat {
     Table,
     /// One object per line
     Json,
     Csv,
+}
+
+const LOG_EXAMPLES: &str = "\
+Examples:
+  freshet log                              every visit of the last cycle, in order of time
+  freshet log --limit 20                   the latest twenty
+  freshet log --host example.org --json    one line of JSON per visit of a host
+  freshet log --follow                     visits as a running crawl records them";
+
+/// Show what was fetched in the last cycle, line by line
+#[derive(Debug, Args)]
+#[command(after_help = LOG_EXAMPLES)]
+pub(crate) struct LogArgs {
+    /// Show the visits of this cycle (`freshet status` lists cycles) [default: the last one]
+    #[arg(long, value_name = "N")]
+    pub cycle: Option<i64>,
+    /// Only visits to this host (`example.org`, `example.org:8080`, or `http://example.org:8080`)
+    #[arg(long, value_name = "HOST")]
+    pub host: Option<String>,
+    /// Only visits with this outcome (`fetched`, `missing`, `no-answer`, …): docs/outcomes.md has them all
+    #[arg(long, value_name = "OUTCOME", value_parser = names::outcomes(), hide_possible_values = true)]
+    pub outcome: Option<String>,
+    /// Show the latest N visits only
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// Go on with visits as they are recorded, until stopped
+    #[arg(long, conflicts_with = "cycle")]
+    pub follow: bool,
+}
+
+const LINKS_EXAMPLES: &str = "\
+Examples:
+  freshet links https://example.org/             every link of that page, and what becomes of it
+  freshet links --refused                        every link of the collection that is not followed, and why
+  freshet links --reason out-of-scope --host example.org
+  freshet pages --links-to https://example.org/news   the other way: pages that link there";
+
+/// List the links of a stored page, or of all, with what becomes of each: known, new, or not followed and why
+///
+/// Links are read again from the stored bodies and judged by the settings of now; nothing is fetched. A link to a known page
+/// shows the state of that page, so that links to pages that are gone can be found.
+#[derive(Debug, Args)]
+#[command(after_help = LINKS_EXAMPLES)]
+pub(crate) struct LinksArgs {
+    /// The page [default: all stored pages]
+    pub url: Option<String>,
+    /// Only links that are not followed
+    #[arg(long)]
+    pub refused: bool,
+    /// Only links that are not followed for this reason (`out-of-scope`, `excluded`, `too-deep`, `no-follow`, …)
+    #[arg(long, value_name = "REASON")]
+    pub reason: Option<String>,
+    /// Only links on pages of this host (`example.org`, or `http://example.org:8080`)
+    #[arg(long, value_name = "HOST", conflicts_with = "url")]
+    pub host: Option<String>,
+    /// Most links to show
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    #[command(flatten)]
+    pub flags: LinkFlags,
 }
 
 /// Show what changed across the collection: a table, JSON lines or an Atom feed, the latest first

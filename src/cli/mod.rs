@@ -28,12 +28,12 @@ use crate::settings::{Given, GivenBy, SettingSource};
 use crate::terminal::columns;
 
 pub(crate) use datasets::{ExportArgs, ImportArgs};
-pub(crate) use flags::{CheckFlags, FetchFlags, PlanFlags};
+pub(crate) use flags::{CheckFlags, FetchFlags, LinkFlags, PlanFlags};
 pub(crate) use gather::{CrawlArgs, MonitorArgs};
 pub(crate) use keep::{RebuildArgs, StoreCommand};
 pub(crate) use look::{
-    ChangesArgs, ChangesFormat, CheckArgs, DiffArgs, HistoryArgs, ListFormat, PagesArgs, PlanArgs,
-    StatusArgs, WhyArgs,
+    ChangesArgs, ChangesFormat, CheckArgs, DiffArgs, HistoryArgs, LinksArgs, ListFormat, LogArgs, PageSort,
+    PagesArgs, PlanArgs, StatusArgs, WhyArgs,
 };
 pub(crate) use play::{DemoArgs, ScoreArgs, WebArgs};
 pub(crate) use set_up::{ConfigArgs, InitArgs, ManArgs};
@@ -51,6 +51,8 @@ Examples:
   freshet plan --budget 1000                     the visits of the next cycle, and why
   freshet why https://example.org/news           why that page is due, or not
   freshet status                                 known pages, waiting hosts and why they wait
+  freshet status --sites                         a row per site: the last cycle, failures, waits
+  freshet log                                    what the last cycle fetched, line by line
   freshet pages --state gone --format csv        list pages, filtered
   freshet history https://example.org/news       the visits of a page, how long its words live
   freshet export --format brdc --out crawl.brdc  the changes over time, as a dataset for studies
@@ -106,6 +108,8 @@ pub(crate) enum Command {
     Status(StatusArgs),
     Pages(PagesArgs),
     Changes(ChangesArgs),
+    Log(LogArgs),
+    Links(Box<LinksArgs>),
     Diff(DiffArgs),
     History(HistoryArgs),
     Check(Box<CheckArgs>),

@@ -68,7 +68,7 @@ fn wanted(arguments: &ChangesArgs, format: ChangesFormat, now: Timestamp) -> Res
     if !(0.0..=1.0).contains(&min_divergence) {
         return Err(Usage(format!("--min-divergence is `{min_divergence}`; it must be from 0 to 1")));
     }
-    let host = arguments.host.as_deref().map(|text| WantedHost::parse(text).ok_or_else(|| no_host(text)));
+    let host = arguments.host.as_deref().map(wanted_host);
     let most = match (arguments.limit, format) {
         (Some(0), _) => usize::MAX,
         (Some(most), _) => most,
@@ -77,6 +77,11 @@ fn wanted(arguments: &ChangesArgs, format: ChangesFormat, now: Timestamp) -> Res
     };
     let (host, lasting) = (host.transpose()?, arguments.lasting);
     Ok(ChangesWanted { since, host, min_divergence, lasting, most, fragment_words: 0 })
+}
+
+/// The host that `--host` names.
+pub(crate) fn wanted_host(text: &str) -> Result<WantedHost, Usage> {
+    WantedHost::parse(text).ok_or_else(|| no_host(text))
 }
 
 /// A password in the text is not repeated.

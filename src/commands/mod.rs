@@ -14,6 +14,8 @@ pub(crate) mod export;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod init;
+pub(crate) mod links;
+pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod monitor;
 pub(crate) mod pages;

@@ -4,17 +4,26 @@ use std::io::{BufWriter, Cursor, Write};
 use std::process::ExitCode;
 
 use freshet::dataset::csv_cell::guarded;
+use freshet::look::links::linking_to;
 use freshet::look::pages::{in_state, pages};
 use freshet::report::diff::harmless;
-use freshet::report::{Align, Table, bytes, number};
-use freshet::store::{self, PageFilter, PageRow};
+use freshet::report::{Align, Cut, Screen, Table, bytes, number};
+use freshet::store::{self, PageFilter, PageOrder, PageRow};
+use freshet::time::Timestamp;
 
-use crate::cli::{Global, ListFormat, PagesArgs};
-use crate::settings::{Settings, Usage};
+use crate::cli::{Global, ListFormat, PageSort, PagesArgs};
+use crate::settings::when::moment;
+use crate::settings::{Given, Settings, Usage};
+use crate::terminal::screen;
 
 pub(crate) fn run(global: &Global, arguments: &PagesArgs) -> anyhow::Result<ExitCode> {
-    let filter = filter(arguments)?;
-    let mut store = store::open_to_look(&Settings::store(global)?)?;
+    let mut filter = filter(arguments)?;
+    let settings = Settings::load(global, &Given::default())?;
+    let mut store = store::open_to_look(&settings.store)?;
+    if let Some(url) = &arguments.links_to {
+        filter.among = Some(linking_to(&mut *store, &settings.normaliser(), url)?);
+    }
+    let screen = screen();
     let mut out = BufWriter::new(std::io::stdout().lock());
     match if global.json { ListFormat::Json } else { arguments.format } {
         ListFormat::Table => {
@@ -29,12 +38,15 @@ pub(crate) fn run(global: &Global, arguments: &PagesArgs) -> anyhow::Result<Exit
                 ("HTTP", Align::Right),
                 ("url", Align::Left),
                 ("why", Align::Left),
-            ]);
+            ])
+            .shorten("url", Cut::Middle)
+            .shorten("why", Cut::End)
+            .leave_out(&["depth", "size", "visits", "changes", "HTTP", "last visit", "outcome"]);
             pages(&mut *store, &filter, |page| {
-                table.row(cells(&page));
+                table.row(cells(&page, &screen));
                 anyhow::Ok(())
             })?;
-            out.write_all(table.render().as_bytes())?;
+            out.write_all(table.fitted(screen.width).as_bytes())?;
         }
         ListFormat::Json => pages(&mut *store, &filter, |page| {
             serde_json::to_writer(&mut out, &page)?;
@@ -57,6 +69,20 @@ pub(crate) fn run(global: &Global, arguments: &PagesArgs) -> anyhow::Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
+fn order(sort: PageSort) -> PageOrder {
+    match sort {
+        PageSort::Url => PageOrder::Url,
+        PageSort::Changes => PageOrder::Changes,
+        PageSort::Visits => PageOrder::Visits,
+        PageSort::Failures => PageOrder::Failures,
+        PageSort::LastVisit => PageOrder::LastVisit,
+        PageSort::Found => PageOrder::Found,
+        PageSort::Bytes => PageOrder::Bytes,
+        PageSort::Weight => PageOrder::Weight,
+        PageSort::Due => PageOrder::Due,
+    }
+}
+
 /// A page as a row of cells, after the names of the columns if they are wanted.
 fn csv_rows(page: &PageRow, with_heads: bool) -> anyhow::Result<csv::Reader<Cursor<Vec<u8>>>> {
     let mut row = csv::WriterBuilder::new().has_headers(with_heads).from_writer(Vec::new());
@@ -73,13 +99,19 @@ fn filter(arguments: &PagesArgs) -> Result<PageFilter, Usage> {
         max_depth: arguments.max_depth,
         aliases: arguments.aliases,
         limit: arguments.limit,
+        since: arguments
+            .since
+            .as_deref()
+            .map(|since| moment("--since", since, Timestamp::now()))
+            .transpose()?,
+        order: arguments.sort.map(order).unwrap_or_default(),
         ..PageFilter::default()
     };
     let Some(state) = &arguments.state else { return Ok(filter) };
     in_state(filter, state).ok_or_else(|| Usage(format!("there is no state `{state}`")))
 }
 
-fn cells(page: &PageRow) -> [String; 10] {
+fn cells(page: &PageRow, screen: &Screen) -> [String; 10] {
     let reason = page.reason.as_ref().or(page.host_reason.as_ref());
     [
         page.state.clone(),
@@ -87,7 +119,7 @@ fn cells(page: &PageRow) -> [String; 10] {
         number(page.visits),
         number(page.changes),
         page.bytes.map_or("-".to_owned(), bytes),
-        page.last_visit_at.map_or("-".to_owned(), |at| at.to_string()),
+        screen.time_or_dash(page.last_visit_at),
         page.outcome.clone().unwrap_or_else(|| "-".to_owned()),
         page.status.map_or("-".to_owned(), |status| status.to_string()),
         match page.alias_of.as_ref().or(page.redirect_to.as_ref()) {

@@ -15,7 +15,7 @@ const NOTE: &str = "site-requests";
 
 /// Requests by host, of one cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct SiteSpending {
+pub(crate) struct SiteSpending {
     cycle: i64,
     requests: BTreeMap<String, u64>,
 }
@@ -27,7 +27,7 @@ impl SiteSpending {
     }
 
     /// The spending of this cycle that an earlier run has noted.
-    pub(super) fn load(store: &mut dyn Store, cycle: CycleId) -> Result<Self, StoreError> {
+    pub(crate) fn load(store: &mut dyn Store, cycle: CycleId) -> Result<Self, StoreError> {
         let noted = store.note(NOTE)?.and_then(|text| serde_json::from_str::<Self>(&text).ok());
         Ok(noted.filter(|noted| noted.cycle == cycle.0).unwrap_or_default())
     }
@@ -37,7 +37,7 @@ impl SiteSpending {
     }
 
     /// Requests that were sent to this host.
-    pub(super) fn on(&self, host: &Host) -> u64 {
+    pub(crate) fn on(&self, host: &Host) -> u64 {
         self.requests.get(host.as_str()).copied().unwrap_or(0)
     }
 }

@@ -25,6 +25,8 @@ pub struct PageHistory {
     pub state: String,
     /// When it was found.
     pub found_at: Timestamp,
+    /// The page it was found on; none for seeds and for pages that a sitemap named.
+    pub found_on: Option<String>,
     /// Its other spellings.
     pub spellings: Vec<OtherSpelling>,
     /// Why its host waits, in words.
@@ -241,6 +243,7 @@ pub fn history(
         state: page.state,
         host_reason: page.host_reason,
         found_at: page.found_at,
+        found_on: page.found_on.clone(),
         profiles: shown_profiles(&profiles),
         fragment_words,
         snapshots: times.len(),

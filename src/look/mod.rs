@@ -11,11 +11,14 @@ pub mod diff;
 pub mod estimates;
 pub mod figures;
 pub mod history;
+pub mod links;
+pub mod log;
 pub mod merged;
 pub mod page;
 pub mod pages;
 pub mod plan;
 mod reason;
+pub mod sites;
 pub mod status;
 pub mod text_diff;
 pub mod waits;
@@ -48,9 +51,24 @@ pub enum LookError {
     /// The store has no such page.
     #[error("the store does not know `{0}`; `freshet pages --url TEXT` finds what it knows")]
     UnknownPage(String),
+    /// The store has no such cycle.
+    #[error("there is no cycle {wanted}; {}", last_cycle(*.last))]
+    UnknownCycle {
+        /// The number that was asked for.
+        wanted: i64,
+        /// The number of the last one.
+        last: Option<i64>,
+    },
     /// No visit has brought the page yet.
     #[error("nothing is stored of `{0}` yet: `freshet history {0}` shows its visits")]
     NothingStored(String),
+}
+
+fn last_cycle(last: Option<i64>) -> String {
+    match last {
+        Some(last) => format!("the last one is {last}"),
+        None => "none was run yet".to_owned(),
+    }
 }
 
 impl LookError {

@@ -188,7 +188,7 @@ pub fn status(
 }
 
 /// Why pages of a host were not visited, in words.
-fn reason(host: &KnownHost) -> Option<String> {
+pub(super) fn reason(host: &KnownHost) -> Option<String> {
     let pages = |count: u64| counted(usize::try_from(count).unwrap_or(usize::MAX), "page");
     let forbidden = (host.forbidden > 0).then(|| format!("robots.txt forbids {}", pages(host.forbidden)));
     let refused = (host.refused > 0).then(|| {

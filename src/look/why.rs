@@ -44,6 +44,8 @@ pub struct Why {
     pub due_at: Timestamp,
     /// Where it is in its life.
     pub state: String,
+    /// The page it was found on; none for seeds and for pages that a sitemap named.
+    pub found_on: Option<String>,
     /// Its last visit.
     pub last_visit_at: Option<Timestamp>,
     /// The last visit that brought or confirmed its copy.
@@ -86,6 +88,7 @@ pub fn why<W: Web>(crawler: &mut Crawler<W>, url: &str, now: Timestamp) -> Resul
     let told =
         WhySentences { asked: &asked.url, about: &about, preview: &preview, policy: &policy, verdict, now };
     let mut sentences = told.sentences();
+    sentences.extend(page.found_on.as_ref().map(|on| format!("It was found on {on}.")));
     sentences.extend(host.map(|host| told.of_host(&host)));
     sentences.extend((page.bytes.is_some() && !page.is_stored).then(|| NO_ROOM.to_owned()));
     let state = about.page.state;
@@ -101,6 +104,7 @@ pub fn why<W: Web>(crawler: &mut Crawler<W>, url: &str, now: Timestamp) -> Resul
         budget: preview.budget,
         due_at: about.page.due_at,
         state: page.state,
+        found_on: page.found_on,
         last_visit_at: page.last_visit_at,
         seen_at: state.seen_at,
         failures: state.failures,

@@ -20,6 +20,11 @@ pub(crate) fn duration(text: &str) -> Option<Duration> {
     (0.0..=LONGEST_SECONDS).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
 }
 
+/// The zone of the person at the terminal (`TZ`, or the system's); UTC if it can't be found out.
+pub(crate) fn zone() -> jiff::tz::TimeZone {
+    jiff::tz::TimeZone::try_system().unwrap_or(jiff::tz::TimeZone::UTC)
+}
+
 /// A date, a date with a time (UTC unless it says otherwise), or how long ago. `flag` is named in the error.
 pub(crate) fn moment(flag: &str, text: &str, now: Timestamp) -> Result<Timestamp, Usage> {
     let ago = duration(text).map(|ago| now.millis().saturating_sub(ago.as_millis() as i64));

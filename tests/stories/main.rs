@@ -41,6 +41,7 @@ mod scope_and_traps;
 mod scored_by_the_truth;
 mod secrets;
 mod settings_that_hold;
+mod sites_and_log;
 mod stopped_and_killed;
 mod store_rebuilt;
 mod strangers_text;

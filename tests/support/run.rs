@@ -67,6 +67,8 @@ impl Freshet {
         for (name, _) in std::env::vars_os().filter(|(name, _)| is_withheld(name)) {
             command.env_remove(name);
         }
+        // Tables show local time: everywhere the same.
+        command.env("TZ", "UTC");
         command
     }
 

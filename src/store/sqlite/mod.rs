@@ -26,9 +26,10 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use super::{
-    Change, Commit, CycleCommand, CycleId, CycleRow, Frontier, HostTally, JournalSize, KeptAnswer, KnownHost, KnownPage,
-    KnownSeed, Loaded, Log, LogPart, LoggedVisit, Look, Notes, OpenCycle, PageFilter, PageRow, PlannedVisit,
-    Result, SketchedVersion, StoreError, StoredContent, Summary, VersionFacts, VersionId, VisitRow, Wanted,
+    Change, Commit, CycleCommand, CycleId, CycleRow, Frontier, HostTally, JournalSize, KeptAnswer, KnownHost,
+    KnownPage, KnownSeed, Loaded, Log, LogPart, LoggedVisit, Look, Notes, OpenCycle, PageFilter, PageRow,
+    PlannedVisit, Result, SketchedVersion, StoreError, StoredContent, Summary, VersionFacts, VersionId,
+    VisitRow, Wanted,
 };
 use crate::estimate::priors::Priors;
 use crate::page::{Fingerprint, HostId, PageId};

@@ -39,9 +39,9 @@ use freshet::policy::{Policy, Score, Yield};
 use freshet::schedule::{Plan, Planned};
 use freshet::store::version::content_hash;
 use freshet::store::{
-    Change, Commit, CycleCommand, CycleId, JournalSize, KnownHost, KnownPage, LogPart, LoggedVisit, PageFilter, PageOrder,
-    PageRow, PlannedVisit, ReadContent, Store, StoreError, Summary, Tally, VersionId, VisitRow, Wanted,
-    version,
+    Change, Commit, CycleCommand, CycleId, JournalSize, KnownHost, KnownPage, LogPart, LoggedVisit,
+    PageFilter, PageOrder, PageRow, PlannedVisit, ReadContent, Store, StoreError, Summary, Tally, VersionId,
+    VisitRow, Wanted, version,
 };
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;

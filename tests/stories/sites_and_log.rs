@@ -1,0 +1,222 @@
+//! The daily report: a row per site, the log of the last cycle, lists in an order, and the links of stored pages.
+
+use crate::support::operator::crawl;
+use crate::support::{Freshet, Ran, Reply, Running, Site, article, links_page};
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+const FLAGS: [&str; 5] = ["--delay", "0", "--no-sitemaps", "--patience", "0"];
+
+#[track_caller]
+fn lines(ran: &Ran) -> Vec<Value> {
+    assert_eq!(ran.code, Some(0), "{}", ran.output());
+    ran.stdout.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+fn urls(lines: &[Value]) -> Vec<&str> {
+    lines.iter().map(|line| line["url"].as_str().expect("a URL")).collect()
+}
+
+/// A site that is well, and one that asks for time after its first page.
+fn two_sites() -> (Site, Site) {
+    let well = Site::start();
+    well.page("/", article("home", 60, 1, &["/news", "/gone", "/old"]).as_str());
+    well.page(
+        "/news",
+        Reply::sequence(vec![article("n", 80, 2, &[]).into(), article("n", 80, 3, &["/late"]).into()]),
+    );
+    well.page("/late", article("late", 50, 4, &[]).as_str());
+    well.page("/old", Reply::redirect(302, "/news"));
+    let busy = Site::start();
+    busy.page("/", links_page("busy", &["/a"]).as_str());
+    busy.page("/a", Reply::status(503, "not now").header("Retry-After", "3600"));
+    (well, busy)
+}
+
+#[test]
+fn a_row_per_site_tells_the_last_cycle_and_why_it_waits() {
+    let (well, busy) = two_sites();
+    let freshet = Freshet::new();
+    let port = busy.origin(0).rsplit(':').next().unwrap_or_default().to_owned();
+    freshet.write("freshet.toml", format!("[site.\"127.0.0.1:{port}\"]\nbudget = 50\n"));
+    for _ in 0..2 {
+        let ran = crawl(&freshet, &[well.url("/"), busy.url("/")], &FLAGS);
+        assert_eq!(ran.code, Some(0), "{}", ran.output());
+    }
+    let status = freshet.json(&["status", "--sites", "--json"]);
+    assert_eq!(status["cycle"]["cycle_id"], 2);
+    let sites = status["sites"].as_array().expect("sites");
+    assert_eq!(sites.len(), 2);
+    let (first, second) = (&sites[0], &sites[1]);
+    assert_eq!(first["host"], busy.origin(0), "the one that waits comes first: {status:#}");
+    assert_eq!((&first["waiting_for"], &first["budget"]), (&"retry-after".into(), &50.into()), "{status:#}");
+    let reason = first["reason"].as_str().unwrap_or_default();
+    assert!(reason.starts_with("HTTP 503 Service Unavailable: the host asks to come back in"), "{status:#}");
+    assert!(first["budget_spent"].as_u64().is_some_and(|spent| (0..=50).contains(&spent)), "{status:#}");
+    assert_eq!(second["host"], well.origin(0));
+    assert_eq!((&second["pages"], &second["states"]["alive"]), (&5.into(), &3.into()), "{status:#}");
+    let cycle = &second["last_cycle"];
+    assert_eq!(
+        (&cycle["new"], &cycle["changed"], &cycle["gone"]),
+        (&1.into(), &1.into(), &1.into()),
+        "{status:#}"
+    );
+    assert!(cycle["received_bytes"].as_u64() > Some(0) && second["stored_bytes"].as_u64() > Some(0));
+    assert!(
+        second["last_success_at"].as_str().is_some_and(|at| at.ends_with('Z')),
+        "JSON has UTC: {status:#}"
+    );
+
+    let table = freshet.run(&["status", "--sites"]);
+    assert_eq!(table.code, Some(0), "{}", table.output());
+    assert!(table.stdout.contains(&format!(": {reason}")), "{}", table.stdout);
+    assert!(table.stdout.contains("1 / 1"), "gone in the cycle, and in all\n{}", table.stdout);
+    assert!(table.stdout.contains(" UTC"), "{}", table.stdout);
+    let one = freshet.run(&["status", "--sites", "--hosts", "1"]);
+    assert!(one.stdout.contains("(+1 more site: --hosts 0 shows all)"), "{}", one.stdout);
+}
+
+#[test]
+fn the_log_has_a_line_for_each_visit_of_the_cycle() {
+    let (well, _) = two_sites();
+    let freshet = Freshet::new();
+    crawl(&freshet, &[well.url("/")], &FLAGS);
+    crawl(&freshet, &[well.url("/")], &FLAGS);
+    let log = lines(&freshet.run(&["log", "--json"]));
+    let asked = well.log();
+    let in_second = asked.hits().len() - lines(&freshet.run(&["log", "--json", "--cycle", "1"])).len();
+    assert!(log.len() >= 5 && log.len() <= in_second, "{log:#?}");
+    assert!(log.iter().all(|line| line["cycle_id"] == 2));
+    let times: Vec<&str> = log.iter().filter_map(|line| line["at"].as_str()).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    let of = |path: &str| log.iter().find(|line| line["url"] == well.url(path).as_str()).expect("a visit");
+    assert_eq!((&of("/news")["outcome"], &of("/news")["changed"]), (&"fetched".into(), &true.into()));
+    assert_eq!((&of("/gone")["outcome"], &of("/gone")["status"]), (&"missing".into(), &404.into()));
+    assert_eq!(of("/gone")["reason"], "HTTP 404 Not Found");
+    assert_eq!(of("/old")["redirect_to"], well.url("/news").as_str());
+    assert!(of("/news")["body_bytes"].as_u64() > Some(0));
+
+    let missing = lines(&freshet.run(&["log", "--json", "--outcome", "missing"]));
+    assert_eq!(urls(&missing), [well.url("/gone")]);
+    let latest = lines(&freshet.run(&["log", "--json", "--limit", "2"]));
+    assert_eq!(latest, log[log.len() - 2..], "the latest, in order of time");
+    let table = freshet.run(&["log"]);
+    assert_eq!(table.stdout.lines().count(), 1 + log.len(), "{}", table.stdout);
+    assert!(table.stdout.starts_with("when "), "{}", table.stdout);
+    let sent_on = format!("{} → {}", well.url("/old"), well.url("/news"));
+    assert!(table.stdout.contains(&sent_on), "{}", table.stdout);
+    let unknown = freshet.run(&["log", "--cycle", "9"]);
+    assert_eq!(unknown.code, Some(1), "{}", unknown.output());
+    assert!(unknown.stderr.contains("there is no cycle 9; the last one is 2"), "{}", unknown.stderr);
+}
+
+/// Waits until the output has what is looked for.
+#[track_caller]
+fn wait_for(running: &Running, said: &str) {
+    let begun = Instant::now();
+    while !running.stdout().contains(said) {
+        assert!(begun.elapsed() < Duration::from_secs(60), "`{said}` never came: {}", running.stdout());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn the_log_can_be_followed() {
+    let (well, _) = two_sites();
+    let freshet = Freshet::new();
+    crawl(&freshet, &[well.url("/")], &FLAGS);
+    let following = freshet.start(&["log", "--follow", "--limit", "0", "--json"]);
+    crawl(&freshet, &[well.url("/")], &FLAGS);
+    wait_for(&following, &well.url("/late"));
+    let ran = following.kill();
+    assert!(!ran.stdout.contains("\"cycle_id\":1,"), "the past was not asked for: {}", ran.output());
+}
+
+#[test]
+fn pages_are_listed_in_any_order_since_a_time_and_by_who_links_to_a_page() {
+    let (well, _) = two_sites();
+    let freshet = Freshet::new();
+    crawl(&freshet, &[well.url("/")], &FLAGS);
+    crawl(&freshet, &[well.url("/")], &FLAGS);
+    let listed = |flags: &[&str]| lines(&freshet.run(&[&["pages", "--json"], flags].concat()));
+    let by_changes = listed(&["--sort", "changes"]);
+    assert_eq!(by_changes[0]["url"], well.url("/news").as_str());
+    let by_url = listed(&["--sort", "url"]);
+    assert!(urls(&by_url).is_sorted() && by_url.len() == 5, "{by_url:#?}");
+    assert_eq!(listed(&["--sort", "bytes", "--limit", "1"]).len(), 1);
+    assert_eq!(listed(&["--since", "1h"]).len(), 5);
+    assert_eq!(listed(&["--since", "2999-01-01"]).len(), 0);
+    let to_news = listed(&["--links-to", &well.url("/news")]);
+    assert_eq!(urls(&to_news), [well.url("/")], "who links there");
+    assert_eq!(
+        urls(&listed(&["--links-to", &well.url("/gone")])),
+        [well.url("/")],
+        "the page with the broken link"
+    );
+    assert_eq!(urls(&listed(&["--links-to", &well.url("/late")])), [well.url("/news")]);
+    let unknown = freshet.run(&["pages", "--links-to", &well.url("/nowhere")]);
+    assert_eq!(unknown.code, Some(1), "{}", unknown.output());
+    let found = listed(&["--url", "/late"]);
+    assert_eq!(found[0]["found_on"], well.url("/news").as_str());
+    for command in ["history", "why"] {
+        let told = freshet.run(&[command, &well.url("/late"), "--store", "freshet.db"]);
+        assert!(told.stdout.contains(&format!("found on {}", well.url("/news"))), "{}", told.output());
+    }
+}
+
+#[test]
+fn every_link_of_a_stored_page_can_be_asked_about() {
+    let site = Site::start();
+    let links = [
+        "/news",
+        "/gone",
+        "https://elsewhere.example/x",
+        "/private/a",
+        "mailto:me@example.org",
+        "http://me:secret@127.0.0.1/",
+    ];
+    let home = links_page("home", &links).replace("</body>", "<a rel=nofollow href=/shy>shy</a></body>");
+    site.page("/", home.as_str());
+    site.page("/news", article("news", 50, 1, &["/", "/private/b"]).as_str());
+    let freshet = Freshet::new();
+    freshet.write("freshet.toml", "[crawl]\nexclude = ['/private/']\n");
+    crawl(&freshet, &[site.url("/")], &FLAGS);
+    let asked = site.log().total();
+    let of_home = lines(&freshet.run(&["links", &site.url("/"), "--json"]));
+    let told: Vec<(&str, &str)> = of_home
+        .iter()
+        .map(|link| {
+            (
+                link["href"].as_str().unwrap_or(""),
+                link["reason"].as_str().or(link["state"].as_str()).unwrap_or(""),
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("/news", "alive"),
+            ("/gone", "missing"),
+            ("https://elsewhere.example/x", "out-of-scope"),
+            ("/private/a", "excluded"),
+            ("http://me:secret@127.0.0.1/", "user-info"),
+            ("/shy", "no-follow"),
+        ]
+    );
+    let refused = lines(&freshet.run(&["links", "--refused", "--json"]));
+    assert_eq!(refused.len(), 5, "{refused:#?}");
+    let excluded = freshet.run(&["links", "--reason", "excluded"]);
+    assert_eq!(excluded.code, Some(0), "{}", excluded.output());
+    let expected = format!("excluded           {}  on {}\n", site.url("/private/b"), site.url("/news"));
+    assert!(excluded.stdout.ends_with(&expected), "{}", excluded.output());
+    assert!(excluded.stderr.contains("2 links on 2 pages"), "{}", excluded.stderr);
+    // The settings of now count: nothing needs to be fetched to see what they would take.
+    let free = lines(&freshet.run(&["links", &site.url("/news"), "--json", "--exclude", "zzz"]));
+    assert_eq!(free[1]["verdict"], "new", "{free:#?}");
+    let bad = freshet.run(&["links", "--reason", "tea"]);
+    assert_eq!(bad.code, Some(2), "{}", bad.output());
+    let unstored = freshet.run(&["links", &site.url("/gone")]);
+    assert_eq!(unstored.code, Some(1), "{}", unstored.output());
+    assert!(unstored.stderr.contains("nothing is stored"), "{}", unstored.stderr);
+    assert_eq!(site.log().total(), asked, "nothing was asked for");
+}
