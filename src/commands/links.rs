@@ -17,13 +17,13 @@ use crate::terminal::{Talk, json_line, screen};
 
 /// Why a list of links ends before its last.
 #[derive(Debug)]
-enum Ended {
+enum ListEnd {
     /// As many as were asked for are shown.
     Enough,
     Failed(anyhow::Error),
 }
 
-impl From<LookError> for Ended {
+impl From<LookError> for ListEnd {
     fn from(error: LookError) -> Self {
         Self::Failed(error.into())
     }
@@ -39,15 +39,15 @@ pub(crate) fn run(global: &Global, arguments: &LinksArgs, talk: &Talk) -> anyhow
     let mut out = BufWriter::new(std::io::stdout().lock());
     let mut left = arguments.limit.unwrap_or(usize::MAX);
     let on_page = arguments.url.is_none();
-    let mut show = |link: PageLink| -> Result<(), Ended> {
+    let mut show = |link: PageLink| -> Result<(), ListEnd> {
         if left == 0 {
-            return Err(Ended::Enough);
+            return Err(ListEnd::Enough);
         }
         left -= 1;
         let text =
             if global.json { json_line(&link) } else { Ok(report::links::line(&link, on_page, &screen)) };
         let shown = text.and_then(|text| Ok(out.write_all(text.as_bytes())?));
-        shown.map_err(Ended::Failed)
+        shown.map_err(ListEnd::Failed)
     };
     let done = match &arguments.url {
         Some(url) => links_of(&mut crawler, url, &wanted, &mut show),
@@ -56,8 +56,8 @@ pub(crate) fn run(global: &Global, arguments: &LinksArgs, talk: &Talk) -> anyhow
     out.flush()?;
     match done {
         Ok(counts) => talk.say(&report::links::summary(&counts)),
-        Err(Ended::Enough) => {}
-        Err(Ended::Failed(error)) => return Err(error),
+        Err(ListEnd::Enough) => {}
+        Err(ListEnd::Failed(error)) => return Err(error),
     }
     Ok(ExitCode::SUCCESS)
 }

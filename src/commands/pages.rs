@@ -7,7 +7,7 @@ use freshet::dataset::csv_cell::guarded;
 use freshet::look::links::linking_to;
 use freshet::look::pages::{in_state, pages};
 use freshet::report::diff::harmless;
-use freshet::report::{Align, Cut, Screen, Table, bytes, number};
+use freshet::report::{Align, Screen, Shorten, Table, bytes, number};
 use freshet::store::{self, PageFilter, PageOrder, PageRow};
 use freshet::time::Timestamp;
 
@@ -39,8 +39,8 @@ pub(crate) fn run(global: &Global, arguments: &PagesArgs) -> anyhow::Result<Exit
                 ("url", Align::Left),
                 ("why", Align::Left),
             ])
-            .shorten("url", Cut::Middle)
-            .shorten("why", Cut::End)
+            .shorten("url", Shorten::Middle)
+            .shorten("why", Shorten::End)
             .leave_out(&["depth", "size", "visits", "changes", "HTTP", "last visit", "outcome"]);
             pages(&mut *store, &filter, |page| {
                 table.row(cells(&page, &screen));

@@ -6,7 +6,7 @@ use crate::look::links::{LinkCounts, PageLink};
 
 use super::diff::harmless;
 use super::table::shortened;
-use super::{Cut, Screen, counted};
+use super::{Screen, Shorten, counted};
 
 /// Width of the column of verdicts: the longest reason is `repeated-segments`.
 const VERDICT: usize = 17;
@@ -27,9 +27,9 @@ pub fn line(link: &PageLink, on_page: bool, screen: &Screen) -> String {
     let room = width.saturating_sub(start.width());
     // The two addresses share the room.
     let target_room = if on_page { (room / 2).max(room.saturating_sub(page.width())) } else { room };
-    let target = shortened(&target, target_room.max(LEAST_ADDRESS), Cut::Middle);
+    let target = shortened(&target, target_room.max(LEAST_ADDRESS), Shorten::Middle);
     let left = room.saturating_sub(target.width());
-    let page = if on_page { shortened(&page, left.max(LEAST_ADDRESS), Cut::Middle) } else { page };
+    let page = if on_page { shortened(&page, left.max(LEAST_ADDRESS), Shorten::Middle) } else { page };
     format!("{start}{target}{page}\n")
 }
 

@@ -8,7 +8,7 @@ use crate::look::log::LogLine;
 
 use super::diff::harmless;
 use super::table::shortened;
-use super::{Cut, Screen, bytes, span};
+use super::{Screen, Shorten, bytes, span};
 
 /// Width of the column of outcomes; the few longer ones push the rest of their line.
 const OUTCOME: usize = 12;
@@ -49,8 +49,8 @@ pub fn line(line: &LogLine, screen: &Screen) -> String {
     if let Some(width) = screen.width {
         let room = width.saturating_sub(start.width()).max(LEAST_ADDRESS);
         // The address comes first; the reason gets what it leaves, down to half of the room.
-        address = shortened(&address, room.saturating_sub(reason.width()).max(room / 2), Cut::Middle);
-        reason = shortened(&reason, room.saturating_sub(address.width()), Cut::End);
+        address = shortened(&address, room.saturating_sub(reason.width()).max(room / 2), Shorten::Middle);
+        reason = shortened(&reason, room.saturating_sub(address.width()), Shorten::End);
     }
     format!("{start}{address}{reason}\n")
 }

@@ -23,7 +23,7 @@ pub(crate) mod stripes;
 pub mod table;
 
 pub use self::screen::Screen;
-pub use self::table::{Align, Cut, Table};
+pub use self::table::{Align, Shorten, Table};
 pub use crate::look::figures::{bytes, counted, number, percent, rate, span};
 use crate::simulate::compare::is_narrow;
 

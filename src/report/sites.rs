@@ -4,7 +4,7 @@ use crate::look::sites::{SiteStatus, SitesStatus};
 use crate::observation::Life;
 use crate::time::Timestamp;
 
-use super::{Align, Cut, Screen, Table, bytes, counted, number, span};
+use super::{Align, Screen, Shorten, Table, bytes, counted, number, span};
 
 /// The heading of the last column.
 const WAITS: &str = "waits, why";
@@ -43,14 +43,10 @@ pub fn sites(status: &SitesStatus, most: usize, now: Timestamp, screen: &Screen)
         heads.push(("budget", Align::Right));
     }
     heads.push((WAITS, Align::Left));
-    let mut table = Table::new(&heads).shorten("host", Cut::Middle).shorten(WAITS, Cut::End).leave_out(&[
-        "stored",
-        "visits",
-        "received",
-        "pages",
-        "budget",
-        "last success",
-    ]);
+    let mut table = Table::new(&heads)
+        .shorten("host", Shorten::Middle)
+        .shorten(WAITS, Shorten::End)
+        .leave_out(&["stored", "visits", "received", "pages", "budget", "last success"]);
     for site in status.sites.iter().take(most) {
         let cycle = &site.last_cycle;
         let mut cells = vec![

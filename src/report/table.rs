@@ -9,17 +9,17 @@ use super::diff::harmless;
 /// A table with a heading; columns are as wide as they need to be. Numbers stand to the right.
 #[derive(Clone, Debug)]
 pub struct Table {
-    columns: Vec<Column>,
+    columns: Vec<TableColumn>,
     rows: Vec<Vec<String>>,
     /// Places of columns that may be left out, the least important first.
     optional: Vec<usize>,
 }
 
 #[derive(Clone, Debug)]
-struct Column {
+struct TableColumn {
     head: String,
     align: Align,
-    cut: Option<Cut>,
+    cut: Option<Shorten>,
 }
 
 /// The side on which the cells of a column stand.
@@ -33,7 +33,7 @@ pub enum Align {
 
 /// Where a cell is shortened that finds no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
+pub enum Shorten {
     /// At its end: text.
     End,
     /// In its middle: addresses, whose ends tell most.
@@ -51,12 +51,12 @@ impl Table {
     /// A table with these columns and no rows yet.
     pub fn new(heads: &[(&str, Align)]) -> Self {
         let column =
-            |(head, align): &(&str, Align)| Column { head: head.to_string(), align: *align, cut: None };
+            |(head, align): &(&str, Align)| TableColumn { head: head.to_string(), align: *align, cut: None };
         Self { columns: heads.iter().map(column).collect(), rows: Vec::new(), optional: Vec::new() }
     }
 
     /// Cells of this column may be shortened on a terminal. Numbers and times never are.
-    pub fn shorten(mut self, head: &str, cut: Cut) -> Self {
+    pub fn shorten(mut self, head: &str, cut: Shorten) -> Self {
         self.columns
             .iter_mut()
             .filter(|column| column.head == head)
@@ -120,7 +120,7 @@ impl Table {
     }
 
     fn natural_widths(&self) -> Vec<usize> {
-        let widest = |(place, column): (usize, &Column)| {
+        let widest = |(place, column): (usize, &TableColumn)| {
             let cells = self.rows.iter().filter_map(|row| row.get(place)).map(|cell| cell.width());
             cells.chain([column.head.width()]).max().unwrap_or(0)
         };
@@ -154,12 +154,12 @@ impl Table {
 }
 
 /// A text within this number of columns; an ellipsis stands where something is missing.
-pub fn shortened(text: &str, width: usize, cut: Cut) -> String {
+pub fn shortened(text: &str, width: usize, cut: Shorten) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
     let room = width.saturating_sub(1);
-    let tail = if cut == Cut::Middle { room / 2 } else { 0 };
+    let tail = if cut == Shorten::Middle { room / 2 } else { 0 };
     let head = taken(text.chars(), room - tail);
     let tail: String = taken(text.chars().rev(), tail).chars().rev().collect();
     format!("{head}…{tail}")
@@ -204,7 +204,7 @@ mod tests {
             ("took", Align::Right),
             ("url", Align::Left),
         ])
-        .shorten("url", Cut::Middle)
+        .shorten("url", Shorten::Middle)
         .leave_out(&["took"]);
         table.row(["alive", "1,234,567", "2 min 10 s", "https://example.org/a/long/path/to/a/page.html"]);
         table
@@ -235,10 +235,10 @@ mod tests {
 
     #[test]
     fn text_is_cut_at_its_end_by_columns_not_characters() {
-        assert_eq!(shortened("abcdefg", 7, Cut::End), "abcdefg");
-        assert_eq!(shortened("abcdefg", 6, Cut::End), "abcde…");
-        assert_eq!(shortened("日本語のページ", 7, Cut::End), "日本語…");
-        assert_eq!(shortened("日本語のページ", 7, Cut::Middle), "日…ジ");
-        assert_eq!(shortened("abc", 0, Cut::Middle), "…");
+        assert_eq!(shortened("abcdefg", 7, Shorten::End), "abcdefg");
+        assert_eq!(shortened("abcdefg", 6, Shorten::End), "abcde…");
+        assert_eq!(shortened("日本語のページ", 7, Shorten::End), "日本語…");
+        assert_eq!(shortened("日本語のページ", 7, Shorten::Middle), "日…ジ");
+        assert_eq!(shortened("abc", 0, Shorten::Middle), "…");
     }
 }
