@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use freshet::change::comparison::TextComparison;
 use freshet::crawl::observe::Observer;
-use freshet::extract::{self, MediaKind};
+use freshet::extract;
 use freshet::fetch::network::Network;
 use freshet::fetch::visit::{Outcome, Refused};
 use freshet::look::check::ask::{Asked, Asker, Ended};
@@ -130,12 +130,13 @@ fn file_text(name: &str) -> anyhow::Result<String> {
     let content_type = match ending.as_deref() {
         Some("html" | "htm") => "text/html",
         Some("xhtml" | "xht") => "application/xhtml+xml",
+        Some("json" | "jsonl" | "ndjson") => "application/json",
+        Some("xml" | "rss" | "atom") => "application/xml",
         _ => "text/plain",
     };
     // Without a charset: what the file itself says, or what its bytes look like.
-    match extract::media_kind(Some(content_type), &body) {
-        MediaKind::Html => Ok(extract::html(&body, Some(content_type), 0).text),
-        MediaKind::Text => Ok(extract::plain_text(&body, Some(content_type)).text),
-        MediaKind::Sitemap | MediaKind::Other => bail!("`{name}` is no text, so it can't be compared"),
-    }
+    let document = extract::document(&body, Some(content_type), 0);
+    document
+        .map(|document| document.text)
+        .with_context(|| format!("`{name}` is no text, so it can't be compared"))
 }

@@ -56,6 +56,9 @@ impl<W: Web> Cycle<'_, W> {
         let source =
             LinkSource { depth: planned.depth.saturating_add(1), seed: Some(planned.seed), page: Some(page) };
         let targets: Vec<Fingerprint> = links.iter().map(|link| link.url.fingerprint()).collect();
+        // As sitemaps do: the entries of a feed tell when their pages changed, also of pages that are known.
+        let dated = links.iter().filter_map(|link| Some((link.url.fingerprint(), link.lastmod?)));
+        let dates: Vec<(Fingerprint, i64)> = dated.collect();
         let mut found = self.admit(links, &source);
         let mut record = VisitRecord {
             page,
@@ -96,6 +99,9 @@ impl<W: Web> Cycle<'_, W> {
         let host = planned.host;
         let spent = self.spent();
         self.outbox.order(Order::Visit(Box::new(record), spent)).await;
+        if !dates.is_empty() {
+            self.outbox.order(Order::Sitemap { found: Vec::new(), dates }).await;
+        }
         self.host_freed(host);
     }
 

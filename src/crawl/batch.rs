@@ -3,6 +3,7 @@
 use crate::change::ChangeSettings;
 use crate::change::changed_when::ChangedWhen;
 use crate::change::sketch::Sketch;
+use crate::extract::essence;
 use crate::fetch::answer_head::AnswerHead;
 use crate::fetch::visit::{HostReport, Outcome};
 use crate::observation::Attempt;
@@ -116,6 +117,14 @@ impl VisitRecord {
     /// How far the page shrank, and to which text; `None` if it did not shrink.
     pub(super) fn shrunk(&self, page: &PageFacts) -> Option<(SuddenlySmall, &Sketch)> {
         let read = self.content.as_ref()?.read()?;
+        // Data may become short on purpose, and walls are for readers.
+        let is_for_readers = matches!(
+            essence(read.content_type.as_deref()).as_str(),
+            "" | "text/html" | "application/xhtml+xml" | "text/plain"
+        );
+        if !is_for_readers {
+            return None;
+        }
         let (last, failures) = (page.folded.last_outcome.as_deref(), page.folded.standing.failures);
         let small = SuddenlySmall::of(page.held_text_bytes, read.text_bytes as u64, last, failures)?;
         Some((small, read.sketch.as_ref()?))

@@ -16,7 +16,7 @@ use crate::extract::hints::{RobotsTag, robots_tag};
 use crate::extract::sitemap::{self, Sitemap};
 use crate::extract::soft_error::{SoftError, soft_error};
 use crate::extract::text_rules::TextRules;
-use crate::extract::{self, Document, MediaKind, feed};
+use crate::extract::{self, Document, MediaKind};
 use crate::fetch::answer_head::AnswerHead;
 use crate::fetch::robots::ProductTokens;
 use crate::fetch::visit::{Answer, Failure, Outcome, Subject, Validators, Visit};
@@ -73,9 +73,6 @@ impl Reading {
 
 /// URLs taken from one sitemap file: the limit of the sitemap protocol.
 const SITEMAP_ENTRIES: usize = 50_000;
-
-/// Entries of one feed whose dates are read.
-const FEED_ENTRIES: usize = 10_000;
 
 /// A visit, read.
 #[derive(Debug)]
@@ -204,11 +201,12 @@ impl Observer {
         page_nofollow: bool,
     ) -> impl Iterator<Item = FoundLink<'a>> + use<'a> {
         let base = base_of(url, document);
-        let refresh = document.hints.refresh.iter().map(|refresh| (refresh.url.as_str(), false));
-        let links = document.links.iter().map(|link| (link.href.as_str(), link.nofollow));
-        refresh.chain(links).map(move |(href, nofollow)| FoundLink {
+        let refresh = document.hints.refresh.iter().map(|refresh| (refresh.url.as_str(), false, None));
+        let links = document.links.iter().map(|link| (link.href.as_str(), link.nofollow, link.lastmod));
+        refresh.chain(links).map(move |(href, nofollow, lastmod)| FoundLink {
             href,
             nofollow: nofollow || page_nofollow,
+            lastmod,
             // Most documents have one base and many links: the base is shared, not copied.
             base: Arc::clone(&base),
             observer: self,
@@ -283,19 +281,22 @@ impl Observer {
             }
             Err(error) => tracing::error!(url = %observed.url, %error, "this page could not be compressed"),
         }
-        observed.entry_dates = feed::entry_dates(&answer.body, content_type, FEED_ENTRIES);
         if let Some(document) = &page.document {
+            observed.entry_dates.clone_from(&document.entry_dates);
             self.keep_links(observed, document, page.nofollow());
             observed.noindex = page.noindex();
             observed.canonical = self.canonical(&observed.url, document);
         }
     }
 
-    /// Takes the links that the beginning of a long page holds.
+    /// Takes the links that the beginning of a long page or feed holds.
     fn keep_links_of_beginning(&self, observed: &mut Observed, answer: &Answer) {
         let content_type = answer.header("content-type");
-        if extract::media_kind(content_type, &answer.body) == MediaKind::Html {
-            let document = extract::html(&answer.body, content_type, self.links_per_page);
+        let has_links =
+            matches!(extract::media_kind(content_type, &answer.body), MediaKind::Html | MediaKind::Feed);
+        if has_links
+            && let Some(document) = extract::document(&answer.body, content_type, self.links_per_page)
+        {
             let asked = self.page_tag(&observed.url, &document);
             observed.noindex = asked.noindex;
             let nofollow = self.header_tag(&observed.url, answer).nofollow || asked.nofollow;
@@ -312,7 +313,7 @@ impl Observer {
                 Ok(url) if last == Some(url.fingerprint()) => {}
                 Ok(url) => {
                     last = Some(url.fingerprint());
-                    observed.links.push(Candidate { url, lastmod: None });
+                    observed.links.push(Candidate { url, lastmod: link.lastmod });
                 }
                 Err(reason) => observed.refused.add(reason, 1),
             }
@@ -365,6 +366,8 @@ pub struct FoundLink<'a> {
     pub href: &'a str,
     /// The link or its page asks not to be followed.
     pub nofollow: bool,
+    /// When the page that it leads to changed last, by the entry of a feed, in UTC seconds.
+    pub lastmod: Option<i64>,
     base: Arc<Url>,
     observer: &'a Observer,
 }

@@ -1,6 +1,6 @@
 //! Links: start tags in, the addresses that the page asks its reader to go to out, as written.
 //!
-//! Links are `a` and `area`, frames, and of `link` the next and previous page and the page in other languages; not
+//! Links are `a` and `area`, frames, and of `link` the next and previous page, the page in other languages and its feeds; not
 //! style sheets, icons, forms, comments or strings in scripts. What must stay true: an address comes once,
 //! however often it stands in the page, in the order of first appearance; one that is not HTTP, empty, or a place in
 //! the same page is not there; memory is bounded by the limit, and what is beyond it is counted.
@@ -19,6 +19,8 @@ pub struct Link {
     pub href: String,
     /// The page asks not to follow it (`nofollow`, `ugc`, `sponsored`), wherever it links there.
     pub nofollow: bool,
+    /// When the page that it leads to changed last, by the entry of a feed, in UTC seconds.
+    pub lastmod: Option<i64>,
 }
 
 /// The links of a page being gathered.
@@ -54,7 +56,7 @@ impl Links {
         }
         if let Some(href) = web_address(&address) {
             let nofollow = !rel.is_empty() && has_token(rel, &["nofollow", "ugc", "sponsored"]);
-            self.add(href, nofollow);
+            self.add(href, nofollow, None);
         }
     }
 
@@ -63,14 +65,16 @@ impl Links {
         (self.kept, self.dropped)
     }
 
-    fn add(&mut self, href: Cow<'_, str>, nofollow: bool) {
+    /// Adds a link.
+    pub(super) fn add(&mut self, href: Cow<'_, str>, nofollow: bool, lastmod: Option<i64>) {
         let hash = self.keys.hash_one(href.as_bytes());
         let known = self.places.get(&hash).and_then(|place| self.kept.get_mut(*place));
         if let Some(link) = known.filter(|link| link.href == href) {
             link.nofollow &= nofollow;
+            link.lastmod = link.lastmod.max(lastmod);
         } else if self.kept.len() < self.limit {
             self.places.insert(hash, self.kept.len());
-            self.kept.push(Link { href: href.into_owned(), nofollow });
+            self.kept.push(Link { href: href.into_owned(), nofollow, lastmod });
         } else {
             self.dropped += 1;
         }
@@ -109,16 +113,21 @@ fn scheme(address: &str) -> Option<&str> {
     (rest.starts_with(':') && scheme.starts_with(|first: char| first.is_ascii_alphabetic())).then_some(scheme)
 }
 
-/// Whether a `link` leads to another page for a reader.
+/// The types of feeds. `application/json` is not one of them: many pages name an interface for programs by it.
+const FEEDS: [&str; 3] = ["application/rss+xml", "application/atom+xml", "application/feed+json"];
+
+/// Whether a `link` leads to another page for a reader, or to a feed.
 fn is_page_link(rel: &str, scanner: &Scanner<'_>) -> bool {
     if has_token(rel, &["next", "prev"]) {
         return true;
     }
-    let is_page = scanner.value(Attribute::Type).is_none_or(|kind| {
-        let essence = kind.split(';').next().unwrap_or_default().trim();
-        ["", "text/html", "application/xhtml+xml"].iter().any(|page| essence.eq_ignore_ascii_case(page))
-    });
-    is_page && has_token(rel, &["alternate"]) && scanner.has_any(&[Attribute::Hreflang])
+    if !has_token(rel, &["alternate"]) {
+        return false;
+    }
+    let kind = scanner.value(Attribute::Type);
+    let essence = kind.as_deref().and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
+    let is = |kinds: &[&str]| kinds.iter().any(|kind| essence.eq_ignore_ascii_case(kind));
+    is(&FEEDS) || is(&["", "text/html", "application/xhtml+xml"]) && scanner.has_any(&[Attribute::Hreflang])
 }
 
 #[cfg(test)]
@@ -156,7 +165,13 @@ mod tests {
             )
             .is_empty()
         );
-        assert!(hrefs("<link rel=alternate type=application/rss+xml hreflang=en href=/r><link rel=alternate href=/q>").is_empty());
+        assert!(
+            hrefs("<link rel=alternate type=application/json href=/wp-json><link rel=alternate href=/q>")
+                .is_empty()
+        );
+        let feeds = "<link rel=alternate type=application/rss+xml hreflang=en href=/r><link rel='x ALTERNATE' type='application/Atom+xml; a' \
+            href=/a><link rel=alternate type=application/feed+json href=/j><link rel=self type=application/rss+xml href=/s>";
+        assert_eq!(hrefs(feeds), ["/r", "/a", "/j"]);
         assert!(
             hrefs("<!-- <a href=/c> --><script>'<a href=/s>'</script><style><a href=/t></style>").is_empty()
         );

@@ -1,19 +1,24 @@
-//! The kind of a body: the server's word and the first bytes in, one of four kinds out.
+//! The kind of a body: the server's word and the first bytes in, one of six kinds out.
 //!
 //! The server's word counts when there is one, so an image stays an image whatever its bytes look like; a body
-//! announced as text that is not text is no text (WHATWG MIME Sniffing, 7.2). Only without a word is it guessed.
+//! announced as text that is not text is no text (WHATWG MIME Sniffing, 7.2). Only without a word is it guessed. A feed
+//! is told by its root element, since feeds come as HTML, XML, JSON and plain text.
 
-use super::charset;
+use super::{charset, feed};
 
 /// The kinds of bodies that are told apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MediaKind {
     /// HTML or XHTML.
     Html,
-    /// Plain text.
+    /// Plain text, and tables as text.
     Text,
-    /// XML that is no page: a sitemap, if anything.
-    Sitemap,
+    /// JSON.
+    Json,
+    /// XML that is neither a page nor a feed.
+    Xml,
+    /// RSS, Atom or JSON Feed, by its root.
+    Feed,
     /// Anything else: not read.
     Other,
 }
@@ -21,26 +26,54 @@ pub enum MediaKind {
 /// How much of a body is looked at for bytes that no text has.
 const SNIFFED_BYTES: usize = 1024;
 
+/// Types of text that are for programs, or never end.
+const NOT_FOR_READERS: [&str; 5] =
+    ["text/css", "text/javascript", "text/ecmascript", "text/x-javascript", "text/event-stream"];
+
+/// Types of text that don't begin with `text/`.
+const MORE_TEXT: [&str; 6] = [
+    "application/csv",
+    "application/markdown",
+    "application/yaml",
+    "application/x-yaml",
+    "application/toml",
+    "application/x-tex",
+];
+
+/// Types of JSON that don't end in `+json`; the last ones are JSON lines.
+const JSON: [&str; 5] =
+    ["application/json", "text/json", "application/jsonl", "application/x-ndjson", "application/ndjson"];
+
+/// The type of a content without its parameters, in lower case: `text/html`. Empty if there is none.
+pub fn essence(content_type: Option<&str>) -> String {
+    let essence = content_type.and_then(|value| value.split(';').next()).unwrap_or_default();
+    essence.trim().to_ascii_lowercase()
+}
+
 /// The kind of `body`, from its Content-Type header or, without one, from its first bytes.
 ///
-/// `image/png` is [`MediaKind::Other`] whatever the bytes are. A body announced as HTML, XML or text that has
-/// bytes no text has in its first KiB, and is not UTF-16, is [`MediaKind::Other`] too.
+/// `image/png` is [`MediaKind::Other`] whatever the bytes are. A body announced as a kind of text that has bytes no text
+/// has in its first KiB, and is not UTF-16, is [`MediaKind::Other`] too.
 pub fn media_kind(content_type: Option<&str>, body: &[u8]) -> MediaKind {
-    let essence =
-        content_type.and_then(|value| value.split(';').next()).map(|value| value.trim().to_ascii_lowercase());
-    let kind = match essence.as_deref() {
-        None | Some("" | "*/*" | "unknown/unknown" | "application/unknown") => sniff(body),
-        Some("text/html" | "application/xhtml+xml") => MediaKind::Html,
-        Some("text/plain" | "text/markdown") => MediaKind::Text,
-        Some("text/xml" | "application/xml" | "application/rss+xml" | "application/atom+xml") => {
-            xml_kind(body)
-        }
-        Some(_) => return MediaKind::Other,
+    let kind = match essence(content_type).as_str() {
+        "" | "*/*" | "unknown/unknown" | "application/unknown" => sniff(body),
+        "text/html" | "application/xhtml+xml" => MediaKind::Html,
+        "text/xml" | "application/xml" => xml_kind(body),
+        image if image.starts_with("image/") => return MediaKind::Other,
+        kind if kind.ends_with("+xml") => xml_kind(body),
+        kind if kind.ends_with("+json") || JSON.contains(&kind) => MediaKind::Json,
+        kind if NOT_FOR_READERS.contains(&kind) => return MediaKind::Other,
+        kind if kind.starts_with("text/") || MORE_TEXT.contains(&kind) => MediaKind::Text,
+        _ => return MediaKind::Other,
     };
     let start = body.get(..SNIFFED_BYTES).unwrap_or(body);
     let utf16 = charset::has_utf16_mark(body)
         || charset::from_header(content_type).is_some_and(|encoding| encoding.name().starts_with("UTF-16"));
-    if !utf16 && start.iter().any(|byte| is_binary(*byte)) { MediaKind::Other } else { kind }
+    match kind {
+        _ if !utf16 && start.iter().any(|byte| is_binary(*byte)) => MediaKind::Other,
+        kind if kind != MediaKind::Other && feed::kind(body).is_some() => MediaKind::Feed,
+        kind => kind,
+    }
 }
 
 /// A byte that no text in an ASCII-based charset has (WHATWG MIME Sniffing, "binary data byte").
@@ -89,7 +122,7 @@ fn sniff(body: &[u8]) -> MediaKind {
 }
 
 fn xml_kind(body: &[u8]) -> MediaKind {
-    if charset::starts_with_mention(body, b"<html") { MediaKind::Html } else { MediaKind::Sitemap }
+    if charset::starts_with_mention(body, b"<html") { MediaKind::Html } else { MediaKind::Xml }
 }
 
 #[cfg(test)]
@@ -101,13 +134,44 @@ mod tests {
         assert_eq!(media_kind(Some("Text/HTML; charset=x"), b"plain"), MediaKind::Html);
         assert_eq!(media_kind(Some("application/xhtml+xml"), b"<html/>"), MediaKind::Html);
         assert_eq!(media_kind(Some("text/plain"), b"<html>"), MediaKind::Text);
-        assert_eq!(media_kind(Some("application/xml"), b"<?xml version='1.0'?><urlset>"), MediaKind::Sitemap);
+        assert_eq!(media_kind(Some("application/xml"), b"<?xml version='1.0'?><urlset>"), MediaKind::Xml);
         assert_eq!(
             media_kind(Some("text/xml"), b"<?xml version='1.0'?><!DOCTYPE html><html>"),
             MediaKind::Html
         );
         assert_eq!(media_kind(Some("image/png"), b"<!DOCTYPE html><html>"), MediaKind::Other);
-        assert_eq!(media_kind(Some("application/json"), b"{}"), MediaKind::Other);
+        for kind in ["application/json", "application/ld+json; charset=utf-8", "application/x-ndjson"] {
+            assert_eq!(media_kind(Some(kind), b"{}"), MediaKind::Json, "{kind}");
+        }
+        for kind in
+            ["text/csv", "text/tab-separated-values", "text/markdown", "application/yaml", "text/vcard"]
+        {
+            assert_eq!(media_kind(Some(kind), b"a,b"), MediaKind::Text, "{kind}");
+        }
+        for kind in ["application/vnd.x+xml", "application/xml"] {
+            assert_eq!(media_kind(Some(kind), b"<a/>"), MediaKind::Xml, "{kind}");
+        }
+        for kind in
+            ["text/css", "text/javascript", "image/svg+xml", "application/pdf", "application/octet-stream"]
+        {
+            assert_eq!(media_kind(Some(kind), b"<a/>"), MediaKind::Other, "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_feed_is_told_by_its_root() {
+        for kind in ["application/rss+xml", "text/xml", "text/html", "text/plain", ""] {
+            assert_eq!(
+                media_kind(Some(kind), b"<?xml version='1.0'?><rss><channel>"),
+                MediaKind::Feed,
+                "{kind}"
+            );
+        }
+        let json = br#"{"version": "https://jsonfeed.org/version/1"}"#;
+        assert_eq!(media_kind(Some("application/json"), json), MediaKind::Feed);
+        assert_eq!(media_kind(Some("application/rss+xml"), b"<urlset>"), MediaKind::Xml);
+        assert_eq!(media_kind(Some("image/png"), b"<rss>"), MediaKind::Other);
+        assert_eq!(media_kind(Some("text/html"), b"<html><rss>"), MediaKind::Html);
     }
 
     #[test]
@@ -134,7 +198,7 @@ mod tests {
         assert_eq!(media_kind(None, b"\xef\xbb\xbf<html>"), MediaKind::Html);
         assert_eq!(media_kind(None, b"\xff\xfe<\0p\0>\0"), MediaKind::Html);
         assert_eq!(media_kind(None, b"<abc>"), MediaKind::Text);
-        assert_eq!(media_kind(None, b"<urlset>"), MediaKind::Sitemap);
+        assert_eq!(media_kind(None, b"<urlset>"), MediaKind::Xml);
         assert_eq!(media_kind(None, b"hello"), MediaKind::Text);
         assert_eq!(media_kind(None, b""), MediaKind::Text);
         assert_eq!(media_kind(None, b"%PDF-1.7"), MediaKind::Other);

@@ -15,6 +15,7 @@ mod folded;
 mod foreign;
 pub mod hints;
 pub mod html;
+mod json_text;
 pub mod links;
 mod media;
 mod raw_text;
@@ -24,11 +25,12 @@ pub mod soft_error;
 pub mod text;
 pub mod text_rules;
 pub(crate) mod visibility;
+mod xml_text;
 
 pub use folded::FoldedText;
 pub use hints::{Hints, Refresh, RobotsTag, robots_tag};
 pub use links::Link;
-pub use media::{MediaKind, media_kind};
+pub use media::{MediaKind, essence, media_kind};
 
 use elements::Element;
 use folded::Unfolded;
@@ -57,6 +59,25 @@ pub struct Document {
     pub charset: &'static str,
     /// How many more links stood in the page than the limit kept.
     pub links_dropped: usize,
+    /// The dates of its entries in UTC seconds, if it is a feed: see [`feed::entry_dates`].
+    pub entry_dates: Option<Vec<i64>>,
+}
+
+impl Document {
+    /// A document that has a text and nothing else.
+    pub fn of_text(text: String, charset: &'static str) -> Self {
+        Self {
+            text,
+            folded: FoldedText::LeftOut,
+            unruled: false,
+            title: None,
+            links: Vec::new(),
+            hints: Hints::default(),
+            charset,
+            links_dropped: 0,
+            entry_dates: None,
+        }
+    }
 }
 
 /// Reads a body of any kind; `None` for kinds that are not read. Links beyond `max_links` are counted, not kept.
@@ -64,7 +85,11 @@ pub fn document(body: &[u8], content_type: Option<&str>, max_links: usize) -> Op
     match media_kind(content_type, body) {
         MediaKind::Html => Some(html(body, content_type, max_links)),
         MediaKind::Text => Some(plain_text(body, content_type)),
-        MediaKind::Sitemap | MediaKind::Other => None,
+        MediaKind::Feed => {
+            Some(feed::document(body, content_type, max_links).unwrap_or_else(|| data(body, content_type)))
+        }
+        MediaKind::Json | MediaKind::Xml => Some(data(body, content_type)),
+        MediaKind::Other => None,
     }
 }
 
@@ -114,7 +139,7 @@ pub fn html(body: &[u8], content_type: Option<&str>, max_links: usize) -> Docume
     let (folded, unfolded) = visibility.folds().judge(text.len());
     let text = if folded == FoldedText::LeftOut { text } else { shown_text(&page, xhtml, unfolded) };
     let charset = encoding.name();
-    Document { text, folded, unruled: false, title, links, hints, charset, links_dropped }
+    Document { folded, title, links, hints, links_dropped, ..Document::of_text(text, charset) }
 }
 
 /// The text of a page in which these folded elements are shown.
@@ -145,18 +170,23 @@ fn shown_text(page: &str, xhtml: bool, unfolded: Unfolded<'_>) -> String {
 /// Reads a plain text: its lines, and no links.
 pub fn plain_text(body: &[u8], content_type: Option<&str>) -> Document {
     let (text, encoding) = charset::decode(body, content_type);
+    Document::of_text(folded_lines(&text), encoding.name())
+}
+
+/// Reads JSON or XML: a line for each value, and no links. What is neither, though it was announced as such, is read as plain
+/// text.
+fn data(body: &[u8], content_type: Option<&str>) -> Document {
+    let (text, encoding) = charset::decode(body, content_type);
+    let is_markup = text.trim_start().starts_with('<');
+    let read = if is_markup { xml_text::read(&text) } else { json_text::read(&text) };
+    Document::of_text(read.unwrap_or_else(|| folded_lines(&text)), encoding.name())
+}
+
+/// The lines of a text as [`Document::text`] has them.
+pub(crate) fn folded_lines(text: &str) -> String {
     let mut words = Words::with_capacity(text.len());
-    words.push_lines(&text);
-    Document {
-        text: words.finish(),
-        folded: FoldedText::LeftOut,
-        unruled: false,
-        title: None,
-        links: Vec::new(),
-        hints: Hints::default(),
-        charset: encoding.name(),
-        links_dropped: 0,
-    }
+    words.push_lines(text);
+    words.finish()
 }
 
 /// An element that is not shown sets nothing apart: its own border is as invisible as what is in it.

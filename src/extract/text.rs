@@ -52,6 +52,11 @@ impl Words {
         self.push_bytes(text.raw.as_bytes(), text.references);
     }
 
+    /// Adds a piece of text without references.
+    pub(super) fn push_plain(&mut self, text: &str) {
+        self.push_bytes(text.as_bytes(), false);
+    }
+
     /// Adds text in which a newline is a newline to the reader.
     pub(crate) fn push_lines(&mut self, text: &str) {
         for line in text.split(['\n', '\r']) {

@@ -101,14 +101,21 @@ pub fn compare<E>(
         return Ok(Comparison { found, ..Comparison::default() });
     };
     let bytes_differ = hashes.body != previous.hashes.body;
-    let text_differs = text_differs(&hashes, &previous.hashes, has_words);
-    let divergence = match (has_words, text_differs) {
+    let have_words = both_have_words(has_words, previous.has_words);
+    let text_differs = text_differs(&hashes, &previous.hashes, have_words);
+    let divergence = match (have_words, text_differs) {
         (false, _) => None,
         (true, false) => Some(Divergence::NONE),
         (true, true) => Some(divergence_from(previous.hashes.version)?),
     };
     let changed = changed_when.changed(bytes_differ, text_differs, divergence.map(Divergence::get));
     Ok(Comparison { found, same_text: !text_differs, changed: Some(changed), divergence })
+}
+
+/// Are the words of a content and of the one before it to be compared? A release that can read more kinds of content finds
+/// words where the one before found none; such contents are compared by their bytes.
+pub fn both_have_words(has_words: bool, before: Option<bool>) -> bool {
+    has_words && before != Some(false)
 }
 
 /// Do two versions differ in what a reader sees? What has no words differs as its bytes do.
@@ -188,6 +195,17 @@ mod tests {
         let other = Brought::Content { hashes: hashes(2, 2, 0), text_rules: 0, has_words: false };
         let picture = compared(other, before, ChangedWhen::Text);
         assert_eq!((picture.changed, picture.divergence), (Some(true), None));
+    }
+
+    #[test]
+    fn a_content_that_could_not_be_read_before_is_compared_by_its_bytes() {
+        let before = Some(Held { hashes: hashes(1, 1, 0), text_rules: 0, has_words: Some(false) });
+        let brought = |body| Brought::Content { hashes: hashes(2, body, 7), text_rules: 0, has_words: true };
+        let never = |_| -> Result<Divergence, Infallible> { unreachable!("there are no words to compare") };
+        let Ok(same) = compare(brought(1), before, ChangedWhen::default(), never);
+        assert_eq!((same.changed, same.same_text, same.divergence), (Some(false), true, None));
+        let Ok(other) = compare(brought(2), before, ChangedWhen::default(), never);
+        assert_eq!((other.changed, other.same_text, other.divergence), (Some(true), false, None));
     }
 
     #[test]

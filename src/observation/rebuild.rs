@@ -1,6 +1,6 @@
 //! The state of a page from its whole log, by the same fold as live.
 
-use super::compare::{VersionHashes, text_differs};
+use super::compare::{VersionHashes, both_have_words, text_differs};
 use super::{Folded, Lesson, Observation};
 use crate::change::VersionId;
 use crate::change::divergence::Divergence;
@@ -23,7 +23,8 @@ pub fn refold<E>(
             folded.version.filter(|_| fact.found.is_some_and(|found| found.text_rules == folded.text_rules));
         let same_text = match (fact.found, held) {
             (Some(found), Some(held)) => {
-                !text_differs(&hashes(found.version)?, &hashes(held)?, found.has_words)
+                let have_words = both_have_words(found.has_words, folded.has_words);
+                !text_differs(&hashes(found.version)?, &hashes(held)?, have_words)
             }
             _ => false,
         };

@@ -78,7 +78,8 @@ pub fn soft_error(kind: MediaKind, title: Option<&str>, text: &str, body: &[u8])
     match kind {
         MediaKind::Html => page(title, text, body),
         MediaKind::Text => message(text),
-        MediaKind::Sitemap | MediaKind::Other => None,
+        // Data and feeds say of themselves what they are; an error page in their place is announced as HTML.
+        MediaKind::Json | MediaKind::Xml | MediaKind::Feed | MediaKind::Other => None,
     }
 }
 

@@ -261,7 +261,7 @@ fn a_plain_text_is_an_error_only_if_it_is_a_server_s_message() {
     ] {
         assert_eq!(of(text), None, "{text}");
     }
-    assert_eq!(soft_error(MediaKind::Sitemap, None, "404 page not found", b""), None);
+    assert_eq!(soft_error(MediaKind::Xml, None, "404 page not found", b""), None);
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn every_phrase_is_written_as_it_is_looked_for() {
 proptest! {
     #[test]
     fn no_text_makes_it_fail(title in "\\PC{0,40}", text in "\\PC{0,80}") {
-        for kind in [MediaKind::Html, MediaKind::Text, MediaKind::Sitemap, MediaKind::Other] {
+        for kind in [MediaKind::Html, MediaKind::Text, MediaKind::Xml, MediaKind::Other] {
             soft_error(kind, Some(&title), &text, b"");
         }
     }

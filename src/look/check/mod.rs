@@ -101,7 +101,7 @@ pub struct CheckedRobots {
 pub struct CheckedPage {
     /// Where it was found.
     pub url: String,
-    /// Its kind: html, text, xml or other.
+    /// Its kind: html, text, json, xml, feed or other.
     pub media: &'static str,
     /// Its charset; `None` for kinds that are not read.
     pub charset: Option<&'static str>,
@@ -296,7 +296,9 @@ impl CheckedPage {
             media: match kind {
                 MediaKind::Html => "html",
                 MediaKind::Text => "text",
-                MediaKind::Sitemap => "xml",
+                MediaKind::Json => "json",
+                MediaKind::Xml => "xml",
+                MediaKind::Feed => "feed",
                 MediaKind::Other => "other",
             },
             charset,
