@@ -190,6 +190,7 @@ fn crawler(path: &Path, budget: u64) -> Crawler<Network> {
         reading: Reading {
             general: SiteReading { rules: TextRules::default(), changed: ChangedWhen::default() },
             sites: Sites::default(),
+            commands: Default::default(),
         },
         change: ChangeSettings::default(),
     };

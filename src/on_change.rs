@@ -5,14 +5,11 @@
 //! that wait are not run any more, and those that run may end. A command that is killed is killed with every process it
 //! started, however the crawl ends.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Serialize;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, Command};
@@ -21,6 +18,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use freshet::crawl::Crawler;
+use freshet::crawl::process_group::ProcessGroup;
 use freshet::fetch::network::Network;
 use freshet::look::crawled::HookCounts;
 use freshet::report::number;
@@ -158,7 +156,7 @@ impl Hook {
             .process_group(0)
             .spawn()
             .map_err(|error| format!("`{}` can't be started: {error}", self.command))?;
-        let group = ProcessGroup::of(&child);
+        let group = ProcessGroup::of(child.id());
         let ended = tokio::time::timeout(self.timeout, feed(&mut child, told)).await;
         if ended.is_ok() {
             group.leave();
@@ -169,45 +167,6 @@ impl Hook {
             Ok(Err(error)) => Err(format!("`{}` can't be waited for: {error}", self.command)),
             Err(_) => Err(format!("`{}` took longer than {:?} and was ended", self.command, self.timeout)),
         }
-    }
-}
-
-/// Groups of commands that run now, so that they can be ended when the program is.
-static RUNNING: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
-
-/// A command and every process it started; killed when this is dropped before the command has ended.
-struct ProcessGroup(Option<Pid>);
-
-impl ProcessGroup {
-    fn of(child: &Child) -> Self {
-        let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        running.extend(group.map(Pid::as_raw_pid));
-        Self(group)
-    }
-
-    /// The command has ended by itself: processes it left behind stay.
-    fn leave(mut self) {
-        if let Some(group) = self.0.take() {
-            RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&group.as_raw_pid());
-        }
-    }
-}
-
-impl Drop for ProcessGroup {
-    fn drop(&mut self) {
-        if let Some(group) = self.0 {
-            RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&group.as_raw_pid());
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-    }
-}
-
-/// Ends all commands that run, at once.
-pub(crate) fn end_all() {
-    let running = std::mem::take(&mut *RUNNING.lock().unwrap_or_else(PoisonError::into_inner));
-    for group in running.into_iter().filter_map(Pid::from_raw) {
-        let _ = kill_process_group(group, Signal::KILL);
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use tokio::sync::watch;
 
-use crate::on_change;
+use freshet::crawl::process_group;
+
 use crate::terminal::Talk;
 
 /// Said at the first signal where running requests are waited for.
@@ -35,7 +36,7 @@ pub(crate) async fn listen(
             _ = terminate.recv() => 143,
         };
         if signal.swap(code, Ordering::SeqCst) != 0 {
-            on_change::end_all();
+            process_group::end_all();
             std::process::exit(i32::from(code));
         }
         talk.say(stopping);

@@ -248,7 +248,11 @@ impl<'a, W: Web> Cycle<'a, W> {
                 Ok(url) => {
                     // A page that was read by other rules may hold links that are wanted now. It is read again, changed or not.
                     let same_rules = visit.read_by == Some(self.crawler.settings.rules)
-                        && self.crawler.observer.reading.of(&url).rules.have_read(visit.text_rules);
+                        && self.crawler.observer.reading.have_read(
+                            &url,
+                            visit.content_type.as_deref(),
+                            visit.text_rules,
+                        );
                     let validators = match &visit.held {
                         _ if !same_rules => Validators::default(),
                         held if wants_body(visit.confirmations) => {

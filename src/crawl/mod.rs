@@ -19,6 +19,7 @@ mod outbox;
 mod past;
 mod planner;
 pub mod preview;
+pub mod process_group;
 mod realias;
 pub mod rebuild;
 pub mod record;
@@ -31,6 +32,7 @@ mod sketches;
 pub mod stored_links;
 mod survey;
 mod terms;
+pub mod text_command;
 pub mod weights;
 mod writer;
 

@@ -9,6 +9,7 @@ use reqwest::header::HeaderMap;
 use url::Url;
 
 use super::batch::Content;
+use super::text_command::TextCommands;
 use crate::change::changed_when::ChangedWhen;
 use crate::change::segment::count_words;
 use crate::change::{self, ChangeSettings};
@@ -52,6 +53,8 @@ pub struct Reading {
     pub general: SiteReading,
     /// For the sites that have.
     pub sites: Sites<SiteReading>,
+    /// For the types of content that freshet can't read.
+    pub commands: TextCommands,
 }
 
 /// How the pages of a site are read.
@@ -68,6 +71,17 @@ impl Reading {
     pub fn of(&self, url: &Url) -> &SiteReading {
         let host = Host::of(url);
         host.and_then(|host| self.sites.of(host.name(), Some(host.port()))).unwrap_or(&self.general)
+    }
+
+    /// Whether a text with this hash, of a content of this type at `url`, was left by these rules and commands.
+    pub(super) fn have_read(&self, url: &Url, content_type: Option<&str>, hash: u64) -> bool {
+        self.of(url).rules.have_read(hash ^ self.commands.hash_of(content_type))
+    }
+
+    /// Does reading this visit take long, because a command has to?
+    pub(super) fn takes_long(&self, visit: &Visit) -> bool {
+        let answer = visit.answer.as_ref().filter(|_| visit.outcome == Outcome::Fetched);
+        answer.is_some_and(|answer| self.commands.of(answer.header("content-type")).is_some())
     }
 }
 
@@ -176,7 +190,13 @@ impl Observer {
     pub fn read(&self, url: &Url, answer: &Answer) -> ReadPage {
         let content_type = answer.header("content-type");
         let kind = extract::media_kind(content_type, &answer.body);
-        let mut document = extract::document(&answer.body, content_type, self.links_per_page);
+        let command = self.reading.commands.of(content_type);
+        let (mut document, no_text) = match command.map(|command| command.run(&answer.body)) {
+            None => (extract::document(&answer.body, content_type, self.links_per_page), None),
+            Some(Ok(text)) => (Some(Document::of_text(text, "UTF-8")), None),
+            Some(Err(why)) => (None, Some(why)),
+        };
+        let command = command.map(|command| command.as_str().to_owned());
         let mut words_ignored = 0;
         let mut error = None;
         if let Some(document) = &mut document {
@@ -190,7 +210,7 @@ impl Observer {
         }
         let header = self.header_tag(url, answer);
         let own = document.as_ref().map_or_else(RobotsTag::default, |document| self.page_tag(url, document));
-        ReadPage { kind, document, soft_error: error, header, own, words_ignored }
+        ReadPage { kind, document, command, no_text, soft_error: error, header, own, words_ignored }
     }
 
     /// The links of a document that stands at `url`, a refresh first. `page_nofollow`: the page asks that none be followed.
@@ -258,10 +278,13 @@ impl Observer {
             (observed.etag, observed.last_modified) = (None, None);
             return;
         }
-        if let Some(document) = &page.document {
-            observed.text_rules = self.reading.of(&observed.url).rules.hash_of(document);
+        if let Some(why) = &page.no_text {
+            tracing::warn!(url = %observed.url, "stored without text: {why}");
         }
         let content_type = answer.header("content-type");
+        let rules = &self.reading.of(&observed.url).rules;
+        let left_by = page.document.as_ref().map_or_else(|| rules.hash(), |document| rules.hash_of(document));
+        observed.text_rules = left_by ^ self.reading.commands.hash_of(content_type);
         let text = page.document.as_ref().map_or("", |document| document.text.as_str());
         let sketch = page.document.is_some().then(|| change::sketch(text, self.change));
         match version::pack(&answer.body, text) {
@@ -328,6 +351,10 @@ pub struct ReadPage {
     pub kind: MediaKind,
     /// The document, without the text that the noise rules leave out; `None` for kinds of content that are not read.
     pub document: Option<Document>,
+    /// The command that reads this type of content.
+    pub command: Option<String>,
+    /// Why that command gave no text.
+    pub no_text: Option<String>,
     /// The answer says 200, but it is not the page.
     pub soft_error: Option<SoftError>,
     /// What the headers ask of us.

@@ -10,7 +10,7 @@ use super::recorder::Recorder;
 use super::site_spending::SiteSpending;
 use super::terms::{Terms, View};
 use super::{CrawlError, Crawler};
-use super::{clock, sitemaps, survey};
+use super::{clock, sitemaps, survey, text_command};
 use crate::fetch::web::Web;
 use crate::fetch::{Fetcher, HostPlace};
 use crate::page::{Host, HostId, PageId, PageUrl};
@@ -44,6 +44,8 @@ impl<W: Web> Opening<W> {
         let digest = move |visit| Observer::observe(&observer, visit);
         let mut fetcher =
             Fetcher::new(Arc::clone(&crawler.web), digest, crawler.settings.fetch.clone(), left);
+        let observer = Arc::clone(&crawler.observer);
+        fetcher.digest_aside(text_command::AT_ONCE, move |visit| observer.reading.takes_long(visit));
         let mut hosts = CycleHosts::default();
         let mut known_hosts = store.hosts()?;
         for known in &mut known_hosts {

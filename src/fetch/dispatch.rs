@@ -159,6 +159,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             attempts: self.settings.politeness.attempts,
             patience: self.settings.politeness.patience,
             unpacking: Arc::clone(&self.unpacking),
+            aside: self.aside.clone(),
             body_bytes: if sitemap { self.settings.sitemap_bytes } else { self.settings.body_bytes },
         }));
     }

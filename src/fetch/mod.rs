@@ -48,7 +48,7 @@ use host::{HostQueue, RobotsState};
 use politeness::{Pace, Politeness};
 use robots::{ProductTokens, Robots, RobotsCache};
 use shares::Shares;
-use task::{EndedTask, Task, TaskKind};
+use task::{Aside, EndedTask, Task, TaskKind};
 use visit::{HostReport, Refused, Request, RobotsRecord, RobotsStatus, Visit, Waiting};
 use web::{NoAnswer, Web};
 
@@ -144,6 +144,8 @@ pub(crate) struct Fetcher<W, T> {
     turns: BinaryHeap<Reverse<(Instant, u64, usize)>>,
     /// Places for sitemaps that are being unpacked.
     unpacking: Arc<Semaphore>,
+    /// Visits whose digest takes long.
+    aside: Aside,
     tasks: JoinSet<EndedTask<T>>,
     events: VecDeque<FetchEvent<T>>,
     everyone: Option<DefaultDirectRateLimiter>,
@@ -183,6 +185,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             recalls_sent: 0,
             turns: BinaryHeap::new(),
             unpacking: Arc::new(Semaphore::new(task::MOST_UNPACKING)),
+            aside: Aside::default(),
             tasks: JoinSet::new(),
             events: VecDeque::new(),
             granted: false,
@@ -195,6 +198,15 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
             clock: DefaultClock::default(),
             random: Pcg64::seed_from_u64(Timestamp::now().millis() as u64),
         }
+    }
+
+    /// Visits for which `takes_long` is true are digested off the network's threads, `at_once` of them at a time.
+    pub(crate) fn digest_aside(
+        &mut self,
+        at_once: usize,
+        takes_long: impl Fn(&Visit) -> bool + Send + Sync + 'static,
+    ) {
+        self.aside = Aside(Some((Arc::new(takes_long), Arc::new(Semaphore::new(at_once)))));
     }
 
     /// Takes over what an earlier run knew of a host: a robots.txt that still holds is not asked for again, and a host that

@@ -116,10 +116,19 @@ pub(super) struct TaskOrders<W, T> {
     pub body_bytes: usize,
     /// Places for sitemaps that are being unpacked.
     pub unpacking: Arc<Semaphore>,
+    /// Visits whose digest takes long.
+    pub aside: Aside,
 }
 
+/// Tells visits whose digest takes long, and has places for those that are being digested.
+type Slow = (Arc<dyn Fn(&Visit) -> bool + Send + Sync>, Arc<Semaphore>);
+
+/// Visits that are digested off the network's threads because that takes long; none unless someone says which.
+#[derive(Clone, Default)]
+pub(super) struct Aside(pub Option<Slow>);
+
 pub(super) async fn run<W: Web, T: Send + 'static>(orders: TaskOrders<W, T>) -> EndedTask<T> {
-    let TaskOrders { web, digest, host, task, attempts, patience, body_bytes, unpacking } = orders;
+    let TaskOrders { web, digest, host, task, attempts, patience, body_bytes, unpacking, aside } = orders;
     let started = Instant::now();
     let first_try = task.attempt == 1;
     let unsent = |task: Task| EndedTask {
@@ -201,7 +210,7 @@ pub(super) async fn run<W: Web, T: Send + 'static>(orders: TaskOrders<W, T>) -> 
             let end = if task.attempt < tries(&visit.outcome, attempts, patience) {
                 TaskEnd::Again { visit: Box::new(visit), attempt: task.attempt }
             } else {
-                TaskEnd::Visited(digested(digest, visit, &unpacking).await)
+                TaskEnd::Visited(digested(digest, visit, &unpacking, &aside).await)
             };
             EndedTask { host, took, sign, reason, first_try, bytes, end }
         }
@@ -217,13 +226,23 @@ fn tries(outcome: &Outcome, attempts: u32, patience: Duration) -> u32 {
     }
 }
 
-async fn digested<T: Send + 'static>(digest: Digest<T>, visit: Visit, unpacking: &Semaphore) -> T {
+async fn digested<T: Send + 'static>(
+    digest: Digest<T>,
+    visit: Visit,
+    unpacking: &Semaphore,
+    aside: &Aside,
+) -> T {
     let body = visit.answer.as_ref().map_or(&[][..], |answer| &answer.body);
     // A packed sitemap tells its length only when it is unpacked: a few kilobytes may be many megabytes.
     let is_packed = matches!(visit.request.subject, Subject::Sitemap { .. }) && body.starts_with(GZIP);
-    if is_packed || body.len() > DIGEST_INLINE_BYTES {
-        // It is never closed; if it were, there would be no bound to keep.
-        let _place = if is_packed { unpacking.acquire().await.ok() } else { None };
+    let slow = aside.0.as_ref().filter(|(takes_long, _)| takes_long(&visit)).map(|(_, places)| &**places);
+    if is_packed || slow.is_some() || body.len() > DIGEST_INLINE_BYTES {
+        // They are never closed; if they were, there would be no bound to keep.
+        let places = slow.or(is_packed.then_some(unpacking));
+        let _place = match places {
+            Some(places) => places.acquire().await.ok(),
+            None => None,
+        };
         let (request, at, took) = (visit.request.clone(), visit.at, visit.took);
         let own = Arc::clone(&digest);
         match tokio::task::spawn_blocking(move || guarded(&*own, visit)).await {

@@ -92,11 +92,7 @@ fn robots(robots: &CheckedRobots) -> String {
 
 fn write_page(text: &mut String, page: &CheckedPage, outcome: &str, all_text: bool) {
     text.push_str("\npage\n");
-    let kind = match page.charset {
-        Some(charset) => format!("{}, {charset}", page.media),
-        None => format!("{} (stored; no text is extracted)", page.media),
-    };
-    let mut rows = vec![("type", kind)];
+    let mut rows = vec![("type", kind(page))];
     if outcome != "fetched" {
         rows.push(("taken for", outcome.to_owned()));
     }
@@ -130,6 +126,21 @@ fn write_page(text: &mut String, page: &CheckedPage, outcome: &str, all_text: bo
     ));
     write_rows(text, rows.into_iter());
     write_text(text, &page.text, all_text);
+}
+
+/// The type of the content, and what becomes of it.
+fn kind(page: &CheckedPage) -> String {
+    let named = page.content_type.as_deref().unwrap_or("not named by the server");
+    match (&page.no_text, &page.text_command, page.charset) {
+        (Some(why), ..) => format!("{named} (stored without text: {why})"),
+        (None, Some(command), _) => format!("{named}, text by `{command}`"),
+        (None, None, None) => format!("{named} (stored; no text is extracted)"),
+        (None, None, Some(charset)) if page.media == "feed" => format!("{named} (feed), {charset}"),
+        (None, None, Some(charset)) if page.content_type.is_none() => {
+            format!("{} ({named}), {charset}", page.media)
+        }
+        (None, None, Some(charset)) => format!("{named}, {charset}"),
+    }
 }
 
 fn write_text(text: &mut String, page: &str, all: bool) {

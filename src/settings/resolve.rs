@@ -9,6 +9,7 @@ use freshet::change::ChangeSettings;
 use freshet::change::changed_when::ChangedWhen;
 use freshet::crawl::CrawlSettings;
 use freshet::crawl::observe::{Reading, SiteReading};
+use freshet::crawl::text_command::TextCommands;
 use freshet::extract::text_rules::TextRules;
 use freshet::fetch::limits::Limits;
 use freshet::fetch::network::{NetworkSettings, SiteHeaders};
@@ -247,7 +248,9 @@ fn reading(sections: &Sections, named: &[NamedSite]) -> Result<Reading, Usage> {
         let changed: ChangedWhen = own.changed.as_ref().map_or(changed, |own| *own.get());
         sites.add(key.site(), SiteReading { rules, changed });
     }
-    Ok(Reading { general, sites })
+    let commands = TextCommands::new(&all.text, all.text_seconds.seconds())
+        .map_err(|(kind, said)| Usage(format!("[change] text, {kind:?}: {said}")))?;
+    Ok(Reading { general, sites, commands })
 }
 
 fn text_rules(

@@ -359,6 +359,13 @@ section! {
         /// Regular expressions for parts of the text that do not count
         #[arg(skip)]
         ignore_text: Vec<String> = Vec::new(),
+        /// Longest time that a command of `text` may take
+        #[arg(skip)]
+        text_seconds: LimitSeconds = LimitSeconds(30.0),
+        /// Commands that read types of content that freshet can't: the body is on standard input, the text comes from standard
+        /// output, as in `{ "application/pdf" = "pdftotext - -" }`
+        #[arg(skip)]
+        text: BTreeMap<String, String> = BTreeMap::new(),
     }
 }
 

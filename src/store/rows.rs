@@ -141,6 +141,8 @@ pub struct PlannedVisit {
     pub read_by: Option<u64>,
     /// A hash of the rules that left the stored text.
     pub text_rules: u64,
+    /// The type of the stored content, as the server named it.
+    pub content_type: Option<String>,
 }
 
 // --- the log -----------------------------------------------------------------------------------------------------

@@ -265,7 +265,7 @@ fn how_changes_are_told_is_a_setting() {
     assert_eq!(
         values(&freshet.json(&["config", "--json"])["change"]),
         json!({ "fragment_words": 4, "sketch": 250, "profiles": 5, "changed": "text", "ignore": none, "only": none,
-            "ignore_text": none })
+            "ignore_text": none, "text_seconds": 30.0, "text": {} })
     );
     let flags =
         ["--fragment-words", "8", "--sketch", "all", "--profiles", "1", "--changed", "divergence>0.1"];

@@ -28,6 +28,7 @@ mod hostile_sites;
 mod how_a_page_moved;
 mod look_without_touching;
 mod monitoring;
+mod more_that_is_read;
 mod one_answer_is_not_believed;
 mod one_page_many_spellings;
 mod other_scripts;

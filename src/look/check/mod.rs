@@ -16,7 +16,7 @@ use crate::change::fragment::Fragments;
 use crate::change::segment::count_words;
 use crate::change::sketch::Sketch;
 use crate::crawl::observe::{Observer, ReadPage};
-use crate::extract::{Hints, MediaKind};
+use crate::extract::{Hints, MediaKind, essence};
 use crate::fetch::visit::{Answer, Outcome};
 use crate::fetch::web::Web;
 use crate::page::{Host, PageUrl};
@@ -103,6 +103,12 @@ pub struct CheckedPage {
     pub url: String,
     /// Its kind: html, text, json, xml, feed or other.
     pub media: &'static str,
+    /// Its type, as the server named it, without parameters; `None` if it named none.
+    pub content_type: Option<String>,
+    /// The command that reads this type of content.
+    pub text_command: Option<String>,
+    /// Why that command gave no text.
+    pub no_text: Option<String>,
     /// Its charset; `None` for kinds that are not read.
     pub charset: Option<&'static str>,
     /// Its title.
@@ -199,7 +205,9 @@ impl PageCheck {
         };
         let page = page.map(|(url, page)| {
             let links = crawl.judge(&page, &asked.hops, asker, observer);
-            CheckedPage::of(page, url, links, observer)
+            let named = asked.answered().and_then(|(_, answer)| answer.header("content-type"));
+            let content_type = Some(essence(named)).filter(|named| !named.is_empty());
+            CheckedPage::of(page, url, content_type, links, observer)
         });
         PageCheck {
             url: asked.hops.first().map(|hop| hop.url.to_string()).unwrap_or_default(),
@@ -276,9 +284,15 @@ impl CheckedRobots {
 }
 
 impl CheckedPage {
-    fn of(page: ReadPage, url: &PageUrl, links: Vec<JudgedLink>, observer: &Observer) -> CheckedPage {
+    fn of(
+        page: ReadPage,
+        url: &PageUrl,
+        content_type: Option<String>,
+        links: Vec<JudgedLink>,
+        observer: &Observer,
+    ) -> CheckedPage {
         let (noindex, nofollow) = (page.noindex(), page.nofollow());
-        let ReadPage { kind, document, words_ignored, .. } = page;
+        let ReadPage { kind, document, words_ignored, command: text_command, no_text, .. } = page;
         let charset = document.as_ref().map(|document| document.charset);
         let links_dropped = document.as_ref().map_or(0, |document| document.links_dropped);
         let (text, title, hints) = match document {
@@ -301,6 +315,9 @@ impl CheckedPage {
                 MediaKind::Feed => "feed",
                 MediaKind::Other => "other",
             },
+            content_type,
+            text_command,
+            no_text,
             charset,
             title,
             canonical,

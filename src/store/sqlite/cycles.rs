@@ -55,7 +55,7 @@ pub(super) fn open(
 
 /// All that [`planned`] reads; what follows says which pages.
 const SELECT_PLANNED: &str = "SELECT page.id, page.host_id, page.seed_id, page.url, page.depth, page.hops,
-            page.etag, page.last_modified, version.body_hash, page.read_by_rules, page.text_rules
+            page.etag, page.last_modified, version.body_hash, page.read_by_rules, page.text_rules, page.content_type
      FROM page LEFT JOIN version ON version.id = page.version_id";
 
 /// The outcomes of a page's latest visits that brought or confirmed anything, the latest first.
@@ -94,6 +94,7 @@ fn planned(row: &Row<'_>) -> rusqlite::Result<PlannedVisit> {
         confirmations: 0,
         read_by: row.get::<_, Option<i64>>(9)?.map(i64::cast_unsigned),
         text_rules: row.get::<_, Option<i64>>(10)?.unwrap_or(0).cast_unsigned(),
+        content_type: row.get(11)?,
     })
 }
 
