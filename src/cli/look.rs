@@ -211,6 +211,40 @@ pub(crate) struct DiffArgs {
     pub unified: bool,
 }
 
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  freshet show https://example.org/news                  what is stored of it, as text
+  freshet show example.org/news --at 2026-11-16          as it was stored on that day
+  freshet show example.org/paper.pdf --out paper.pdf     the body, byte for byte
+  freshet show example.org/news > news.html              the same, through a pipe
+  freshet show example.org/news --headers                the status line and headers that it came with";
+
+/// Print a stored page: the text on a terminal, the body byte for byte in a pipe or a file
+///
+/// By default this is the last version; --at shows the one that was current at a time. A page that is gone shows its last
+/// version. Headers are those of the answer that first brought the version.
+#[derive(Debug, Args)]
+#[command(after_help = SHOW_EXAMPLES)]
+pub(crate) struct ShowArgs {
+    /// The page
+    pub url: String,
+    /// Show the version of this time: a date (2026-11-16), a date with a time, or how long ago (12h, 7d)
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+    /// Print the text that was read from it
+    #[arg(long, group = "part")]
+    pub text: bool,
+    /// Print the body, on a terminal too
+    #[arg(long, group = "part")]
+    pub body: bool,
+    /// Print the status line and the headers
+    #[arg(long, group = "part")]
+    pub headers: bool,
+    /// Write to this file; a link, a pipe or a device is written through
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub out: Option<std::path::PathBuf>,
+}
+
 /// Show how a page moved: its visits, its change profiles, and how long its fragments live
 ///
 /// A fragment is a run of a few words. Static fragments stay, churn is replaced in its place, scroll is pushed away by
@@ -280,7 +314,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub(crate) struct CheckArgs {
-    /// The page, with its scheme: https://example.org/
+    /// The page: https://example.org/
     pub url: String,
     /// Links to show, or `all`; --json always has all
     #[arg(long, value_name = "N", default_value = "20")]

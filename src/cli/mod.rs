@@ -33,7 +33,7 @@ pub(crate) use gather::{CrawlArgs, MonitorArgs};
 pub(crate) use keep::{RebuildArgs, StoreCommand};
 pub(crate) use look::{
     ChangesArgs, ChangesFormat, CheckArgs, DiffArgs, HistoryArgs, LinksArgs, ListFormat, LogArgs, PageSort,
-    PagesArgs, PlanArgs, StatusArgs, WhyArgs,
+    PagesArgs, PlanArgs, ShowArgs, StatusArgs, WhyArgs,
 };
 pub(crate) use play::{DemoArgs, ScoreArgs, WebArgs};
 pub(crate) use set_up::{ConfigArgs, InitArgs, ManArgs};
@@ -55,6 +55,7 @@ Examples:
   freshet log                                    what the last cycle fetched, line by line
   freshet pages --state gone --format csv        list pages, filtered
   freshet history https://example.org/news       the visits of a page, how long its words live
+  freshet show https://example.org/news          what is stored of a page, now or --at a time
   freshet export --format brdc --out crawl.brdc  the changes over time, as a dataset for studies
   freshet check https://example.org/             what a crawl would see there; nothing is stored
   freshet compare old.html new.html              their divergence, and the words that differ
@@ -111,6 +112,7 @@ pub(crate) enum Command {
     Log(LogArgs),
     Links(Box<LinksArgs>),
     Diff(DiffArgs),
+    Show(ShowArgs),
     History(HistoryArgs),
     Check(Box<CheckArgs>),
     Compare(Box<CompareArgs>),

@@ -24,6 +24,7 @@ pub(crate) mod policies;
 pub(crate) mod rates;
 pub(crate) mod reproduce;
 pub(crate) mod score;
+pub(crate) mod show;
 pub(crate) mod simulate;
 pub(crate) mod status;
 pub(crate) mod store;

@@ -18,6 +18,7 @@ pub mod page;
 pub mod pages;
 pub mod plan;
 mod reason;
+pub mod show;
 pub mod sites;
 pub mod status;
 pub mod text_diff;
@@ -27,6 +28,7 @@ pub mod why;
 use crate::crawl::CrawlError;
 use crate::page::UrlError;
 use crate::store::StoreError;
+use crate::time::Timestamp;
 
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +60,37 @@ pub enum LookError {
         wanted: i64,
         /// The number of the last one.
         last: Option<i64>,
+    },
+    /// The store knows a page with nearly that address.
+    #[error("the store does not know `{url}`; did you mean `{near}`?")]
+    NearlyKnown {
+        /// As it was asked for.
+        url: String,
+        /// The page that it knows.
+        near: String,
+    },
+    /// Nothing was stored of the page by then.
+    #[error("nothing was stored of `{url}` at {at}; its first version is of {first}")]
+    NotYetStored {
+        /// The page.
+        url: String,
+        /// The time that was asked for.
+        at: Timestamp,
+        /// When its first version came.
+        first: Timestamp,
+    },
+    /// There was no room for the version.
+    #[error(
+        "the version of `{url}` of {at} is known by its hashes only: there was no room for its {body_bytes} bytes; raise \
+         `page_store_bytes` or `host_store_bytes` of `[limits]`, or name another time with --at"
+    )]
+    WithoutRoom {
+        /// The page.
+        url: String,
+        /// When it came.
+        at: Timestamp,
+        /// Length of its body.
+        body_bytes: u64,
     },
     /// No visit has brought the page yet.
     #[error("nothing is stored of `{0}` yet: `freshet history {0}` shows its visits")]

@@ -1,6 +1,8 @@
 //! One page of the store by its URL, with the visits of all its spellings.
 
-use crate::page::{Normaliser, PageId, PageUrl, UrlError};
+use std::borrow::Cow;
+
+use crate::page::{Normaliser, PageId, PageUrl, UrlError, with_scheme};
 use crate::store::{PageRow, Spelling, Store, StoreError, StoredContent, VersionId, VisitRow};
 use crate::time::Timestamp;
 
@@ -46,35 +48,70 @@ impl VisitedPage {
     /// The visits that found the page where it lived then, in order of time: at its own address, and before it was
     /// found there at those it moved from. Another spelling may show the page in another way.
     pub(super) fn sightings(&self) -> Vec<Sighting> {
+        let sighting = |visit: &VisitRow| {
+            let (at, text_rules) = (visit.at, visit.text_rules);
+            visit.version.map(|version| Sighting { at, version, text_rules })
+        };
+        self.found_where_it_lived(|visit| visit.is_stored).into_iter().filter_map(sighting).collect()
+    }
+
+    /// As [`VisitedPage::sightings`], of the visits that brought or confirmed a version and are `wanted`.
+    pub(super) fn found_where_it_lived(&self, wanted: impl Fn(&VisitRow) -> bool) -> Vec<&VisitRow> {
         let found = || {
-            self.visits.iter().filter_map(|(_, visit)| {
-                let version = visit.version.filter(|_| visit.is_stored)?;
-                Some((visit.page, Sighting { at: visit.at, version, text_rules: visit.text_rules }))
-            })
+            let visits = self.visits.iter().map(|(_, visit)| visit);
+            visits.filter(|visit| visit.version.is_some() && wanted(visit))
         };
         let own = PageId(self.page.id);
-        let arrived = found().find(|(page, _)| *page == own).map(|(_, sighting)| sighting.at);
-        let lived_there = |page: PageId, at: Timestamp| {
-            let moved = || self.spellings.iter().any(|other| other.moved && other.page == page);
-            page == own || arrived.is_none_or(|arrived| at < arrived) && moved()
+        let arrived = found().find(|visit| visit.page == own).map(|visit| visit.at);
+        let lived_there = |visit: &&VisitRow| {
+            let moved = || self.spellings.iter().any(|other| other.moved && other.page == visit.page);
+            visit.page == own || arrived.is_none_or(|arrived| visit.at < arrived) && moved()
         };
-        found().filter(|(page, sighting)| lived_there(*page, sighting.at)).map(|(_, found)| found).collect()
+        found().filter(lived_there).collect()
     }
 }
 
-/// A page that a person named, in normal form. A password in the text is not repeated in the error.
+/// A page that a person named, in normal form; a bare host is meant as `https`. A password in the text is not repeated in
+/// the error.
 pub fn page_url(text: &str, normaliser: &Normaliser) -> Result<PageUrl, LookError> {
-    normaliser.parse(text).map_err(|error| match error {
+    let whole = with_scheme(text).unwrap_or(Cow::Borrowed(text));
+    normaliser.parse(&whole).map_err(|error| match error {
         UrlError::UserInfo => LookError::Secret,
         error => LookError::NotAPage { text: without_secrets(text), error },
     })
 }
 
-/// The page of that URL, which the store must know.
+/// The page of that URL, which the store must know. A bare host finds a page of `http` too.
 pub fn find(store: &mut dyn Store, normaliser: &Normaliser, url: &str) -> Result<PageRow, LookError> {
     let wanted = page_url(url, normaliser)?;
-    let found = store.find_page(wanted.fingerprint())?;
-    found.map(in_words).ok_or_else(|| LookError::UnknownPage(wanted.to_string()))
+    if let Some(found) = store.find_page(wanted.fingerprint())? {
+        return Ok(in_words(found));
+    }
+    for (near, is_meant) in near_spellings(&wanted, !url.contains("://")) {
+        let Ok(near) = normaliser.parse(&near) else { continue };
+        if let Some(found) = store.find_page(near.fingerprint())? {
+            return match is_meant {
+                true => Ok(in_words(found)),
+                false => Err(LookError::NearlyKnown { url: wanted.to_string(), near: found.url }),
+            };
+        }
+    }
+    Err(LookError::UnknownPage(wanted.to_string()))
+}
+
+/// Addresses that a person may have meant: by the other scheme, with or without a slash at the end, with or without `www.`.
+/// The first is meant for sure where no scheme was typed.
+fn near_spellings(wanted: &PageUrl, is_bare: bool) -> Vec<(String, bool)> {
+    let text = wanted.as_str();
+    let Some((scheme, rest)) = text.split_once("://") else { return Vec::new() };
+    let other_scheme = if scheme == "https" { "http" } else { "https" };
+    let other_end = rest.strip_suffix('/').map_or_else(|| format!("{rest}/"), str::to_owned);
+    let other_name = rest.strip_prefix("www.").map_or_else(|| format!("www.{rest}"), str::to_owned);
+    let mut near = vec![(format!("{other_scheme}://{rest}"), is_bare)];
+    for rest in [&other_end, &other_name] {
+        near.extend([scheme, other_scheme].map(|scheme| (format!("{scheme}://{rest}"), false)));
+    }
+    near
 }
 
 /// A version's content, which must be there.

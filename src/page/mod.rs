@@ -10,12 +10,15 @@ mod host;
 mod key;
 mod kin;
 mod sites;
+mod typed;
 mod url;
 
 pub use self::host::Host;
 pub(crate) use self::host::{has_user_info, registrable};
 pub use self::kin::Kin;
 pub use self::sites::{SiteKey, Sites};
+pub use self::typed::with_scheme;
+pub(crate) use self::typed::{before_path, is_mail};
 pub use self::url::{DEFAULT_DROPPED_PARAMETERS, Fingerprint, Normaliser, PageUrl, UrlError};
 
 use std::fmt;

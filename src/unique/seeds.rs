@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use thiserror::Error;
 
 use super::scope::ScopeKind;
-use crate::page::{Normaliser, PageUrl, UrlError};
+use crate::page::{Normaliser, PageUrl, UrlError, before_path, is_mail, with_scheme};
 
 /// A page to begin from, with what its line says about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -169,15 +169,11 @@ fn read_field(seed: &mut Seed, name: &str, value: &str) -> Result<(), Problem> {
 
 fn read_url(text: &str, normaliser: &Normaliser) -> Result<PageUrl, Problem> {
     let shown = quoted(&without_user_info(text));
-    let parsed = match address(text) {
-        Address::Whole => normaliser.parse(text),
-        Address::BareHost => normaliser.parse(&format!("https://{text}")),
-        Address::Neither => {
-            let what = format!("{shown} is neither a URL nor a host name");
-            return Err(Problem::new(what, "write a whole URL, such as `https://example.org/`"));
-        }
+    let Some(whole) = with_scheme(text) else {
+        let what = format!("{shown} is neither a URL nor a host name");
+        return Err(Problem::new(what, "write a whole URL, such as `https://example.org/`"));
     };
-    parsed.map_err(|error| match error {
+    normaliser.parse(&whole).map_err(|error| match error {
         UrlError::Scheme(scheme) => {
             Problem::new(format!("{shown} has unknown scheme {}", quoted(&scheme)), "write `https://`")
         }
@@ -203,48 +199,6 @@ fn without_user_info(text: &str) -> Cow<'_, str> {
         Some(host) if !is_mail(text) => Cow::Owned(format!("{scheme}…{host}")),
         _ => Cow::Borrowed(text),
     }
-}
-
-/// The part of a URL for user info, host and port.
-fn before_path(text: &str) -> &str {
-    text.split(['/', '?', '#', '\\']).next().unwrap_or_default()
-}
-
-fn is_mail(text: &str) -> bool {
-    text.get(.."mailto:".len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case("mailto:"))
-}
-
-/// How an address is meant.
-#[derive(Debug, PartialEq, Eq)]
-enum Address {
-    /// With a scheme, or at least a word and a colon in its place.
-    Whole,
-    /// `example.org`, `example.org/path`, `localhost:8080`.
-    BareHost,
-    Neither,
-}
-
-fn address(text: &str) -> Address {
-    let authority = before_path(text);
-    if text.get(authority.len()..).is_some_and(|rest| rest.starts_with("//")) && authority.ends_with(':') {
-        return Address::Whole;
-    }
-    if authority.starts_with('[') || (authority.contains('@') && !is_mail(text)) {
-        return Address::BareHost;
-    }
-    let (name, port) = match authority.split_once(':') {
-        Some((name, port)) => (name, Some(port)),
-        None => (authority, None),
-    };
-    // In `mailto:someone` the word before the colon is a scheme; only digits make what follows a port.
-    if port.is_some_and(|port| port.is_empty() || port.bytes().any(|byte| !byte.is_ascii_digit())) {
-        return Address::Whole;
-    }
-    // A lone word is more likely a slip (`weight=2` on a line of its own) than a host of somebody's local network.
-    let plain =
-        |character: char| character.is_alphanumeric() || "-._".contains(character) || !character.is_ascii();
-    let is_host = name.chars().all(plain) && (name.contains('.') || name == "localhost" || port.is_some());
-    if is_host && !name.is_empty() { Address::BareHost } else { Address::Neither }
 }
 
 /// A value in back-ticks, cut and cleaned so that it cannot spoil the message around it.

@@ -514,7 +514,7 @@ fn hosts_that_can_not_or_may_not_be_asked_are_told_apart() {
 fn what_is_no_page_is_the_caller_s_mistake() {
     let freshet = Freshet::new();
     for (arguments, said) in [
-        (&["check", "example.org"][..], "`example.org` is no page"),
+        (&["check", "example"][..], "`example` is no page"),
         (&["check", "ftp://example.org/"], "`ftp`"),
         (&["check", "http://reader:secret@example.org/"], "password"),
         (&["check", "https://example.org/", "--links", "many"], "--links is `many`"),

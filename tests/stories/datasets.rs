@@ -157,7 +157,7 @@ fn files_that_are_wrong_are_told_with_their_place_and_leave_nothing() {
             2,
             "a file that ends in .csv, .jsonl or .parquet",
         ),
-        (&["export", "--format", "xml", "--out", "x"], 2, "invalid value 'xml'"),
+        (&["export", "--format", "xml", "--out", "x"], 2, "--format is `xml`; there is `brdc`, "),
         (&["import", "x", "--format", "brdc", "--out", "d", "--step", "daily"], 2, "--step is `daily`"),
         (&["import", "x", "--format", "brdc", "--out", "d", "--start", "soon"], 2, "--start is `soon`"),
     ] {

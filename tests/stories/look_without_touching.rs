@@ -114,12 +114,14 @@ fn every_looking_command_reads_a_store_of_another_user_in_a_folder_that_can_t_be
     shelf.lock_up();
     let before = shelf.files();
     let stranger = Stranger::new();
-    let commands: [&[&str]; 10] = [
+    let commands: [&[&str]; 12] = [
         &["status"],
         &["pages"],
         &["changes"],
         &["diff", &url],
         &["history", &url],
+        &["show", &url],
+        &["export", "--format", "files", "--out", "bodies"],
         &["why", &url],
         &["plan"],
         &["estimate", &url],
