@@ -50,6 +50,8 @@ fn main() -> ExitCode {
         Command::Reproduce(arguments) => commands::reproduce::run(&cli.global, &arguments, &talk),
         Command::Export(arguments) => commands::export::run(&cli.global, &arguments, &talk),
         Command::Import(arguments) => commands::import::run(&cli.global, &arguments, &talk),
+        Command::Seeds(arguments) => commands::seeds::run(&cli.global, &arguments, &talk),
+        Command::Forget(arguments) => commands::forget::run(&cli.global, &arguments, &talk),
         Command::Store(command) => commands::store::run(&cli.global, &command, &talk),
         Command::Demo(arguments) => commands::demo::run(&cli.global, &arguments, &talk),
         Command::Web(arguments) => commands::web::run(&cli.global, &arguments, &talk),

@@ -1,14 +1,18 @@
 //! Everything that a crawl needs before its first cycle: the seeds, the store, the crawler.
 
+use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::Context as _;
 
 use freshet::crawl::Crawler;
+use freshet::crawl::reread::LinksReadAgain;
 use freshet::fetch::network::Network;
 use freshet::policy::Policy;
-use freshet::store::{self, Store};
+use freshet::report::counted;
+use freshet::report::diff::harmless;
+use freshet::store::{self, KnownSeed, Store};
 use freshet::time::Timestamp;
 use freshet::unique::seeds::{self, Seed};
 
@@ -21,17 +25,19 @@ use crate::terminal::Talk;
 pub(crate) const ADDRESS_HINT: &str =
     "hint: private and loopback addresses are not crawled; --allow-private allows them";
 
-/// Opens the store, takes the seeds in, and gets everything ready for a cycle.
+/// Opens the store, takes the seeds in, and gets everything ready for a cycle. `names_pages`: there need not be a store or a
+/// seed, because the operator names pages.
 pub(crate) fn set_up(
     arguments: &CrawlArgs,
     settings: &Settings,
+    names_pages: bool,
     talk: &Talk,
 ) -> anyhow::Result<(Crawler<Network>, Option<Hook>)> {
     let policy = settings.policy()?;
     let network = network(settings)?;
     let seeds = match &arguments.seeds {
         Some(path) => read_seeds(path, arguments.skip_bad_seeds, settings, talk)?,
-        None if store::exists(&settings.store)? => Vec::new(),
+        None if names_pages || store::exists(&settings.store)? => Vec::new(),
         None => {
             let store = settings.store.display();
             return Err(Usage(format!(
@@ -43,8 +49,11 @@ pub(crate) fn set_up(
     let hook = Hook::of(arguments, settings)?;
     allow_many_files();
     let mut store = store::open(&settings.store)?;
+    if let Some(file) = &arguments.seeds {
+        tell_differences(&file.display().to_string(), &seeds, &store.seeds()?, settings, talk);
+    }
     store.add_seeds(&seeds, Timestamp::now())?;
-    if store.seeds()?.is_empty() {
+    if store.seeds()?.is_empty() && !names_pages {
         let store = settings.store.display();
         return Err(
             Usage(format!("the store `{store}` has no pages yet; name some with --seeds FILE")).into()
@@ -58,6 +67,12 @@ pub(crate) fn set_up(
     let mut bar = talk.count("versions and pages read again");
     crawler.prepare(&mut |done, all| bar.show(done, all))?;
     bar.finish();
+    let mut bar = talk.count("stored pages read again");
+    let read = crawler.read_again(&mut |done, all| bar.show(done, all))?;
+    bar.finish();
+    if read.pages > 0 {
+        talk.say(&read_again(read));
+    }
     Ok((crawler, hook))
 }
 
@@ -68,6 +83,54 @@ pub(crate) fn warn_of_sites(settings: &Settings, store: &mut dyn Store, talk: &T
         talk.warn(&warning);
     }
     Ok(())
+}
+
+/// Seeds of the store that a message names; more are counted.
+const NAMED_SEEDS: usize = 3;
+
+/// Tells which seeds of the store the file does not name, and which it names again.
+fn tell_differences(file: &str, seeds: &[Seed], known: &[KnownSeed], settings: &Settings, talk: &Talk) {
+    let named: HashSet<_> = seeds.iter().map(|seed| seed.url.fingerprint()).collect();
+    let normaliser = settings.normaliser();
+    let is_named =
+        |seed: &&KnownSeed| normaliser.parse(&seed.url).is_ok_and(|url| named.contains(&url.fingerprint()));
+    let list = |seeds: &[&KnownSeed]| {
+        let shown = seeds.iter().take(NAMED_SEEDS).map(|seed| format!("`{}`", harmless(&seed.url)));
+        let more = seeds.len().saturating_sub(NAMED_SEEDS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        shown.collect::<Vec<_>>().join(", ") + &more
+    };
+    let own = || known.iter().filter(|seed| !seed.adopted);
+    let again: Vec<&KnownSeed> = own().filter(|seed| seed.removed_at.is_some()).filter(is_named).collect();
+    if !again.is_empty() {
+        let seeds = counted(again.len(), "removed seed");
+        talk.say(&format!("{seeds} active again, because `{file}` names them: {}", list(&again)));
+    }
+    let is_wanted = |seed: &&KnownSeed| seed.removed_at.is_none() && seed.in_file;
+    let missing: Vec<&KnownSeed> = own().filter(is_wanted).filter(|seed| !is_named(seed)).collect();
+    if !missing.is_empty() {
+        let seeds = counted(missing.len(), "seed");
+        talk.warn(&format!(
+            "{seeds} of the store not in `{file}` and still crawled: {}; `freshet seeds remove URL` ends that",
+            list(&missing)
+        ));
+    }
+}
+
+/// What reading stored pages again came to.
+fn read_again(LinksReadAgain { pages, new, left }: LinksReadAgain) -> String {
+    let left = match left {
+        0 => String::new(),
+        _ => format!(
+            "; {} without a stored body to read: downloaded at the next visit",
+            counted(left as usize, "page")
+        ),
+    };
+    format!(
+        "the rules for links have changed: {} read again, {} found, nothing downloaded{left}",
+        counted(pages as usize, "stored page"),
+        counted(new as usize, "new page")
+    )
 }
 
 /// The network, by the settings.

@@ -7,11 +7,29 @@ use clap::{ArgAction, Args};
 
 use crate::settings::{Given, TimeOfDay, TimeSpan, Written};
 
+const CRAWL_EXAMPLES: &str = "\
+Examples:
+  freshet crawl --seeds seeds.txt                           crawl the seeds' sites
+  freshet crawl --budget 1000                               go on with the store, with at most 1000 requests
+  freshet crawl --only https://example.org/news             visit this page now, and no other";
+
 /// Crawl the seeds' sites into the store, politely and completely
 ///
 /// Each cycle gives every known page a score by the policy and visits the best pages first, until no page is left or the
 /// budget is spent. With the default policy, that is the page whose visit is expected to gain most freshness. Stop it with
 /// Ctrl-C, or kill it: the next run goes on from there.
+#[derive(Debug, Args)]
+#[command(after_help = CRAWL_EXAMPLES)]
+pub(crate) struct CrawlNowArgs {
+    /// Visit exactly these pages now and store them, whatever their score and whenever they are due. Links found on them are
+    /// noted and not followed. Robots.txt, pauses and the budget hold
+    #[arg(long, value_name = "URL", num_args = 1.., conflicts_with_all = ["seeds", "cycles"])]
+    pub only: Vec<String>,
+    #[command(flatten)]
+    pub crawl: CrawlArgs,
+}
+
+/// What `crawl` and `monitor` have in common.
 #[derive(Debug, Args)]
 pub(crate) struct CrawlArgs {
     /// Seeds file: one URL per line, `#` for comments, optionally a tab and weight=, depth=, scope= fields; `-` reads standard

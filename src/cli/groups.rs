@@ -13,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         "Study changes and policies",
         &["compare", "estimate", "rates", "simulate", "evolve", "reproduce", "export", "import"],
     ),
-    ("Keep the store", &["store"]),
+    ("Manage the collection", &["seeds", "forget", "store"]),
     ("Play", &["demo", "web", "score"]),
     ("Set up", &["init", "config", "completions", "man", "help"]),
 ];

@@ -2,6 +2,7 @@
 //!
 //! Settings of a crawl are flags too; they are declared in [`crate::settings`], with their environment variables.
 
+mod collection;
 mod datasets;
 #[cfg(test)]
 mod docs_tests;
@@ -27,9 +28,10 @@ use clap_complete::Shell;
 use crate::settings::{Given, GivenBy, SettingSource};
 use crate::terminal::columns;
 
+pub(crate) use collection::{ForgetArgs, SeedsAction, SeedsArgs};
 pub(crate) use datasets::{ExportArgs, ImportArgs};
 pub(crate) use flags::{CheckFlags, FetchFlags, LinkFlags, PlanFlags};
-pub(crate) use gather::{CrawlArgs, MonitorArgs};
+pub(crate) use gather::{CrawlArgs, CrawlNowArgs, MonitorArgs};
 pub(crate) use keep::{RebuildArgs, StoreCommand};
 pub(crate) use look::{
     ChangesArgs, ChangesFormat, CheckArgs, DiffArgs, HistoryArgs, LinksArgs, ListFormat, LogArgs, PageSort,
@@ -102,7 +104,7 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Crawl(Box<CrawlArgs>),
+    Crawl(Box<CrawlNowArgs>),
     Monitor(Box<MonitorArgs>),
     Plan(Box<PlanArgs>),
     Why(Box<WhyArgs>),
@@ -123,6 +125,8 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     Export(ExportArgs),
     Import(ImportArgs),
+    Seeds(SeedsArgs),
+    Forget(ForgetArgs),
     /// Look after the store itself
     #[command(subcommand)]
     Store(StoreCommand),
@@ -144,7 +148,7 @@ impl Command {
     /// The settings given by flags and environment, if the command runs or plans cycles.
     pub(crate) fn crawl_flags(&self) -> Option<&Given> {
         match self {
-            Self::Crawl(arguments) => Some(&arguments.flags),
+            Self::Crawl(arguments) => Some(&arguments.crawl.flags),
             Self::Monitor(arguments) => Some(&arguments.crawl.flags),
             Self::Plan(arguments) => Some(&arguments.flags.0),
             Self::Why(arguments) => Some(&arguments.flags.0),

@@ -11,9 +11,13 @@ use tokio::sync::watch;
 use freshet::crawl::{CrawlReport, Crawler, Progress};
 use freshet::fetch::network::Network;
 use freshet::look::crawled::{CrawlSummary, HookCounts};
+use freshet::look::page::page_url;
+use freshet::page::PageUrl;
+use freshet::report::diff::harmless;
 use freshet::report::{self, number};
+use freshet::time::Timestamp;
 
-use crate::cli::{CrawlArgs, Global};
+use crate::cli::{CrawlNowArgs, Global};
 use crate::on_change::{Hook, Hooked};
 use crate::set_up::{ADDRESS_HINT, set_up};
 use crate::settings::Settings;
@@ -21,16 +25,27 @@ use crate::signals::{STOPPING_CRAWL, listen};
 use crate::terminal::{Talk, json, print};
 use crate::threads;
 
-pub(crate) fn run(global: &Global, arguments: &CrawlArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
-    let settings = Settings::load(global, &arguments.flags)?;
-    let (crawler, hook) = set_up(arguments, &settings, talk)?;
+pub(crate) fn run(global: &Global, arguments: &CrawlNowArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+    let settings = Settings::load(global, &arguments.crawl.flags)?;
+    let only = arguments.only.iter().map(|url| page_url(url, &settings.normaliser()));
+    let only = only.collect::<Result<Vec<PageUrl>, _>>()?;
+    let (mut crawler, hook) = set_up(&arguments.crawl, &settings, !only.is_empty(), talk)?;
+    if !only.is_empty() {
+        for url in crawler.visit_only(&only, Timestamp::now())? {
+            talk.say(&format!(
+                "`{}` is in the scope of no seed: it is a seed of its own from now on, without its links; \
+                 `freshet seeds remove URL` ends that",
+                harmless(url.as_str())
+            ));
+        }
+    }
     let runtime = threads::for_crawl(&settings)?;
     let driven = runtime.block_on(drive(crawler, hook, talk));
     runtime.shutdown_background();
     let (report, ran, signal) = driven?;
     let summary = CrawlSummary::of(&report, settings.store.clone(), ran);
     print(&if global.json { json(&summary)? } else { report::crawl::summary(&summary) })?;
-    finish(&report, signal, talk, &settings.store)
+    finish(&report, signal, talk, &settings.store, !only.is_empty())
 }
 
 /// Runs the crawl, shows how it goes, and listens for signals.
@@ -62,7 +77,13 @@ async fn drive(
     Ok((report, ran, signal.load(Ordering::SeqCst)))
 }
 
-fn finish(report: &CrawlReport, signal: u8, talk: &Talk, store: &Path) -> anyhow::Result<ExitCode> {
+fn finish(
+    report: &CrawlReport,
+    signal: u8,
+    talk: &Talk,
+    store: &Path,
+    is_only: bool,
+) -> anyhow::Result<ExitCode> {
     if report.stopped {
         talk.say(&format!(
             "stopped; everything fetched is in `{}`. Go on with: {}",
@@ -78,6 +99,11 @@ fn finish(report: &CrawlReport, signal: u8, talk: &Talk, store: &Path) -> anyhow
         bail!(
             "nothing could be fetched; `freshet status --store {}` says why each host waits",
             store.display()
+        );
+    }
+    if is_only && report.counts.redirected > 0 {
+        talk.say(
+            "a page redirects elsewhere; `freshet history URL` shows where, and --only visits that page too",
         );
     }
     let by_budget = report.counts.put_off.get("budget").copied().unwrap_or(0);

@@ -36,7 +36,7 @@ pub(crate) fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyh
     flags.crawl.catch_up = Some(arguments.catch_up);
     let mut settings = Settings::load(global, &flags)?;
     let every = *settings.crawl.every.get_or_insert(DEFAULT_EVERY);
-    let (mut crawler, hook) = set_up(&arguments.crawl, &settings, talk)?;
+    let (mut crawler, hook) = set_up(&arguments.crawl, &settings, false, talk)?;
     let monitor = MonitorSettings {
         every,
         time_of_day: settings.at,

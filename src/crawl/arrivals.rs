@@ -12,7 +12,7 @@ use crate::fetch::visit::{Outcome, RedirectFault, Request, Subject, Waiting};
 use crate::fetch::web::Web;
 use crate::page::{Depth, Fingerprint, Host, PageId, PageUrl, UrlError};
 use crate::store::{PlannedVisit, Tally};
-use crate::unique::{Candidate, LinkSource, NewPage, Refusal};
+use crate::unique::{Candidate, LinkSource, NewPage, Refusal, UniquenessVerifier};
 
 impl<W: Web> Cycle<'_, W> {
     /// Takes what the fetcher tells.
@@ -80,7 +80,7 @@ impl<W: Web> Cycle<'_, W> {
             alias: None,
         };
         if matches!(record.content, Some(Content::Read(_))) {
-            record.links = Some(self.known_of(targets));
+            record.links = Some(known_of(&self.crawler.verifier, targets));
         }
         let own = self.crawler.observer.normaliser.parse(&planned.url).ok().map(|url| url.fingerprint());
         let answers = record.content.is_some() || record.attempt.outcome == Outcome::NotModified;
@@ -207,15 +207,6 @@ impl<W: Web> Cycle<'_, W> {
         found
     }
 
-    /// The known pages among these, as the link graph keeps them.
-    fn known_of(&self, links: Vec<Fingerprint>) -> Vec<u64> {
-        let known = links.into_iter().filter(|page| self.crawler.verifier.knows(*page));
-        let mut known: Vec<u64> = known.map(Fingerprint::prefix).collect();
-        known.sort_unstable();
-        known.dedup();
-        known
-    }
-
     /// A request was put off to a later cycle.
     async fn deferred(&mut self, request: &Request, why: Waiting) {
         let page = match request.subject {
@@ -229,4 +220,13 @@ impl<W: Web> Cycle<'_, W> {
             self.outbox.order(Order::Counts(Vec::new(), tally)).await;
         }
     }
+}
+
+/// The known pages among these, as the link graph keeps them.
+pub(super) fn known_of(verifier: &UniquenessVerifier, links: Vec<Fingerprint>) -> Vec<u64> {
+    let known = links.into_iter().filter(|page| verifier.knows(*page));
+    let mut known: Vec<u64> = known.map(Fingerprint::prefix).collect();
+    known.sort_unstable();
+    known.dedup();
+    known
 }

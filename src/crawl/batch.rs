@@ -12,7 +12,7 @@ use crate::observation::room::StoreLimits;
 use crate::observation::wall::{MOST_WALL_BYTES, SuddenlySmall};
 use crate::page::{Fingerprint, Host, HostId, PageId, PageUrl, SeedId};
 use crate::policy::{PageState, Score};
-use crate::store::{Change, PageFacts, ReadContent, Tally};
+use crate::store::{Change, LinksReread, PageFacts, ReadContent, Tally};
 use crate::time::Timestamp;
 use crate::unique::{NewPage, Refusal};
 
@@ -35,6 +35,8 @@ pub struct Batch {
     pub sitemaps_read: Vec<(Host, Timestamp)>,
     /// Links that were not taken, by reason.
     pub refusals: Vec<(Refusal, u64)>,
+    /// Links of pages that were taken again from stored bodies.
+    pub reread: Vec<LinksReread>,
     /// Requests and bytes, and visits that were put off.
     pub tally: Tally,
     /// When it is recorded.
@@ -56,6 +58,7 @@ impl Batch {
             && self.hosts.is_empty()
             && self.sitemaps_read.is_empty()
             && self.refusals.is_empty()
+            && self.reread.is_empty()
             && self.tally == Tally::default()
     }
 }

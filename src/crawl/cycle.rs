@@ -95,6 +95,7 @@ impl<'a, W: Web> Cycle<'a, W> {
     fn open(crawler: &'a mut Crawler<W>) -> Result<Self, CrawlError> {
         let now = Timestamp::now();
         crawler.prepare(&mut |_, _| {})?;
+        crawler.read_again(&mut |_, _| {})?;
         crawler.judge_scope_again()?;
         let (open, opening) =
             crawler.with_recorder(|crawler, recorder| read_store(crawler, recorder, now))?;
@@ -246,7 +247,8 @@ impl<'a, W: Web> Cycle<'a, W> {
         for visit in visits {
             match Url::parse(&visit.url) {
                 Ok(url) => {
-                    // A page that was read by other rules may hold links that are wanted now. It is read again, changed or not.
+                    // A page that was read by other rules may hold links that are wanted now. Where its stored body could not be
+                    // read again, it is downloaded, changed or not. So is one whose text was read by other noise rules.
                     let same_rules = visit.read_by == Some(self.crawler.settings.rules)
                         && self.crawler.observer.reading.have_read(
                             &url,

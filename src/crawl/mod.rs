@@ -25,6 +25,7 @@ pub mod rebuild;
 pub mod record;
 mod recorder;
 pub mod redirect;
+pub mod reread;
 mod seeded_scope;
 pub(crate) mod site_spending;
 mod sitemaps;
@@ -88,8 +89,8 @@ pub struct CrawlSettings {
     pub sitemaps: bool,
     /// Pages that the set of known pages holds in memory.
     pub max_known: usize,
-    /// A hash of the rules by which links are taken, to which the seeds are added. A page that was read by other rules is
-    /// read again, changed or not.
+    /// A hash of the rules by which links are taken, to which the seeds are added. The links of a page that was read by other
+    /// rules are taken again from its stored body.
     pub rules: u64,
 }
 
@@ -189,6 +190,8 @@ pub struct Crawler<W> {
     unwanted: HashSet<PageId>,
     /// The scope is another one than `unwanted` was made by.
     scope_changed: bool,
+    /// The links of stored bodies are those of the rules.
+    links_are_read: bool,
     accounts: Accounts,
     /// Gets the changes that are found.
     changes: Option<UnboundedSender<Change>>,
@@ -250,6 +253,7 @@ impl<W: Web> Crawler<W> {
             only: None,
             unwanted,
             scope_changed: false,
+            links_are_read: false,
             accounts: Accounts::default(),
             changes: None,
             started: Instant::now(),

@@ -153,6 +153,7 @@ impl<'a> Judge<'a> {
         rows.hosts = batch.hosts;
         rows.sitemaps_read = batch.sitemaps_read;
         rows.refusals = batch.refusals;
+        rows.reread = batch.reread;
         Ok((rows, self.recorded))
     }
 

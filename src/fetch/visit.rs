@@ -102,6 +102,12 @@ pub(crate) struct LargePlace(
 );
 
 impl Answer {
+    /// An answer that comes from elsewhere than the network: from a store.
+    pub(crate) fn of(status: u16, headers: HeaderMap, body: Bytes) -> Self {
+        let protocol = reqwest::Version::default();
+        Self { status, protocol, headers, body, cut: false, address: None, place: None }
+    }
+
     /// A header as text; absent when it is missing or not text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())

@@ -18,6 +18,7 @@ pub mod page;
 pub mod pages;
 pub mod plan;
 mod reason;
+pub mod seeds;
 pub mod show;
 pub mod sites;
 pub mod status;
@@ -91,6 +92,17 @@ pub enum LookError {
         at: Timestamp,
         /// Length of its body.
         body_bytes: u64,
+    },
+    /// The store has no such seed.
+    #[error("there is no seed `{0}`; `freshet seeds` lists them")]
+    UnknownSeed(String),
+    /// The operator did not name it as a seed.
+    #[error("`{url}` is no seed of yours: `{by}` moved there; name that one")]
+    AdoptedSeed {
+        /// The address.
+        url: String,
+        /// The seed that redirects there.
+        by: String,
     },
     /// No visit has brought the page yet.
     #[error("nothing is stored of `{0}` yet: `freshet history {0}` shows its visits")]

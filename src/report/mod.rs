@@ -16,6 +16,7 @@ pub mod replays;
 pub mod reproduced;
 pub mod scores;
 pub mod screen;
+pub mod seeds;
 pub mod show;
 pub mod sites;
 pub(crate) mod spark;

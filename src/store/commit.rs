@@ -13,6 +13,8 @@ use crate::policy::Learnt;
 use crate::time::Timestamp;
 use crate::unique::Refusal;
 
+use super::LinksReread;
+
 // --- what a batch is judged by -----------------------------------------------------------------------------------
 
 /// Which rows the writer needs to judge a batch; see [`super::Log::load`]. An empty list costs nothing.
@@ -208,6 +210,10 @@ pub struct Commit {
     pub visits: Vec<JudgedVisit>,
     /// States of pages that no visit changed: learnt or folded again.
     pub refolded: Vec<PageRefold>,
+    /// Links of pages that no visit brought: taken again from stored bodies.
+    pub reread: Vec<LinksReread>,
+    /// Pages that are fewer links from their seed than was known.
+    pub depths: Vec<(PageId, Depth)>,
     /// The page that stands for each of these from now on.
     pub aliases: Vec<(PageId, Option<PageId>)>,
     /// When pages changed last, by their sitemap, in UTC seconds.

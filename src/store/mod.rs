@@ -3,7 +3,7 @@
 //! The contract of every implementation:
 //! - a call that returns `Ok` is durable against a crash of the process;
 //! - a call that returns `Err` changed nothing: each writes in one transaction;
-//! - the log of observations is append-only;
+//! - the log of observations is append-only, but for [`Frontier::forget`], which a person asks for;
 //! - a page is one row for ever: its fingerprint is unique, and a page found again keeps its first row;
 //! - between [`Frontier::plan`] and the [`Log::commit`] of its visit (or [`Frontier::close_cycle`]) a page stays
 //!   planned, so an interrupted cycle can be finished: what was recorded is not visited again, what was planned
@@ -14,6 +14,7 @@
 //! Calls block; the crawl makes them from one thread of its own. Reading that can be built from these calls is in
 //! [`reading`].
 
+pub mod collection_rows;
 pub mod commit;
 pub mod cycle_rows;
 pub mod error;
@@ -30,10 +31,11 @@ use std::path::Path;
 pub use crate::change::VersionId;
 use crate::estimate::priors::Priors;
 pub use crate::observation::CycleId;
-use crate::page::{HostId, PageId};
+use crate::page::{HostId, PageId, SeedId};
 use crate::schedule::Plan;
 use crate::time::Timestamp;
 use crate::unique::seeds::Seed;
+pub use collection_rows::{Forgotten, LinksReread, PageToRead, SeedChange, SeedPages};
 pub use commit::{
     Commit, CycleCounts, Earlier, EarlierContent, FreeIds, JudgedVisit, Loaded, NewPageRow, NewVersion,
     PageFacts, PageRefold, ReadAs, ReadContent, SketchRow, SketchedVersion, Tally, Wanted,
@@ -98,6 +100,14 @@ pub trait Frontier {
     /// Every seed there is.
     fn seeds(&mut self) -> Result<Vec<KnownSeed>>;
 
+    /// Keeps what the operator wants of these seeds from now on.
+    fn change_seeds(&mut self, seeds: &[SeedId], change: SeedChange, now: Timestamp) -> Result<()>;
+
+    /// Deletes these pages, their visits, the contents that no other page has, and hosts that have no other page, for good:
+    /// their bytes are overwritten. Seeds among them are removed. The numbers of what was deleted are not given again. A
+    /// person asks for this; nothing else takes anything from the log.
+    fn forget(&mut self, pages: &[PageId], now: Timestamp) -> Result<Forgotten>;
+
     /// Calls `each` for every page, in order of their ids.
     fn each_page(&mut self, each: &mut dyn FnMut(KnownPage)) -> Result<()>;
 
@@ -143,6 +153,10 @@ pub trait Log {
     /// Body and text of a version that a visit left; `None` if there is no such version, or there was no room to store it. Its content type is not known: that is the page's own.
     fn version(&mut self, version: VersionId) -> Result<Option<StoredContent>>;
 
+    /// The next pages after `after`, in order of their ids and at most `most`, that have a version and whose links were not
+    /// taken by these rules.
+    fn pages_to_read(&mut self, rules: u64, after: PageId, most: usize) -> Result<Vec<PageToRead>>;
+
     /// The answers that brought versions to these pages, as far as they are kept: page by page in order of their ids, a page's
     /// own in order of time. There is at most one of each page and version: that of the first visit that brought it.
     fn answers_of(&mut self, pages: &[PageId]) -> Result<Vec<KeptAnswer>>;
@@ -173,6 +187,12 @@ pub trait Notes {
 pub trait Look {
     /// Counts over everything.
     fn summary(&mut self) -> Result<Summary>;
+
+    /// Pages by the seed that they were found from and their state, in order of the seeds.
+    fn seed_pages(&mut self) -> Result<Vec<SeedPages>>;
+
+    /// What [`Frontier::forget`] would delete with these pages.
+    fn would_forget(&mut self, pages: &[PageId]) -> Result<Forgotten>;
 
     /// The latest cycles, newest first.
     fn cycles(&mut self, most: usize) -> Result<Vec<CycleRow>>;

@@ -252,6 +252,11 @@ impl Scope {
         is_narrower
     }
 
+    /// Is any seed's reach limited to a number of links?
+    pub(crate) fn limits_depth(&self) -> bool {
+        self.seeds.iter().any(|seed| seed.max_depth.is_some_and(|depth| depth > 0))
+    }
+
     /// The limits it was made with.
     pub fn limits(&self) -> &TrapLimits {
         &self.limits

@@ -475,6 +475,36 @@ fn who_only_looks_can_change_nothing() {
 // --- what is written stays -------------------------------------------------------------------------------------
 
 #[test]
+fn a_page_that_is_forgotten_leaves_a_sound_file_and_a_guarded_log() {
+    let folder = Folder::new();
+    made(&folder);
+    let mut store = store::open(&folder.store()).unwrap();
+    let cycle = store.open_cycle(CycleCommand::Crawl, "breadth-first", None, NOW).unwrap().id;
+    let visits = vec![heavy_visit(&mut *store, 1, 10)];
+    let page = visits[0].page;
+    record(&mut *store, cycle, Batch { visits, now: NOW, ..Batch::default() }).unwrap();
+    let guards = |path: &Path| -> Vec<String> {
+        let raw = Connection::open(path).unwrap();
+        let mut statement =
+            raw.prepare("SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name").unwrap();
+        let rows = statement.query_map([], |row| row.get(0)).unwrap();
+        rows.collect::<rusqlite::Result<_>>().unwrap()
+    };
+    let before = guards(&folder.store());
+    assert_eq!(store.forget(&[page], NOW).unwrap().pages, 1);
+    drop(store);
+    assert_eq!(guards(&folder.store()), before);
+    let raw = Connection::open(folder.store()).unwrap();
+    let broken = raw.prepare("PRAGMA foreign_key_check").unwrap().exists([]).unwrap();
+    let sound: String = raw.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!((broken, sound.as_str()), (false, "ok"));
+    let noted: (i64, i64) = raw
+        .query_row("SELECT pages, observations FROM forgotten", [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap();
+    assert_eq!(noted, (1, 1), "that it happened is known, without names");
+}
+
+#[test]
 fn observations_can_be_neither_changed_nor_deleted() {
     let folder = Folder::new();
     made(&folder);

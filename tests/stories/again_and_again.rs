@@ -202,12 +202,24 @@ fn a_wish_for_more_in_the_seeds_file_counts_too() {
 }
 
 #[test]
-fn a_page_that_failed_when_the_wish_grew_is_read_when_it_answers() {
+fn a_page_that_fails_when_the_wish_grows_is_read_from_what_is_stored() {
     let site = two_levels();
     let freshet = Freshet::new();
     first(&freshet, &site.url("/"), &["--no-sitemaps", "--max-depth", "1"]);
     site.page("/a", Reply::status(403, "not now"));
     again(&freshet, &NO_SITEMAPS);
+    assert_eq!(site.log().count("/a/x"), 1, "{:?}", site.log().paths());
+}
+
+#[test]
+fn a_page_that_failed_when_the_wish_grew_and_is_not_stored_is_read_when_it_answers() {
+    let site = two_levels();
+    let freshet = Freshet::new();
+    freshet.write("freshet.toml", "[limits]\npage_store_bytes = 1\n");
+    first(&freshet, &site.url("/"), &["--no-sitemaps", "--max-depth", "1"]);
+    site.page("/a", Reply::status(403, "not now"));
+    again(&freshet, &NO_SITEMAPS);
+    assert_eq!(site.log().count("/a/x"), 0, "{:?}", site.log().paths());
     site.page("/a", Reply::from(links_page("/a", &["/a/x"])).etag("\"/a\""));
     again(&freshet, &NO_SITEMAPS);
     assert_eq!(site.log().count("/a/x"), 1, "{:?}", site.log().paths());

@@ -8,7 +8,9 @@ use super::{Result, SqliteStore, answers, hosts, notes, pages, signed};
 use crate::change::profile::Measured;
 use crate::page::PageId;
 use crate::store::rows::millis;
-use crate::store::{Commit, CycleCounts, CycleId, JudgedVisit, NewVersion, PageRefold, SketchRow};
+use crate::store::{
+    Commit, CycleCounts, CycleId, JudgedVisit, LinksReread, NewVersion, PageRefold, SketchRow,
+};
 use crate::time::Timestamp;
 
 pub(super) fn commit(store: &mut SqliteStore, rows: &Commit) -> Result<()> {
@@ -61,6 +63,17 @@ pub(super) fn commit(store: &mut SqliteStore, rows: &Commit) -> Result<()> {
         transaction
             .prepare_cached(&format!("UPDATE page SET {SET_STATE} WHERE id = ?1"))?
             .execute(params_from_iter(values(*page, folded, learnt)))?;
+    }
+    for LinksReread { page, rules, links } in &rows.reread {
+        transaction
+            .prepare_cached("UPDATE page SET read_by_rules = ?2 WHERE id = ?1")?
+            .execute(params![page.0, rules.cast_signed()])?;
+        notes::keep_links(&transaction, *page, links)?;
+    }
+    for (page, depth) in &rows.depths {
+        transaction
+            .prepare_cached("UPDATE page SET depth = ?2 WHERE id = ?1")?
+            .execute(params![page.0, depth])?;
     }
     for (page, root) in &rows.aliases {
         transaction
@@ -128,10 +141,12 @@ fn append(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
     let (attempt, told) = (&fact.attempt, &fact.told);
     connection
         .prepare_cached(
-            "INSERT INTO observation (page_id, cycle_id, at, outcome, status, changed, bytes, took_ms, version_id, detail,
+            "INSERT INTO observation (id, page_id, cycle_id, at, outcome, status, changed, bytes, took_ms, version_id, detail,
                 divergence, bases, returned_to, validator, text_rules, has_words, dated_at, events, new_links,
                 same_as, same_apart, reason)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
+             VALUES (1 + max(coalesce((SELECT max(id) FROM observation), 0),
+                             coalesce((SELECT max(last_observation) FROM forgotten), 0)),
+                ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
         )?
         .execute(params![
             fact.page.0,

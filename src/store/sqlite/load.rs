@@ -384,11 +384,18 @@ fn unlike(connection: &Connection, wanted: &[PageId]) -> Result<HashMap<PageId, 
 }
 
 fn free_ids(connection: &Connection) -> Result<FreeIds> {
-    let next = |table: &str| -> Result<i64> {
-        let sql = format!("SELECT coalesce(max(id), 0) + 1 FROM {table}");
+    // A number of a page or version that a person had deleted is not given again.
+    let next = |table: &str, forgotten: &str| -> Result<i64> {
+        let sql = format!(
+            "SELECT 1 + max(coalesce((SELECT max(id) FROM {table}), 0), coalesce((SELECT max({forgotten}) FROM forgotten), 0))"
+        );
         Ok(connection.prepare_cached(&sql)?.query_row([], |row| row.get(0))?)
     };
-    Ok(FreeIds { page: next("page")?, host: next("host")?, version: next("version")? })
+    Ok(FreeIds {
+        page: next("page", "last_page")?,
+        host: next("host", "0")?,
+        version: next("version", "last_version")?,
+    })
 }
 
 pub(super) fn sketched_versions(

@@ -4,8 +4,10 @@
 //! a crawl is using it; readers don't take it.
 
 mod answers;
+mod collection;
 mod commit;
 mod cycles;
+mod forget;
 mod hosts;
 mod load;
 mod log;
@@ -26,13 +28,13 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use super::{
-    Change, Commit, CycleCommand, CycleId, CycleRow, Frontier, HostTally, JournalSize, KeptAnswer, KnownHost,
-    KnownPage, KnownSeed, Loaded, Log, LogPart, LoggedVisit, Look, Notes, OpenCycle, PageFilter, PageRow,
-    PlannedVisit, Result, SketchedVersion, StoreError, StoredContent, Summary, VersionFacts, VersionId,
-    VisitRow, Wanted,
+    Change, Commit, CycleCommand, CycleId, CycleRow, Forgotten, Frontier, HostTally, JournalSize, KeptAnswer,
+    KnownHost, KnownPage, KnownSeed, Loaded, Log, LogPart, LoggedVisit, Look, Notes, OpenCycle, PageFilter,
+    PageRow, PageToRead, PlannedVisit, Result, SeedChange, SeedPages, SketchedVersion, StoreError,
+    StoredContent, Summary, VersionFacts, VersionId, VisitRow, Wanted,
 };
 use crate::estimate::priors::Priors;
-use crate::page::{Fingerprint, HostId, PageId};
+use crate::page::{Fingerprint, HostId, PageId, SeedId};
 use crate::schedule::Plan;
 use crate::time::Timestamp;
 use crate::unique::seeds::Seed;
@@ -285,6 +287,14 @@ impl Frontier for SqliteStore {
         pages::seeds(&self.connection)
     }
 
+    fn change_seeds(&mut self, seeds: &[SeedId], change: SeedChange, now: Timestamp) -> Result<()> {
+        collection::change_seeds(self, seeds, change, now)
+    }
+
+    fn forget(&mut self, pages: &[PageId], now: Timestamp) -> Result<Forgotten> {
+        forget::forget(self, pages, now)
+    }
+
     fn each_page(&mut self, each: &mut dyn FnMut(KnownPage)) -> Result<()> {
         pages::each(&self.connection, each)
     }
@@ -337,6 +347,10 @@ impl Log for SqliteStore {
         log::version(&self.connection, version)
     }
 
+    fn pages_to_read(&mut self, rules: u64, after: PageId, most: usize) -> Result<Vec<PageToRead>> {
+        collection::pages_to_read(&self.connection, rules, after, most)
+    }
+
     fn answers_of(&mut self, pages: &[PageId]) -> Result<Vec<KeptAnswer>> {
         answers::answers_of(&self.connection, pages)
     }
@@ -371,6 +385,14 @@ impl Notes for SqliteStore {
 impl Look for SqliteStore {
     fn summary(&mut self) -> Result<Summary> {
         look::summary(&self.connection, &self.path)
+    }
+
+    fn seed_pages(&mut self) -> Result<Vec<SeedPages>> {
+        collection::seed_pages(&self.connection)
+    }
+
+    fn would_forget(&mut self, pages: &[PageId]) -> Result<Forgotten> {
+        forget::weigh(&self.connection, pages)
     }
 
     fn cycles(&mut self, most: usize) -> Result<Vec<CycleRow>> {

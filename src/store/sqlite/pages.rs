@@ -58,8 +58,10 @@ pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp)
             let host = host_id(&transaction, &mut host_ids, &seed.url)?;
             transaction
                 .prepare_cached(
-                    "INSERT INTO page (fingerprint, url, host_id, seed_id, depth, hops, found_at, weight)
-                     VALUES (?1, ?2, ?3, ?4, 0, 0, ?5, ?6)",
+                    "INSERT INTO page (id, fingerprint, url, host_id, seed_id, depth, hops, found_at, weight)
+                     VALUES (1 + max(coalesce((SELECT max(id) FROM page), 0),
+                                     coalesce((SELECT max(last_page) FROM forgotten), 0)),
+                        ?1, ?2, ?3, ?4, 0, 0, ?5, ?6)",
                 )?
                 .execute(params![
                     seed.url.fingerprint().to_bytes(),

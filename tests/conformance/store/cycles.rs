@@ -153,6 +153,7 @@ fn full_batch(begun: &mut Begun, last: VisitRecord) -> Batch {
         sitemap_dates: vec![(url("/").fingerprint(), 1_700_000_000)],
         adopted_seeds: Vec::new(),
         let_go: Vec::new(),
+        reread: Vec::new(),
         hosts: vec![report],
         sitemaps_read: vec![(url("/").host(), later(1))],
         refusals: vec![(Refusal::OutOfScope, 3)],

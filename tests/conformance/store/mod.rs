@@ -3,6 +3,7 @@
 //! Each function takes a [`Place`], empty and its own, and says what must hold there. None knows what the store is.
 
 mod changes;
+mod collection;
 mod cycles;
 mod learnt;
 mod lists;
@@ -13,6 +14,7 @@ mod versions;
 mod views;
 
 pub use changes::*;
+pub use collection::*;
 pub use cycles::*;
 pub use learnt::*;
 pub use lists::*;
@@ -66,6 +68,12 @@ macro_rules! conformance_of_a_store {
             a_seed_named_again_has_its_new_wishes
             a_page_that_becomes_a_seed_is_one_row_still
             a_seed_that_moved_hands_on_its_wishes_once
+            seeds_are_paused_removed_and_resumed
+            a_seed_knows_whether_a_file_named_it
+            pages_are_counted_by_their_seed_and_state
+            links_that_were_read_again_are_those_of_the_new_rules
+            what_is_forgotten_is_gone_and_nothing_else_is
+            numbers_of_what_was_forgotten_are_not_given_again
             a_page_is_one_row_for_ever
             pages_come_back_as_they_were_found
             what_is_planned_stays_planned_until_it_is_recorded
