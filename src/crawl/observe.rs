@@ -213,6 +213,19 @@ impl Observer {
         ReadPage { kind, document, command, no_text, soft_error: error, header, own, words_ignored }
     }
 
+    /// Reads the answer of the page at `url` for its links alone, without noise rules and commands. With it comes whether the
+    /// page or its headers ask that none of them be followed.
+    pub(super) fn read_for_links(&self, url: &Url, answer: &Answer) -> Option<(Document, bool)> {
+        let content_type = answer.header("content-type");
+        // What a command prints has no links.
+        if self.reading.commands.of(content_type).is_some() {
+            return None;
+        }
+        let document = extract::document(&answer.body, content_type, self.links_per_page)?;
+        let nofollow = self.header_tag(url, answer).nofollow || self.page_tag(url, &document).nofollow;
+        Some((document, nofollow))
+    }
+
     /// The links of a document that stands at `url`, a refresh first. `page_nofollow`: the page asks that none be followed.
     pub fn links<'a>(
         &'a self,

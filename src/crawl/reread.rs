@@ -176,14 +176,15 @@ fn headers_of(head: &AnswerHead) -> HeaderMap {
 /// The links of a page, and the page that it names as canonical.
 fn links_of(observer: &Observer, page: PageToRead, answer: &Answer) -> ReadLinks {
     let mut links = Vec::new();
-    if let Ok(url) = Url::parse(&page.url) {
-        let read = observer.read(&url, answer);
-        if let Some(document) = &read.document {
-            let taken = observer.links(&url, document, read.nofollow()).filter_map(|link| link.judge().ok());
-            links.extend(taken.chain(observer.canonical(&url, document)));
-        }
+    if let Ok(url) = Url::parse(&page.url)
+        && let Some((document, nofollow)) = observer.read_for_links(&url, answer)
+    {
+        let taken = observer.links(&url, &document, nofollow);
+        links.extend(
+            taken.filter_map(|link| Some(Candidate { url: link.judge().ok()?, lastmod: link.lastmod })),
+        );
+        links.extend(observer.canonical(&url, &document).map(|url| Candidate { url, lastmod: None }));
     }
-    let links = links.into_iter().map(|url| Candidate { url, lastmod: None }).collect();
     ReadLinks { page, links }
 }
 
