@@ -29,7 +29,7 @@ fn page(command: &Command) -> std::io::Result<Vec<u8>> {
 fn write_pages(command: &Command, folder: &Path) -> anyhow::Result<usize> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let path = folder.join(format!("{name}.1"));
-    std::fs::write(&path, page(command)?)
+    freshet::whole_file::write(&path, &page(command)?)
         .with_context(|| format!("`{}` can't be written", path.display()))?;
     let mut written = 1;
     for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {

@@ -42,7 +42,7 @@ pub(super) const WHOSE: [Column; 4] = [
 /// The place of `alias_of`. What was added after it comes after it.
 const ALIAS_PLACE: usize = WHOSE.len() + VISITS.len() - 1 - LATER_COLUMNS;
 
-fn columns() -> Vec<Column> {
+pub(super) fn columns() -> Vec<Column> {
     let mut columns: Vec<Column> = WHOSE.iter().chain(VISITS.iter().skip(1)).copied().collect();
     columns.insert(ALIAS_PLACE, ALIAS_OF);
     columns

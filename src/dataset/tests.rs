@@ -142,6 +142,52 @@ fn a_table_without_a_column_that_was_added_later_is_read() {
 }
 
 #[test]
+fn observations_of_earlier_releases_are_read() {
+    let folder = TempDir::new().expect("a folder");
+    let heads = "group,site,url,weight,cycle,time_ms,changed,divergence,outcome,status,bytes,took_ms";
+    let row = "g,a.example,http://a.example/,1,0,86400000,,,fetched,200,7,12";
+    let csv = folder.path().join("f.csv");
+    std::fs::write(&csv, format!("{heads}\n{row}\n")).expect("a file");
+    // The columns of the first release, and those of the one that added `alias_of`.
+    let row = [
+        Value::Text("g"),
+        Value::Text("a.example"),
+        Value::Text("http://a.example/"),
+        Value::F64(1.0),
+        Value::U32(0),
+        Value::I64(DAY_MS),
+        Value::Null,
+        Value::Null,
+        Value::Text("fetched"),
+        Value::U32(200),
+        Value::U64(7),
+        Value::U64(12),
+        Value::Null,
+    ];
+    for length in [12, 13] {
+        let path = folder.path().join(format!("{length}.parquet"));
+        let columns = super::observations::columns();
+        let mut table = TableWriter::create(&path, &columns[..length]).expect("a table");
+        table.push(&row[..length]).expect("a row");
+        table.finish().expect("a table");
+    }
+    for name in ["f.csv", "12.parquet", "13.parquet"] {
+        let out = folder.path().join(format!("{name}.dataset"));
+        let options = ImportOptions::default();
+        import(&folder.path().join(name), named("observations"), &out, &options, &mut |_, _| ()).expect(name);
+        let reader = DatasetReader::open(&out).expect("a dataset");
+        let mut visits = Vec::new();
+        let mut take = |page: PageRecord| {
+            visits.extend(page.visits);
+            Ok(())
+        };
+        reader.each(false, &mut take).expect("pages");
+        assert_eq!((visits.len(), visits[0].status, visits[0].bytes), (1, Some(200), Some(7)), "{name}");
+        assert_eq!((&visits[0].content_type, &visits[0].reason), (&None, &None), "{name}");
+    }
+}
+
+#[test]
 fn rates_are_those_of_cho_and_garcia_molina() {
     let (_folder, files) = written(named("rates"));
     let csv = text(&files, "");

@@ -46,3 +46,45 @@ pub fn lines(text: &str) -> String {
     }
     shown
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Timestamp;
+
+    #[test]
+    fn a_terminal_gets_a_short_heading_and_a_text_that_it_does_not_obey() {
+        let mut shown = ShownVersion {
+            url: "https://example.org/".to_owned(),
+            page_id: 1,
+            state: "alive".to_owned(),
+            version_id: 2,
+            fetched_at: Timestamp::from_seconds(1_794_800_714),
+            confirmed_at: Timestamp::from_seconds(1_794_804_314),
+            redirect_to: None,
+            status: Some(200),
+            protocol: Some("HTTP/1.1".to_owned()),
+            remote_address: Some("192.0.2.7".to_owned()),
+            content_type: Some("text/html\u{1b}[31m".to_owned()),
+            headers: None,
+            headers_cut: false,
+            body_bytes: 1500,
+            sha256: "ba78".to_owned(),
+            text: "one\n\u{1b}]0;two".to_owned(),
+            body: Vec::new(),
+            head: None,
+        };
+        let expected = "https://example.org/\n\
+                        fetched   2026-11-16T03:45:14Z, found unchanged until 2026-11-16T04:45:14Z\n\
+                        status    200 from 192.0.2.7\n\
+                        type      text/html␛[31m\n\
+                        size      1.5 kB (1,500 bytes)\n\
+                        sha-256   ba78\n\n\
+                        one\n␛]0;two\n";
+        assert_eq!(with_text(&shown), expected);
+        shown.text.clear();
+        assert!(
+            with_text(&shown).ends_with("it has no text; `freshet show URL --out FILE` writes its bytes\n")
+        );
+    }
+}
