@@ -40,7 +40,7 @@ pub(crate) use look::{
 pub(crate) use play::{DemoArgs, ScoreArgs, WebArgs};
 pub(crate) use set_up::{ConfigArgs, InitArgs, ManArgs};
 pub(crate) use study::{
-    CompareArgs, EstimateArgs, EvolveArgs, Paper, RatesArgs, ReproduceArgs, SimulateArgs,
+    ALL_PAPERS, CompareArgs, EstimateArgs, EvolveArgs, RatesArgs, ReproduceArgs, SimulateArgs,
 };
 
 const EXAMPLES: &str = "\

@@ -10,7 +10,9 @@ use freshet::estimate::registry::{self as estimators, EstimatorSettings};
 use freshet::fetch::visit::Outcome;
 use freshet::look::pages::states;
 use freshet::policy::registry;
+use freshet::reproduce::registry::PAPERS;
 
+use super::study::ALL_PAPERS;
 use crate::settings::{Aim, Written};
 
 /// Reads the state of a page.
@@ -52,6 +54,14 @@ pub(crate) fn aims() -> impl TypedValueParser<Value = Written<Aim>> {
 /// Reads where the importance of pages comes from.
 pub(crate) fn weights() -> impl TypedValueParser<Value = Written<WeightBy>> {
     PossibleValuesParser::new(WeightBy::ALL.map(WeightBy::name)).try_map(|name| name.parse())
+}
+
+/// Reads the name of a paper, or `all`.
+pub(super) fn papers() -> PossibleValuesParser {
+    let rows = PAPERS.into_iter().map(|row| PossibleValue::new(row.name).help(row.about));
+    let all = PossibleValue::new(ALL_PAPERS)
+        .help("Every paper on made-up pages, with a page of all plots and tables");
+    PossibleValuesParser::new(rows.chain([all]).collect::<Vec<_>>())
 }
 
 /// Any text, with names that a shell can complete.

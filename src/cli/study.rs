@@ -317,6 +317,9 @@ impl From<SelectionArg> for Selection {
     }
 }
 
+/// The name that stands for every paper.
+pub(crate) const ALL_PAPERS: &str = "all";
+
 const REPRODUCE_EXAMPLES: &str = "\
 Examples:
   freshet reproduce avrachenkov                       the tables; plots go to ./reproduce/
@@ -326,6 +329,7 @@ Examples:
   freshet reproduce longevity                         on made-up pages, in a minute or two
   freshet reproduce longevity data/replay.ds          on recorded pages, from `freshet import`
   freshet reproduce gp4c                              formulas bred on made-up pages, in an hour or less
+  freshet reproduce all --out papers                  every paper; open papers/index.html
 
 docs/reproduce.md has the results and the assumptions.";
 
@@ -337,8 +341,8 @@ docs/reproduce.md has the results and the assumptions.";
 #[command(after_help = REPRODUCE_EXAMPLES)]
 pub(crate) struct ReproduceArgs {
     /// The paper
-    #[arg(value_enum)]
-    pub paper: Paper,
+    #[arg(value_parser = names::papers())]
+    pub paper: String,
     /// Dataset made by `freshet import`, instead of made-up pages; `longevity` and `gp4c` only
     pub dataset: Option<PathBuf>,
     /// Folder for plots and numbers; files of the same names are replaced
@@ -350,16 +354,4 @@ pub(crate) struct ReproduceArgs {
     /// Seed of all random numbers
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Paper {
-    /// Change rates estimated online, and the freshness they give (2020)
-    Avrachenkov,
-    /// The bias of estimators, the first interval, and a prior of two intervals (2008)
-    GrimesFord,
-    /// Lifetimes of fragments, and policies that use them against policies that count changes (Olston & Pandey 2008)
-    Longevity,
-    /// Bred score functions against their baselines and ours (Santos et al. 2013)
-    Gp4c,
 }

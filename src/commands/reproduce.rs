@@ -1,23 +1,25 @@
-//! `freshet reproduce`: a paper's experiments, run again: tables on standard output, plots and CSV files in a folder.
+//! `freshet reproduce`: a paper's experiments, run again: tables on standard output, plots and CSV files in a folder; for all papers
+//! also a page with all of them.
 
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use freshet::dataset::Dataset;
-use freshet::report::reproduced;
-use freshet::reproduce::{
-    Effort, FigureCurve, Numbers, Reproduced, avrachenkov, gp4c, grimes_ford, longevity,
-};
+use freshet::report::reproduced::{self, figure_file, table_file};
+use freshet::report::reproduced_page::{self, ReproducedPaper};
+use freshet::reproduce::registry::{PAPERS, PaperRow, paper};
+use freshet::reproduce::{Effort, FigureCurve, Numbers, Reproduced};
 use freshet::whole_file;
 
-use crate::cli::{Global, Paper, ReproduceArgs};
+use crate::cli::{ALL_PAPERS, Global, ReproduceArgs};
 use crate::terminal::{Talk, json_line};
 
-/// The experiments and the files they are in, as JSON has them.
+/// The experiments of one paper and the files they are in, as JSON has them.
 #[derive(Serialize)]
 struct ReproducedFiles<'a> {
     runs: u32,
@@ -26,36 +28,35 @@ struct ReproducedFiles<'a> {
     reproduced: &'a Reproduced,
 }
 
+/// The experiments of all papers, as JSON has them.
+#[derive(Serialize)]
+struct AllReproduced<'a> {
+    runs: u32,
+    seed: u64,
+    files: &'a [PathBuf],
+    papers: &'a [RanPaper],
+}
+
+/// One of several papers.
+#[derive(Serialize)]
+struct RanPaper {
+    name: &'static str,
+    took_seconds: f64,
+    reproduced: Reproduced,
+}
+
 pub(crate) fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
-    if let (Some(dataset), Paper::Avrachenkov | Paper::GrimesFord) = (&arguments.dataset, arguments.paper) {
-        bail!(
-            "`{}` is a dataset: the experiments of this paper are on made-up pages only; leave it out, or take `longevity` or `gp4c`",
-            dataset.display()
-        );
-    }
-    let dataset = match (&arguments.dataset, arguments.paper) {
-        (Some(path), Paper::Longevity) => Some(recorded(path)?),
-        (Some(path), _) => Some(Dataset::load(path)?),
-        (None, _) => None,
-    };
     let effort = Effort { runs: arguments.runs, seed: arguments.seed };
-    // Before the work, which takes a while.
-    whole_file::make_folder(&arguments.out)
-        .with_context(|| format!("can't make `{}`", arguments.out.display()))?;
-    let mut told = |what: &str| talk.say(what);
-    let (name, found) = match arguments.paper {
-        Paper::Avrachenkov => ("avrachenkov", avrachenkov::run(effort, &mut told)),
-        Paper::GrimesFord => ("grimes-ford", grimes_ford::run(effort, &mut told)),
-        Paper::Gp4c => ("gp4c", gp4c::run(effort, dataset.as_ref(), &mut told)),
-        Paper::Longevity => ("longevity", longevity::run(effort, dataset.as_ref(), &mut told)),
-    };
-    let files = write_files(&arguments.out, name, &found)?;
+    let Some(row) = paper(&arguments.paper) else { return run_all(global, arguments, effort, talk) };
+    let dataset = arguments.dataset.as_deref().map(|path| dataset(row, path)).transpose()?;
+    make_folder(&arguments.out)?;
+    let found = (row.run)(effort, dataset.as_ref(), &mut |what: &str| talk.say(what));
+    let files = write_files(&arguments.out, row.name, &found)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     if global.json {
         let Effort { runs, seed } = effort;
-        out.write_all(
-            json_line(&ReproducedFiles { runs, seed, files: &files, reproduced: &found })?.as_bytes(),
-        )?;
+        let all = ReproducedFiles { runs, seed, files: &files, reproduced: &found };
+        out.write_all(json_line(&all)?.as_bytes())?;
     } else {
         out.write_all(reproduced::tables(&found).as_bytes())?;
     }
@@ -64,12 +65,73 @@ pub(crate) fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> an
     Ok(ExitCode::SUCCESS)
 }
 
-fn recorded(path: &Path) -> anyhow::Result<Dataset> {
-    let dataset = Dataset::load(path)?;
-    if longevity::pages(&dataset) == 0 {
-        bail!("{}: no page was watched at {} cycles or more", path.display(), longevity::FEWEST_MOMENTS);
+/// Every paper, and a page with links to every file.
+fn run_all(
+    global: &Global,
+    arguments: &ReproduceArgs,
+    effort: Effort,
+    talk: &Talk,
+) -> anyhow::Result<ExitCode> {
+    if let Some(dataset) = &arguments.dataset {
+        bail!(
+            "`{}` is a dataset: `{ALL_PAPERS}` runs on made-up pages only; leave it out, or name one paper that takes a dataset",
+            dataset.display()
+        );
     }
-    Ok(dataset)
+    make_folder(&arguments.out)?;
+    let index = arguments.out.join("index.html");
+    let (mut papers, mut files): (Vec<RanPaper>, Vec<PathBuf>) = (Vec::new(), vec![index.clone()]);
+    for row in PAPERS {
+        let started = Instant::now();
+        let reproduced =
+            (row.run)(effort, None, &mut |what: &str| talk.say(&format!("{}: {what}", row.name)));
+        let took_seconds = started.elapsed().as_secs_f64();
+        files.extend(write_files(&arguments.out, row.name, &reproduced)?);
+        if !global.json {
+            let mut out = std::io::stdout().lock();
+            out.write_all(format!("{}\n", reproduced::tables(&reproduced)).as_bytes())?;
+        }
+        papers.push(RanPaper { name: row.name, took_seconds, reproduced });
+        // After each paper, so that there is a page to look at while the others run.
+        let shown = papers.iter().map(|paper| ReproducedPaper {
+            name: paper.name,
+            took_seconds: paper.took_seconds,
+            found: &paper.reproduced,
+        });
+        let page = reproduced_page::index(&shown.collect::<Vec<_>>(), effort);
+        whole_file::write(&index, page.as_bytes())
+            .with_context(|| format!("can't write `{}`", index.display()))?;
+    }
+    if global.json {
+        let Effort { runs, seed } = effort;
+        let all = AllReproduced { runs, seed, files: &files, papers: &papers };
+        std::io::stdout().lock().write_all(json_line(&all)?.as_bytes())?;
+    }
+    let seconds: f64 = papers.iter().map(|paper| paper.took_seconds).sum();
+    talk.say(&format!("{} files after {seconds:.0} seconds: open `{}`", files.len(), index.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Before the work, which takes a while.
+fn make_folder(folder: &Path) -> anyhow::Result<()> {
+    whole_file::make_folder(folder).with_context(|| format!("can't make `{}`", folder.display()))
+}
+
+fn dataset(row: PaperRow, path: &Path) -> anyhow::Result<Dataset> {
+    let Some(check) = row.dataset else {
+        let others: Vec<String> =
+            PAPERS.iter().filter(|row| row.dataset.is_some()).map(|row| format!("`{}`", row.name)).collect();
+        bail!(
+            "`{}` is a dataset: the experiments of this paper are on made-up pages only; leave it out, or take {}",
+            path.display(),
+            others.join(" or ")
+        );
+    };
+    let dataset = Dataset::load(path)?;
+    match check(&dataset) {
+        Ok(()) => Ok(dataset),
+        Err(why) => bail!("{}: {why}", path.display()),
+    }
 }
 
 /// A plot and its numbers for each figure, and the tables; the names of all.
@@ -83,12 +145,12 @@ fn write_files(folder: &Path, paper: &str, found: &Reproduced) -> anyhow::Result
     };
     for experiment in &found.experiments {
         for figure in &experiment.figures {
-            let name = format!("{paper}-{}", figure.name);
+            let name = figure_file(paper, figure);
             write(format!("{name}.svg"), reproduced::picture(figure).svg().as_bytes())?;
             write(format!("{name}.csv"), &curves_csv(&figure.curves)?)?;
         }
         for (table, at) in experiment.tables.iter().zip(1..) {
-            write(format!("{paper}-{}-table-{at}.csv", experiment.name), &table_csv(table)?)?;
+            write(table_file(paper, experiment, at), &table_csv(table)?)?;
         }
     }
     Ok(files)

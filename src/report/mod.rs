@@ -14,6 +14,7 @@ pub mod plan;
 pub mod plot;
 pub mod replays;
 pub mod reproduced;
+pub mod reproduced_page;
 pub mod scores;
 pub mod screen;
 pub mod seeds;

@@ -1,6 +1,6 @@
 //! Experiments that were run again, drawn as tables and pictures.
 
-use crate::reproduce::{CurveKind, Figure, FigureCurve, Numbers, Reproduced, Scale};
+use crate::reproduce::{CurveKind, Experiment, Figure, FigureCurve, Numbers, Reproduced, Scale};
 
 use super::plot::{Axis, Plot, Series};
 use super::{Align, Table, rate};
@@ -29,10 +29,24 @@ fn drawn(numbers: &Numbers) -> String {
     let heads: Vec<(&str, Align)> = heads.iter().map(|(head, align)| (head.as_str(), *align)).collect();
     let mut table = Table::new(&heads);
     for (name, values) in &numbers.rows {
-        let cells = values.iter().map(|value| if value.is_finite() { rate(*value) } else { "-".to_owned() });
-        table.row(std::iter::once(name.clone()).chain(cells));
+        table.row(std::iter::once(name.clone()).chain(values.iter().map(|value| cell(*value))));
     }
     table.render()
+}
+
+/// A number of a table; `-` if it is unknown.
+pub(super) fn cell(value: f64) -> String {
+    if value.is_finite() { rate(value) } else { "-".to_owned() }
+}
+
+/// The file name of a figure, without its ending.
+pub fn figure_file(paper: &str, figure: &Figure) -> String {
+    format!("{paper}-{}", figure.name)
+}
+
+/// The file name of a table, which is counted from 1 within its experiment.
+pub fn table_file(paper: &str, experiment: &Experiment, at: usize) -> String {
+    format!("{paper}-{}-table-{at}.csv", experiment.name)
 }
 
 /// The picture of a figure.

@@ -58,6 +58,33 @@ fn the_same_seed_gives_the_same_numbers_and_another_seed_others() {
 }
 
 #[test]
+fn one_command_runs_every_paper_and_writes_a_page_of_them() {
+    let freshet = Freshet::new();
+    let ran = freshet.run(&["reproduce", "all", "--runs", "4", "--out", "papers"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.output());
+    assert!(ran.stderr.contains("open `papers/index.html`"), "{}", ran.output());
+    let page = fs::read_to_string(freshet.path("papers/index.html")).expect("the page");
+    for words in ["Avrachenkov", "Grimes &amp; Ford", "Olston &amp; Pandey", "Santos", "--runs 4 --seed 1"] {
+        assert!(page.contains(words), "{words} in {page}");
+    }
+    // Every file is on the page, and every link leads to a file or a heading of it.
+    let linked = |from: &str| page.contains(&format!("\"{from}\""));
+    for name in files(&freshet, "papers", "").iter().filter(|name| *name != "index.html") {
+        assert!(linked(name), "{name} is not on the page");
+    }
+    let after = |mark| page.split(mark).skip(1).filter_map(|rest| Some(rest.split_once('"')?.0));
+    for link in after("href=\"").chain(after("src=\"")) {
+        match link.strip_prefix('#') {
+            Some(place) => assert!(page.contains(&format!("id=\"{place}\"")), "no heading {place}"),
+            None => assert!(freshet.path("papers").join(link).is_file(), "no file {link}"),
+        }
+    }
+    let ran = freshet.run(&["reproduce", "all", "pages.ds"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.output());
+    assert!(ran.stderr.contains("made-up pages only"), "{}", ran.output());
+}
+
+#[test]
 fn recorded_pages_take_the_place_of_made_up_ones() {
     let freshet = Freshet::new();
     // Sixty days of three pages: one never changes, one does every day, one every fourth.

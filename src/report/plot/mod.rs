@@ -24,7 +24,7 @@
 
 mod axis;
 mod series;
-mod svg;
+pub(super) mod svg;
 #[cfg(test)]
 mod tests;
 

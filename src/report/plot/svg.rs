@@ -89,7 +89,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 }
 
 /// As text and in quotes; what XML has no place for becomes a blank.
-pub(super) fn escaped(text: &str) -> String {
+pub(in crate::report) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
