@@ -1,7 +1,7 @@
-//! `--on-change CMD`: a command for every page that changed, with the change as JSON on its standard input.
+//! `--on-change CMD`: a command for every event of a page, with the event as JSON on its standard input.
 //!
-//! The crawl never waits for it: changes queue up here, a few commands run at a time, each within its time limit. A command
-//! that fails or takes too long is reported. A command runs at most once for a change: when the crawl is stopped, commands
+//! The crawl never waits for it: events queue up here, a few commands run at a time, each within its time limit. A command
+//! that fails or takes too long is reported. A command runs at most once for an event: when the crawl is stopped, commands
 //! that wait are not run any more, and those that run may end. A command that is killed is killed with every process it
 //! started, however the crawl ends.
 
@@ -21,8 +21,9 @@ use freshet::crawl::Crawler;
 use freshet::crawl::process_group::ProcessGroup;
 use freshet::fetch::network::Network;
 use freshet::look::crawled::HookCounts;
+use freshet::observation::EventKind;
 use freshet::report::number;
-use freshet::store::Change;
+use freshet::store::PageEvent;
 
 use crate::cli::CrawlArgs;
 use crate::settings::{Settings, Usage};
@@ -33,20 +34,22 @@ const AT_ONCE: usize = 4;
 /// Before it is said what the program waits for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The command that is run for each change.
+/// The command that is run for each event.
 #[derive(Clone, Debug)]
 pub(crate) struct Hook {
     pub command: String,
     pub timeout: Duration,
+    /// It runs for events of these kinds.
+    pub kinds: Vec<EventKind>,
     /// Passed to the command, so that it can look up more.
     pub store: PathBuf,
 }
 
-/// The change, as a command gets it.
+/// The event, as a command gets it.
 #[derive(Serialize)]
-struct ToldChange<'a> {
+struct ToldEvent<'a> {
     #[serde(flatten)]
-    change: &'a Change,
+    event: &'a PageEvent,
     store: &'a Path,
 }
 
@@ -56,7 +59,7 @@ pub(crate) struct Hooked {
 }
 
 impl Hooked {
-    /// Runs the hook for every change that the crawler finds, until `stopped` turns true.
+    /// Runs the hook for every event that the crawler tells of, until `stopped` turns true.
     pub(crate) fn start(
         hook: Hook,
         crawler: &mut Crawler<Network>,
@@ -64,7 +67,7 @@ impl Hooked {
         talk: &Talk,
     ) -> Self {
         let (tell, told) = unbounded_channel();
-        crawler.tell_changes(tell);
+        crawler.tell_events(tell);
         Self { running: tokio::spawn(hook.serve(told, stopped, talk.clone())) }
     }
 
@@ -85,7 +88,7 @@ impl Hooked {
             talk.say(&format!("warning: {} of {all} commands of --on-change failed", number(ran.failed)));
         }
         if ran.not_run > 0 {
-            talk.say(&format!("--on-change was not run for {} more changes", number(ran.not_run)));
+            talk.say(&format!("--on-change was not run for {} more events", number(ran.not_run)));
         }
         Ok(ran)
     }
@@ -101,14 +104,18 @@ impl Hook {
             Usage(format!("--on-change-timeout is `{wrong}`; it must be more than 0 seconds"))
         })?;
         let store = std::path::absolute(&settings.store).unwrap_or_else(|_| settings.store.clone());
-        Ok(arguments.on_change.clone().map(|command| Hook { command, timeout, store }))
+        let mut kinds = arguments.on_change_kinds.clone();
+        if kinds.is_empty() {
+            kinds.extend(EventKind::ALL.into_iter().filter(|kind| *kind != EventKind::New));
+        }
+        Ok(arguments.on_change.clone().map(|command| Hook { command, timeout, kinds, store }))
     }
 
-    /// Runs the command for every change that comes, until no more can come and all have ended. Once `stopped` is true, no
+    /// Runs the command for every event that comes, until no more can come and all have ended. Once `stopped` is true, no
     /// more are started.
     async fn serve(
         self,
-        mut changes: UnboundedReceiver<Change>,
+        mut events: UnboundedReceiver<PageEvent>,
         stopped: watch::Receiver<bool>,
         talk: Talk,
     ) -> HookCounts {
@@ -117,13 +124,14 @@ impl Hook {
         let mut open = true;
         while open || !running.is_empty() {
             tokio::select! {
-                change = changes.recv(), if open && (running.len() < AT_ONCE || *stopped.borrow()) => match change {
+                event = events.recv(), if open && (running.len() < AT_ONCE || *stopped.borrow()) => match event {
+                    Some(event) if !self.kinds.contains(&event.kind) => {}
                     Some(_) if *stopped.borrow() => ran.not_run += 1,
-                    Some(change) => {
+                    Some(event) => {
                         let hook = self.clone();
                         running.spawn(async move {
-                            let done = hook.run(&change).await;
-                            done.map_err(|why| format!("--on-change for {}: {why}", change.url))
+                            let done = hook.run(&event).await;
+                            done.map_err(|why| format!("--on-change for {}: {why}", event.url))
                         });
                     }
                     None => open = false,
@@ -141,9 +149,9 @@ impl Hook {
         ran
     }
 
-    async fn run(&self, change: &Change) -> Result<(), String> {
-        let told = json_line(&ToldChange { change, store: &self.store })
-            .map_err(|error| format!("the change can't be written as JSON: {error}"))?;
+    async fn run(&self, event: &PageEvent) -> Result<(), String> {
+        let told = json_line(&ToldEvent { event, store: &self.store })
+            .map_err(|error| format!("the event can't be written as JSON: {error}"))?;
         let mut child = Command::new("sh")
             .arg("-c")
             .arg(&self.command)

@@ -1,5 +1,7 @@
 //! Whether a change lasted: clocks, adverts and "2 days ago" are gone again by the next visit.
 
+use std::collections::HashSet;
+
 use super::fragment::Fragments;
 
 /// Did what the change from `before` to `after` brought outlive a later visit, which found `later`?
@@ -22,9 +24,35 @@ pub(crate) fn lasted(before: &Fragments, after: &Fragments, later: &Fragments, w
     went > 0 && stayed_away >= enough(went)
 }
 
+/// Did a change of case, symbols or punctuation alone (`$ 50` to `€ 50`, `1.50` to `1,50`) outlive a later visit?
+///
+/// Fragments don't see these changes, so whole lines are compared: one that has the words of a line that went, and is
+/// still there at the later visit as it came.
+pub(crate) fn form_lasted(before: &str, after: &str, later: &str) -> bool {
+    let lines = |text: &'_ str| -> HashSet<String> { text.lines().map(str::to_owned).collect() };
+    let (before, after, later) = (lines(before), lines(after), lines(later));
+    let went: HashSet<Vec<String>> = before.difference(&after).map(|line| bare_words(line)).collect();
+    after.difference(&before).any(|line| later.contains(line) && went.contains(&bare_words(line)))
+}
+
+/// The words of a line, whatever their case and whatever stands between them.
+fn bare_words(line: &str) -> Vec<String> {
+    let words = line.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_that_changed_in_form_alone_lasts_if_it_is_still_there() {
+        let page = |clock: &str, price: &str| format!("It is {clock}\nA boat for {price}\nThe end");
+        assert!(form_lasted(&page("10:01", "$ 50"), &page("10:07", "€ 50"), &page("10:19", "€ 50")));
+        assert!(form_lasted(&page("10:01", "1.50"), &page("10:07", "1,50"), &page("10:19", "1,50")));
+        assert!(!form_lasted(&page("10:01", "$ 50"), &page("10:07", "€ 50"), &page("10:19", "$ 50")));
+        assert!(!form_lasted(&page("10:01", "x"), &page("11:01", "x"), &page("11:01", "x")), "words came");
+    }
 
     fn lasts(before: &str, after: &str, later: &str) -> bool {
         let of = |text| Fragments::of(text, 4);

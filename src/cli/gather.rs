@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args};
+use freshet::observation::EventKind;
 
+use super::look::event_kinds;
 use crate::settings::{Given, TimeOfDay, TimeSpan, Written};
 
 const CRAWL_EXAMPLES: &str = "\
@@ -36,9 +38,13 @@ pub(crate) struct CrawlArgs {
     /// input
     #[arg(long, value_name = "FILE")]
     pub seeds: Option<PathBuf>,
-    /// Command to run (with `sh -c`) for every page that changed; it gets the change as JSON on standard input
+    /// Command to run (with `sh -c`) for every event of a page: changed, gone, back, moved, started failing, recovered;
+    /// it gets the event as JSON on standard input
     #[arg(long, value_name = "CMD")]
     pub on_change: Option<String>,
+    /// Kinds of events that --on-change runs for, separated by commas [default: all but new]
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = event_kinds(), requires = "on_change")]
+    pub on_change_kinds: Vec<EventKind>,
     /// Stop an --on-change command that takes longer
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
     pub on_change_timeout: f64,

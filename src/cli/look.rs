@@ -1,6 +1,8 @@
 //! Commands that look: at the store, the next plan, or one page on the web.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use freshet::observation::EventKind;
 
 use super::{CheckFlags, LinkFlags, PlanFlags, names};
 use crate::settings::{FragmentWords, TimeSpan, Written};
@@ -151,25 +153,38 @@ pub(crate) struct LinksArgs {
     pub flags: LinkFlags,
 }
 
-/// Show what changed across the collection: a table, JSON lines or an Atom feed, the latest first
+const CHANGES_EXAMPLES: &str = "\
+Examples:
+  freshet changes --since last                    what the latest cycle brought
+  freshet changes --since 7d --lasting            a week without clocks and adverts
+  freshet changes --kind gone,moved               pages that went away
+  freshet changes --format atom > changes.atom    a feed for a feed reader";
+
+/// Show what happened to the pages: new, changed, gone, back, moved, started failing, recovered
 ///
-/// A change is one that a visit found, see `changed` in the settings. --lasting keeps changes whose new words were still
-/// there at a later visit, which leaves out clocks, adverts and "2 days ago".
+/// A table, JSON lines or an Atom feed, the latest first. A change is one that a visit found, see `changed` in the
+/// settings. Nothing is listed after one bad answer: a page is gone at its second 404, and started failing at its second
+/// failure in a row. --lasting keeps changes of which something was still there at a later visit, which leaves out
+/// clocks, adverts and "2 days ago".
 #[derive(Debug, Args)]
+#[command(after_help = CHANGES_EXAMPLES)]
 pub(crate) struct ChangesArgs {
-    /// Start: how long ago (30m, 12h, 7d), or a date (2026-11-16)
+    /// Start: how long ago (30m, 12h, 7d), a date (2026-11-16), or `last`: since the latest cycle began
     #[arg(long, value_name = "TIME", default_value = "1d")]
     pub since: String,
+    /// Only events of these kinds, separated by commas [default: all]
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = event_kinds())]
+    pub kind: Vec<EventKind>,
     /// Leave out changes with a smaller divergence, from 0 to 1
     #[arg(long, value_name = "D", default_value_t = 0.0)]
     pub min_divergence: f64,
-    /// Show only changes that a later visit still found
+    /// Leave out changes of which a later visit found nothing, and those that wait for one
     #[arg(long)]
     pub lasting: bool,
     /// Only pages of this host (`example.org`, `example.org:8080`, or `http://example.org:8080`)
     #[arg(long, value_name = "HOST")]
     pub host: Option<String>,
-    /// Most changes to show; 0: all of them [default: 100 in a table, else all]
+    /// Most events to show; 0: all of them [default: 100 in a table, else all]
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
     /// Words in a fragment, for --lasting: the number that the crawl used [default: 4]
@@ -178,6 +193,12 @@ pub(crate) struct ChangesArgs {
     /// Output format; --json means json
     #[arg(long, value_enum, default_value_t = ChangesFormat::Table)]
     pub format: ChangesFormat,
+}
+
+/// Kinds of events by their names.
+pub(super) fn event_kinds() -> impl TypedValueParser<Value = EventKind> {
+    let names = PossibleValuesParser::new(EventKind::ALL.map(EventKind::name));
+    names.try_map(|name| EventKind::from_name(&name).ok_or("no kind of event"))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,11 +1,11 @@
-//! `freshet changes`: what changed across the collection, as a table, JSON lines or an Atom feed.
+//! `freshet changes`: what happened to the pages, as a table, JSON lines or an Atom feed.
 
 use std::io::{BufWriter, IsTerminal as _, Write};
 use std::process::ExitCode;
 
-use freshet::look::changes::{Changes, ChangesWanted, WantedHost};
+use freshet::look::changes::{Changes, ChangesWanted, WantedHost, latest_cycle};
 use freshet::look::merged::many_in_one;
-use freshet::report::changes::{ChangeTable, FEED_END, feed_entry, feed_start};
+use freshet::report::changes::{ChangeTable, FEED_END, feed_entry, feed_start, kept_out};
 use freshet::report::diff::harmless;
 use freshet::store;
 use freshet::time::Timestamp;
@@ -13,57 +13,79 @@ use freshet::time::Timestamp;
 use crate::cli::{ChangesArgs, ChangesFormat, Global};
 use crate::settings::when::moment;
 use crate::settings::{Given, Settings, Usage};
-use crate::terminal::{columns, json_line};
+use crate::terminal::{Talk, columns, json_line};
 
 use super::diff::deadline;
 
-/// Changes that a table shows unless told otherwise: each is a diff to make.
+/// Events that a table shows unless told otherwise: a change is a diff to make.
 const TABLE_ROWS: usize = 100;
+/// New pages of a cycle that a table lists; more are counted.
+const MOST_NEW: usize = 20;
+/// `--since last`
+const LAST: &str = "last";
 
-pub(crate) fn run(global: &Global, arguments: &ChangesArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(global: &Global, arguments: &ChangesArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let now = Timestamp::now();
     let format = if global.json { ChangesFormat::Json } else { arguments.format };
     let mut wanted = wanted(arguments, format, now)?;
     let settings = Settings::load(global, &Given::of_words(arguments.fragment_words))?;
     wanted.fragment_words = settings.change.fragment_words;
     let mut store = store::open_to_look(&settings.store)?;
+    if arguments.since == LAST {
+        wanted.since = latest_cycle(&mut *store)?.unwrap_or(now);
+    }
     for group in many_in_one(&mut *store)? {
         // No change is told of these pages while they show nothing of their own.
         if wanted.host.as_ref().is_none_or(|host| host.has(&group.host)) {
             tracing::warn!("{}", harmless(&group.warning()));
         }
     }
-    let mut changes = Changes::find(&mut *store, &wanted)?;
+    let observer = settings.observer();
+    let mut changes = Changes::find(&mut *store, &observer, &wanted)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     match format {
         ChangesFormat::Table => {
             let mut table = ChangeTable::default();
-            while let Some(change) = changes.next(deadline())? {
-                table.add(&change);
+            let many_new = changes.many_new().to_vec();
+            let mut many_new = many_new.iter().peekable();
+            while let Some(event) = changes.next(deadline())? {
+                while let Some(many) = many_new.next_if(|many| many.last_at >= event.event.at) {
+                    table.add_many(many);
+                }
+                table.add(&event);
             }
+            many_new.for_each(|many| table.add_many(many));
             let width = std::io::stdout().is_terminal().then(columns);
             out.write_all(table.render(width).as_bytes())?;
         }
         ChangesFormat::Json => {
-            while let Some(change) = changes.next(deadline())? {
-                out.write_all(json_line(&change)?.as_bytes())?;
+            while let Some(event) = changes.next(deadline())? {
+                out.write_all(json_line(&event)?.as_bytes())?;
             }
         }
         ChangesFormat::Atom => {
             out.write_all(feed_start(wanted.since, now).as_bytes())?;
-            while let Some(change) = changes.next(deadline())? {
-                out.write_all(feed_entry(&change).as_bytes())?;
+            while let Some(event) = changes.next(deadline())? {
+                out.write_all(feed_entry(&event).as_bytes())?;
             }
             out.write_all(FEED_END.as_bytes())?;
         }
     }
     out.flush()?;
+    if let Some(line) = kept_out(changes.kept_out()) {
+        talk.say(&line);
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Everything but the words of a fragment, which are a setting.
 fn wanted(arguments: &ChangesArgs, format: ChangesFormat, now: Timestamp) -> Result<ChangesWanted, Usage> {
-    let since = moment("--since", &arguments.since, now)?;
+    // The latest cycle is in the store, which is not open yet.
+    let since = match arguments.since.as_str() {
+        LAST => now,
+        text => moment("--since", text, now)
+            .map_err(|Usage(wrong)| Usage(format!("{wrong}, or `{LAST}` for the latest cycle")))?,
+    };
     let min_divergence = arguments.min_divergence;
     if !(0.0..=1.0).contains(&min_divergence) {
         return Err(Usage(format!("--min-divergence is `{min_divergence}`; it must be from 0 to 1")));
@@ -76,7 +98,10 @@ fn wanted(arguments: &ChangesArgs, format: ChangesFormat, now: Timestamp) -> Res
         (None, ChangesFormat::Json | ChangesFormat::Atom) => usize::MAX,
     };
     let (host, lasting) = (host.transpose()?, arguments.lasting);
-    Ok(ChangesWanted { since, host, min_divergence, lasting, most, fragment_words: 0 })
+    let kinds = arguments.kind.clone();
+    // Who asks for new pages gets them all.
+    let most_new = (format == ChangesFormat::Table && kinds.is_empty()).then_some(MOST_NEW);
+    Ok(ChangesWanted { since, kinds, host, min_divergence, lasting, most, most_new, fragment_words: 0 })
 }
 
 /// The host that `--host` names.

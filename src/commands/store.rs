@@ -40,19 +40,21 @@ fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Res
     let mut show = |done, all| bar.show(done, all);
     let rebuilt = rebuild::rebuild(&mut *store, &*policy, settings.change, !arguments.check, &mut show)?;
     bar.finish();
-    let differ = rebuilt.sketches_differ + rebuilt.pages_differ + rebuilt.aliases_differ;
+    let differ =
+        rebuilt.sketches_differ + rebuilt.pages_differ + rebuilt.aliases_differ + rebuilt.events_differ;
     let text = if global.json {
         serde_json::to_string_pretty(&rebuilt)? + "\n"
     } else {
         let made = if arguments.check { "would be made again" } else { "were made again" };
         format!(
-            "{} versions, {} pages in {}: {} sketches, {} pages and {} aliases differed{}\n",
+            "{} versions, {} pages in {}: {} sketches, {} pages, {} aliases and the events of {} pages differed{}\n",
             number(rebuilt.versions),
             number(rebuilt.pages),
             span(started.elapsed()),
             number(rebuilt.sketches_differ),
             number(rebuilt.pages_differ),
             number(rebuilt.aliases_differ),
+            number(rebuilt.events_differ),
             if differ > 0 { format!(" and {made}") } else { String::new() },
         )
     };

@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn every_visit_is_counted_once_by_its_class() {
         let to = url::Url::parse("https://example.org/").expect("a URL");
-        let visit = |outcome, changed| RecordedVisit { outcome, changed, change: None };
+        let visit = |outcome, changed| RecordedVisit { outcome, changed, event: None };
         let visits = [
             visit(Outcome::Fetched, Some(true)),
             visit(Outcome::NotModified, Some(false)),

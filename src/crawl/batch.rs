@@ -12,7 +12,7 @@ use crate::observation::room::StoreLimits;
 use crate::observation::wall::{MOST_WALL_BYTES, SuddenlySmall};
 use crate::page::{Fingerprint, Host, HostId, PageId, PageUrl, SeedId};
 use crate::policy::{PageState, Score};
-use crate::store::{Change, LinksReread, PageFacts, ReadContent, Tally};
+use crate::store::{LinksReread, PageEvent, PageFacts, ReadContent, Tally};
 use crate::time::Timestamp;
 use crate::unique::{NewPage, Refusal};
 
@@ -178,8 +178,8 @@ pub struct RecordedVisit {
     pub outcome: Outcome,
     /// Did the page change? `None`: there was nothing to compare with.
     pub changed: Option<bool>,
-    /// The change to tell of, if it did.
-    pub change: Option<Change>,
+    /// The event to tell of, if it made one.
+    pub event: Option<PageEvent>,
 }
 
 /// A page that was just added.

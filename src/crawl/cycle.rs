@@ -277,10 +277,10 @@ impl<'a, W: Web> Cycle<'a, W> {
     fn recorded(&mut self, visits: Vec<RecordedVisit>, new: Vec<FoundPage>) {
         let crawler = &mut *self.crawler;
         crawler.accounts.record(&visits, new.len());
-        for RecordedVisit { change, .. } in visits {
-            if let (Some(change), Some(told)) = (change, &crawler.changes) {
+        for RecordedVisit { event, .. } in visits {
+            if let (Some(event), Some(told)) = (event, &crawler.events) {
                 // The listener may be gone; the crawl goes on.
-                let _ = told.send(change);
+                let _ = told.send(event);
             }
         }
         for FoundPage { host, url, state, score } in new {

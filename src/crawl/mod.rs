@@ -32,6 +32,7 @@ mod sitemaps;
 mod sketches;
 pub mod stored_links;
 mod survey;
+mod telling;
 mod terms;
 pub mod text_command;
 pub mod weights;
@@ -51,7 +52,7 @@ use crate::observation::SmallTexts;
 use crate::observation::room::StoreLimits;
 use crate::page::{Normaliser, PageId};
 use crate::policy::Policy;
-use crate::store::{Change, CycleCommand, CycleId, Store, StoreError};
+use crate::store::{CycleCommand, CycleId, PageEvent, Store, StoreError};
 use crate::time::Timestamp;
 use crate::unique::{Scope, UniquenessVerifier, host_hash, query_path_hash};
 pub use accounts::Counts;
@@ -193,8 +194,8 @@ pub struct Crawler<W> {
     /// The links of stored bodies are those of the rules.
     links_are_read: bool,
     accounts: Accounts,
-    /// Gets the changes that are found.
-    changes: Option<UnboundedSender<Change>>,
+    /// Gets the events that visits make.
+    events: Option<UnboundedSender<PageEvent>>,
     started: Instant,
     resumed: bool,
     pages: u64,
@@ -255,7 +256,7 @@ impl<W: Web> Crawler<W> {
             scope_changed: false,
             links_are_read: false,
             accounts: Accounts::default(),
-            changes: None,
+            events: None,
             started: Instant::now(),
             resumed: false,
             pages,
@@ -267,14 +268,14 @@ impl<W: Web> Crawler<W> {
         })
     }
 
-    /// From here on, sends every change that a visit finds, once it is stored.
-    pub fn tell_changes(&mut self, to: UnboundedSender<Change>) {
-        self.changes = Some(to);
+    /// From here on, sends every event that a visit makes, once it is stored.
+    pub fn tell_events(&mut self, to: UnboundedSender<PageEvent>) {
+        self.events = Some(to);
     }
 
-    /// Sends no more changes.
+    /// Sends no more events.
     pub fn stop_telling(&mut self) {
-        self.changes = None;
+        self.events = None;
     }
 
     /// Runs its cycles. When `stop` turns true, requests in flight end and nothing more is sent. `progress` is kept up to date.

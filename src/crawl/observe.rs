@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use reqwest::header::HeaderMap;
+use bytes::Bytes;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use url::Url;
 
 use super::batch::Content;
@@ -226,6 +227,20 @@ impl Observer {
         Some((document, nofollow))
     }
 
+    /// Reads a body that is stored of the page at `url`, as if it came today.
+    pub fn read_again(&self, url: &Url, body: &[u8], content_type: Option<&str>) -> ReadPage {
+        let mut headers = HeaderMap::new();
+        if let Some(content_type) = content_type.and_then(|name| HeaderValue::from_str(name).ok()) {
+            headers.insert(CONTENT_TYPE, content_type);
+        }
+        let body = Bytes::copy_from_slice(body);
+        let protocol = Default::default();
+        self.read(
+            url,
+            &Answer { status: 200, headers, body, cut: false, address: None, protocol, place: None },
+        )
+    }
+
     /// The links of a document that stands at `url`, a refresh first. `page_nofollow`: the page asks that none be followed.
     pub fn links<'a>(
         &'a self,
@@ -311,6 +326,8 @@ impl Observer {
                     charset: page.document.as_ref().map(|document| document.charset),
                     body_bytes: answer.body.len(),
                     text_bytes: text.len(),
+                    title: extract::title(&answer.body, content_type, page.document.as_ref())
+                        .map(String::into_boxed_str),
                     sketch,
                     packed,
                 }));

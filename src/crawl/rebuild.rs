@@ -11,10 +11,13 @@ use crate::change::ChangeSettings;
 use crate::change::divergence::{Divergence, divergence};
 use crate::change::fragment::SCHEME;
 use crate::change::sketch::Sketch;
-use crate::observation::{Observation, VersionHashes, rebuild};
+use crate::observation::rebuild::{self, Refolded};
+use crate::observation::{EventKind, Observation, VersionHashes};
 use crate::page::PageId;
 use crate::policy::Policy;
-use crate::store::{Commit, PageFacts, PageRefold, Result, Store, StoreError, VersionId, Wanted};
+use crate::store::{
+    Commit, PageEvents, PageFacts, PageRefold, Result, Store, StoreError, VersionId, VisitRow, Wanted,
+};
 
 /// The result of a rebuild.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -29,6 +32,8 @@ pub struct Rebuilt {
     pub pages_differ: u64,
     /// Pages that another one stood for than the log says, or none.
     pub aliases_differ: u64,
+    /// Pages whose events were not those of their log.
+    pub events_differ: u64,
 }
 
 /// Versions or pages that are committed together: a rebuild that is stopped has rebuilt whole ones.
@@ -66,7 +71,9 @@ pub fn rebuild(
         progress(done, all);
     }
     for some in pages.chunks(AT_ONCE) {
-        rebuilt.pages_differ += work.refold(some, Some(policy), is_learnt || write)?;
+        let (pages, events) = work.refold(some, Some(policy), is_learnt || write)?;
+        rebuilt.pages_differ += pages;
+        rebuilt.events_differ += events;
         done += some.len() as u64;
         progress(done, all);
     }
@@ -175,15 +182,17 @@ impl Work<'_> {
         Ok(Some((last.version, versions.len() as u64)))
     }
 
-    /// Folds the logs of these pages again; how many were not what their log amounts to. Without a policy the memories stay as
-    /// they are.
+    /// Folds the logs of these pages again; how many were not what their log amounts to, and how many had other events.
+    /// Without a policy the memories stay as they are.
     fn refold(
         &mut self,
         pages: &[PageId],
         policy: Option<&dyn Policy>,
         compares_memory: bool,
-    ) -> Result<u64> {
-        let logs = self.store.logs(pages)?;
+    ) -> Result<(u64, u64)> {
+        let log_rows = self.store.log_rows(pages)?;
+        let facts = |log: &Vec<VisitRow>| log.iter().map(VisitRow::observation).collect();
+        let logs = log_rows.iter().map(facts).collect::<Result<Vec<Vec<Observation>>>>()?;
         let named = logs.iter().flatten().filter_map(|fact| fact.found).map(|found| found.version);
         let mut versions: Vec<VersionId> = named.collect();
         versions.sort_unstable();
@@ -195,10 +204,14 @@ impl Work<'_> {
         let kept: HashMap<PageId, PageFacts> = loaded.pages.into_iter().map(|page| (page.id, page)).collect();
         let mut rows = Commit::default();
         let mut differ = 0;
-        for (page, log) in pages.iter().zip(&logs) {
+        for ((page, log), log_rows) in pages.iter().zip(&logs).zip(&log_rows) {
             let Some(before) = kept.get(page) else { continue };
             self.involved.look_at(*page, log);
-            let after = self.page(before, log, &hashes, policy)?;
+            let (after, events) = self.page(before, log, &hashes, policy)?;
+            if log_rows.iter().map(|row| row.event).ne(events.iter().copied()) {
+                let made = log_rows.iter().zip(events).filter_map(|(row, kind)| Some((row.id, kind?)));
+                rows.events.push(PageEvents { page: *page, events: made.collect() });
+            }
             let same_memory = !compares_memory || before.learnt == after.learnt;
             if !before.is_readable || before.folded != after.folded || !same_memory {
                 differ += 1;
@@ -208,7 +221,7 @@ impl Work<'_> {
         if self.write {
             self.store.commit(&rows)?;
         }
-        Ok(differ)
+        Ok((differ, rows.events.len() as u64))
     }
 
     fn page(
@@ -217,7 +230,7 @@ impl Work<'_> {
         log: &[Observation],
         hashes: &HashMap<VersionId, VersionHashes>,
         policy: Option<&dyn Policy>,
-    ) -> Result<PageRefold> {
+    ) -> Result<(PageRefold, Vec<Option<EventKind>>)> {
         let hashes = |version: VersionId| {
             let missing = || StoreError::BadValue(format!("version {}, which is not there", version.0));
             hashes.get(&version).copied().ok_or_else(missing)
@@ -236,12 +249,12 @@ impl Work<'_> {
             let from = sketch(from)?;
             Ok(divergence(&sketch(found)?, &from))
         };
-        let (folded, lessons) = rebuild::refold(log, most_profiles, hashes, measure)?;
+        let Refolded { folded, lessons, events } = rebuild::refold(log, most_profiles, hashes, measure)?;
         let learnt = match policy {
             Some(policy) => learning::taught(&lessons, before.host, before.depth, policy),
             None => before.learnt.clone(),
         };
-        Ok(PageRefold { page: before.id, folded, learnt })
+        Ok((PageRefold { page: before.id, folded, learnt }, events))
     }
 
     /// The sketch of a version, as it is kept after the rebuild.

@@ -11,6 +11,7 @@ use super::accounts::VisitCounts;
 use super::batch::{AddedPage, Batch, Content, Recorded, RecordedVisit, VisitRecord};
 use super::past::{Past, earlier_content, wanted};
 use super::sketches::sketch_row;
+use super::telling::{HeldBefore, told};
 use crate::change::ChangeSettings;
 use crate::change::divergence::{Divergence, divergence};
 use crate::fetch::answer_head::AnswerHead;
@@ -20,13 +21,14 @@ use crate::observation::empty;
 use crate::observation::room::StoreLimits;
 use crate::observation::wall::SmallTexts;
 use crate::observation::{
-    Attempt, Comparison, Found, Observation, PageGraph, PageNode, SameAs, Told, VersionHashes, told,
+    Attempt, Comparison, EventKind, Found, Observation, PageGraph, PageNode, SameAs, Told, VersionHashes,
+    told,
 };
 use crate::page::{HostId, Kin, PageId};
 use crate::policy::{PageState, Policy};
 use crate::store::{
-    Change, Commit, CycleCounts, CycleId, FreeIds, JudgedVisit, Loaded, NewPageRow, NewVersion, PageFacts,
-    ReadAs, ReadContent, Result, Store, StoreError, VersionId,
+    Commit, CycleCounts, CycleId, FreeIds, JudgedVisit, Loaded, NewPageRow, NewVersion, PageFacts, ReadAs,
+    ReadContent, Result, Store, StoreError, VersionId,
 };
 use crate::time::Timestamp;
 use crate::unique::NewPage;
@@ -215,46 +217,35 @@ impl<'a> Judge<'a> {
             Some(target) if self.graph.leads_back(id, target) => Outcome::BadRedirect(RedirectFault::Loop),
             _ => visit.attempt.outcome.clone(),
         };
-        let previous = page.folded.version;
-        let (fact, brought) = self.judge_content(&mut page, &visit, outcome, new_links);
+        let seen_at = self.previous_at(&visit).or(page.folded.seen_at);
+        let before = HeldBefore { version: page.folded.version, seen_at };
+        let (fact, brought, event) = self.judge_content(&mut page, &visit, outcome, new_links);
         let redirects_to = target.filter(|_| matches!(fact.attempt.outcome, Outcome::Redirected { .. }));
         self.graph.visited(id, &page.folded, redirects_to, fact.answers());
-        let change = match (fact.changed, fact.found, previous) {
-            (Some(true), Some(found), Some(previous)) => Some(Change {
-                page: id.0,
-                url: page.url.clone(),
-                at: fact.attempt.at,
-                previous_at: self.previous_at(&visit),
-                divergence: fact.divergence,
-                version: found.version.0,
-                previous_version: previous.0,
-                returned_to: fact.returned_to.map(|version| version.0),
-                bytes: fact.attempt.bytes,
-            }),
-            _ => None,
-        };
+        let told = event.map(|kind| told(kind, &page, &visit, &fact, before));
         if let Some(read) = visit.content.as_ref().and_then(Content::read) {
             page.held_text_bytes = read.text_bytes as u64;
+            page.held_title = Some(String::from(read.title.clone().unwrap_or_default()));
         }
         if let Some(hashes) = brought {
             page.held = Some(hashes);
             self.seen.entry(id).or_default().push((fact.attempt.at, hashes));
         }
         let (outcome, changed) = (fact.attempt.outcome.clone(), fact.changed);
-        self.recorded.visits.push(RecordedVisit { outcome, changed, change });
-        self.finish(page, visit, fact, redirects_to);
+        self.recorded.visits.push(RecordedVisit { outcome, changed, event: told });
+        self.finish(page, visit, (fact, event), redirects_to);
         Ok(())
     }
 
     /// Holds a visit against what the page held: the fact it leaves, folded into the page and taught to the policy. Says
-    /// which content the page holds now, if the visit brought or confirmed any.
+    /// which content the page holds now, if the visit brought or confirmed any, and the event that it makes.
     fn judge_content(
         &mut self,
         page: &mut PageFacts,
         visit: &VisitRecord,
         outcome: Outcome,
         new_links: u32,
-    ) -> (Observation, Option<VersionHashes>) {
+    ) -> (Observation, Option<VersionHashes>, Option<EventKind>) {
         let at = visit.attempt.at;
         let brought = match &visit.content {
             Some(Content::Read(read)) => Brought::Content {
@@ -307,12 +298,13 @@ impl<'a> Judge<'a> {
             same_as,
         };
         let seen_at = page.folded.seen_at;
+        let event = EventKind::of(&page.folded, &fact);
         let Ok(bases) = page.folded.take(&fact, comparison.same_text, self.change.profiles, measure);
         fact.bases = bases;
         if let Some(lesson) = fact.lesson(seen_at) {
             page.learnt.take(&lesson, page.host, page.depth, self.policy);
         }
-        (fact, found)
+        (fact, found, event)
     }
 
     /// The page that a visit says stands for this one, and how far their texts are apart. `found`: what the visit brought
@@ -417,7 +409,7 @@ impl<'a> Judge<'a> {
         &mut self,
         mut page: PageFacts,
         visit: VisitRecord,
-        fact: Observation,
+        (fact, event): (Observation, Option<EventKind>),
         redirects_to: Option<PageId>,
     ) {
         let VisitRecord {
@@ -460,6 +452,7 @@ impl<'a> Judge<'a> {
         let noindex = page.noindex;
         self.rows.visits.push(JudgedVisit {
             observation: fact,
+            event,
             validator,
             answer: answer.filter(|head| self.has_room_for(&page, head)),
             folded,

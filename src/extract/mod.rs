@@ -24,6 +24,7 @@ pub mod sitemap;
 pub mod soft_error;
 pub mod text;
 pub mod text_rules;
+mod title;
 pub(crate) mod visibility;
 mod xml_text;
 
@@ -31,6 +32,7 @@ pub use folded::FoldedText;
 pub use hints::{Hints, Refresh, RobotsTag, robots_tag};
 pub use links::Link;
 pub use media::{MediaKind, essence, media_kind};
+pub use title::{MOST_CHARACTERS as MOST_TITLE_CHARACTERS, title};
 
 use elements::Element;
 use folded::Unfolded;

@@ -382,6 +382,7 @@ mod tests {
         redirect: None,
         told: Told { date: None, events: None, new_links: 0 },
         same_as: None,
+        event: None,
     };
 
     fn visit(at: i64, version: Option<i64>) -> VisitRow {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-use super::changes::{Changes, ChangesWanted, WantedHost};
+use super::changes::{Changes, ChangesWanted, KeptOut, WantedHost};
 use super::check::ask::Asker;
 use super::check::check;
 use super::diff::diff;
@@ -24,6 +24,7 @@ use crate::fetch::FetchSettings;
 use crate::fetch::politeness::Politeness;
 use crate::fetch::robots::ProductTokens;
 use crate::fetch::scripted::{ScriptedAnswer, ScriptedWeb};
+use crate::observation::EventKind;
 use crate::observation::room::StoreLimits;
 use crate::page::{Normaliser, Sites};
 use crate::policy::registry;
@@ -171,23 +172,56 @@ async fn a_change_is_given_with_its_words() {
     let mut store = world.store();
     let mut wanted = ChangesWanted {
         since: Timestamp::from_seconds(0),
+        kinds: vec![EventKind::Changed],
         host: WantedHost::parse("a.example"),
         min_divergence: 0.0,
         lasting: false,
         most: 10,
+        most_new: None,
         fragment_words: 4,
     };
-    let mut changes = Changes::find(&mut *store, &wanted).expect("changes");
+    let observer = observer();
+    let mut changes = Changes::find(&mut *store, &observer, &wanted).expect("changes");
     let found = changes.next(deadline()).expect("a change").expect("a change");
-    assert_eq!((found.change.url.as_str(), found.words_added, found.words_removed), (NEWS, 1, 1));
+    assert_eq!((found.event.url.as_str(), found.words_added, found.words_removed), (NEWS, 1, 1));
     assert_eq!(found.added, ["The quick red fox jumps over the lazy dog today."]);
     assert!(changes.next(deadline()).expect("no error").is_none());
     wanted.host = WantedHost::parse("b.example");
-    let mut elsewhere = Changes::find(&mut *store, &wanted).expect("changes");
+    let mut elsewhere = Changes::find(&mut *store, &observer, &wanted).expect("changes");
     assert!(elsewhere.next(deadline()).expect("no error").is_none());
     (wanted.host, wanted.lasting) = (None, true);
-    let mut lasting = Changes::find(&mut *store, &wanted).expect("changes");
+    let mut lasting = Changes::find(&mut *store, &observer, &wanted).expect("changes");
     assert!(lasting.next(deadline()).expect("no error").is_none(), "no later visit has confirmed it");
+    assert_eq!(lasting.kept_out(), KeptOut { did_not_last: 0, wait: 1 });
+}
+
+#[tokio::test]
+async fn new_pages_that_are_too_many_are_counted() {
+    let world = SmallStore::crawled().await;
+    let mut store = world.store();
+    let mut wanted = ChangesWanted {
+        since: Timestamp::from_seconds(0),
+        kinds: Vec::new(),
+        host: None,
+        min_divergence: 0.0,
+        lasting: false,
+        most: 10,
+        most_new: Some(1),
+        fragment_words: 4,
+    };
+    let observer = observer();
+    let mut changes = Changes::find(&mut *store, &observer, &wanted).expect("events");
+    let [many] = changes.many_new() else { panic!("one cycle: {:?}", changes.many_new()) };
+    assert_eq!((many.pages, many.cycle.0), (2, 1));
+    let kinds = |changes: &mut Changes<'_>| {
+        let next = || changes.next(deadline()).expect("no error").map(|found| found.event.kind.name());
+        std::iter::from_fn(next).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&mut changes), ["changed"]);
+    wanted.most_new = Some(2);
+    let mut changes = Changes::find(&mut *store, &observer, &wanted).expect("events");
+    assert_eq!(changes.many_new(), []);
+    assert_eq!(kinds(&mut changes), ["changed", "new", "new"]);
 }
 
 #[tokio::test]

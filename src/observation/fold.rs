@@ -1,6 +1,6 @@
 //! The state of a page after one more fact: the only place where facts become state.
 
-use super::{Claim, CycleId, Observation, Standing};
+use super::{Claim, Condition, CycleId, EventKind, Observation, Standing};
 use crate::change::VersionId;
 use crate::change::divergence::Divergence;
 use crate::change::profile::{BaseVersion, Measured, Profiles};
@@ -35,6 +35,8 @@ pub struct Folded {
     pub profiles: Profiles,
     /// The page that its last visits named in its place.
     pub claim: Option<Claim>,
+    /// What its events said of it last.
+    pub condition: Condition,
 }
 
 impl Folded {
@@ -61,7 +63,6 @@ impl Folded {
                 measured = self.profiles.extend(base, same_text, most_profiles, divergence_from)?;
             }
             self.seen_at = Some(at);
-            self.version = Some(found.version);
             self.text_rules = found.text_rules;
             self.has_words = Some(found.has_words);
         }
@@ -69,9 +70,13 @@ impl Folded {
         Ok(measured)
     }
 
-    /// The part of [`Folded::take`] that needs no content: how visits ended, and which page they named.
-    pub fn take_life(&mut self, fact: &Observation) {
+    /// The part of [`Folded::take`] that needs no content: how visits ended, which version they left and which page they
+    /// named. Says which event this makes.
+    pub fn take_life(&mut self, fact: &Observation) -> Option<EventKind> {
         let (outcome, at) = (&fact.attempt.outcome, fact.attempt.at);
+        let event = EventKind::of(self, fact);
+        self.condition = self.condition.after(event);
+        self.version = fact.found.map(|found| found.version).or(self.version);
         self.claim = Claim::after(self.claim, fact, self.last_cycle != Some(fact.cycle));
         self.standing = self.standing.after(outcome, at);
         self.last_outcome = Some(outcome.code().to_owned());
@@ -82,6 +87,7 @@ impl Folded {
             self.visits += 1;
             self.last_visit_at = Some(at);
         }
+        event
     }
 }
 

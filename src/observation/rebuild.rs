@@ -1,11 +1,22 @@
 //! The state of a page from its whole log, by the same fold as live.
 
 use super::compare::{VersionHashes, both_have_words, text_differs};
-use super::{Folded, Lesson, Observation};
+use super::{EventKind, Folded, Lesson, Observation};
 use crate::change::VersionId;
 use crate::change::divergence::Divergence;
 
-/// The state that a page's log adds up to, and the lessons of its visits, in their order.
+/// All that a page's log adds up to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Refolded {
+    /// The state of the page.
+    pub folded: Folded,
+    /// The lessons of its visits, in their order.
+    pub lessons: Vec<Lesson>,
+    /// The event that each visit made, in their order.
+    pub events: Vec<Option<EventKind>>,
+}
+
+/// Folds a page's log again.
 ///
 /// `log` holds all of its observations in the order in which they were recorded. `hashes` gives those of a version that
 /// the log names; `divergence` measures the first version from the second. What was learnt uses the divergences that
@@ -15,9 +26,8 @@ pub fn refold<E>(
     most_profiles: usize,
     hashes: impl Fn(VersionId) -> Result<VersionHashes, E>,
     mut divergence: impl FnMut(VersionId, VersionId) -> Result<Divergence, E>,
-) -> Result<(Folded, Vec<Lesson>), E> {
-    let mut folded = Folded::default();
-    let mut lessons = Vec::new();
+) -> Result<Refolded, E> {
+    let Refolded { mut folded, mut lessons, mut events } = Refolded::default();
     for fact in log {
         let held =
             folded.version.filter(|_| fact.found.is_some_and(|found| found.text_rules == folded.text_rules));
@@ -29,13 +39,14 @@ pub fn refold<E>(
             _ => false,
         };
         lessons.extend(fact.lesson(folded.seen_at));
+        events.push(EventKind::of(&folded, fact));
         let found = fact.found.map(|found| found.version);
         folded.take(fact, same_text, most_profiles, |base| match found {
             Some(found) => divergence(found, base),
             None => Ok(Divergence::NONE),
         })?;
     }
-    Ok((folded, lessons))
+    Ok(Refolded { folded, lessons, events })
 }
 
 #[cfg(test)]
@@ -73,9 +84,10 @@ mod tests {
             log.push(observation(at(day as u64), Outcome::ServerError));
             live.take(&log[log.len() - 1], false, 3, |_| Ok::<_, Infallible>(Divergence::NONE)).unwrap();
         }
-        let (folded, lessons) = refold(&log, 3, hashes, measure).unwrap();
+        let Refolded { folded, lessons, events } = refold(&log, 3, hashes, measure).unwrap();
         assert_eq!(folded, live);
         assert_eq!(lessons, super::super::lessons(&log));
+        assert_eq!(events, super::super::event::events(&log).0);
         assert_eq!(lessons.iter().filter(|lesson| lesson.changed).count(), 2);
     }
 }

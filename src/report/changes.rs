@@ -1,47 +1,73 @@
-//! Changes across the collection, drawn as a table or written as an Atom feed.
+//! Events across the collection, drawn as a table or written as an Atom feed.
 
 use std::fmt::Write as _;
 
 use quick_xml::escape::escape;
 
-use crate::look::changes::FoundChange;
+use crate::look::changes::{FoundEvent, KeptOut, ManyNew};
+use crate::observation::EventKind;
 use crate::time::Timestamp;
 
 use super::diff::{harmless, plain};
-use super::{Align, Table};
+use super::{Align, Table, counted, number};
 
-/// The heading of the last column.
-const NEW_TEXT: &str = "new text";
-/// Fewer characters of the new text say nothing.
+/// The heading of the first column that may be shortened.
+const TITLE: &str = "title";
+/// Fewer characters of the last columns say nothing.
 const FEWEST_SHOWN: usize = 20;
+/// Characters of a title in a table.
+const TITLE_CHARACTERS: usize = 40;
+/// Characters of the new text in a table.
+const NEW_TEXT_CHARACTERS: usize = 60;
 /// Columns of a diff in an Atom feed.
 const FEED_WIDTH: usize = 100;
 
-/// A table of changes, a row each.
+/// A table of events, a row each.
 pub struct ChangeTable(Table);
 
 impl Default for ChangeTable {
     fn default() -> Self {
         Self(Table::new(&[
             ("when", Align::Left),
+            ("kind", Align::Left),
             ("divergence", Align::Right),
             ("words", Align::Right),
             ("page", Align::Left),
-            (NEW_TEXT, Align::Left),
+            (TITLE, Align::Left),
+            ("new text", Align::Left),
         ]))
     }
 }
 
 impl ChangeTable {
     /// Adds a row.
-    pub fn add(&mut self, found: &FoundChange) {
-        let change = &found.change;
+    pub fn add(&mut self, found: &FoundEvent) {
+        let event = &found.event;
+        let words = match event.changed {
+            Some(true) => format!("+{} −{}", found.words_added, found.words_removed),
+            _ => "-".to_owned(),
+        };
         self.0.row([
-            change.at.to_string(),
-            change.divergence.map_or("-".to_owned(), |apart| format!("{apart:.3}")),
-            format!("+{} −{}", found.words_added, found.words_removed),
-            harmless(&change.url),
-            found.added.first().map_or(String::new(), |line| shortened(line, 60)),
+            event.at.to_string(),
+            event.kind.words().to_owned(),
+            event.divergence.map_or("-".to_owned(), |apart| format!("{apart:.3}")),
+            words,
+            harmless(&event.url),
+            shortened(event.title.as_deref().unwrap_or("-"), TITLE_CHARACTERS),
+            shortened(&detail(found), NEW_TEXT_CHARACTERS),
+        ]);
+    }
+
+    /// Adds a row for new pages that are too many to be listed.
+    pub fn add_many(&mut self, many: &ManyNew) {
+        let pages =
+            format!("{} new pages in cycle {}; --kind new lists them", number(many.pages), many.cycle.0);
+        self.0.row([
+            many.last_at.to_string(),
+            EventKind::New.words().to_owned(),
+            "-".to_owned(),
+            "-".to_owned(),
+            pages,
         ]);
     }
 
@@ -51,12 +77,48 @@ impl ChangeTable {
     }
 }
 
-/// A table within the width of a terminal, if there is one: the last column is shortened, or left out. Addresses are not
-/// cut, so that they can be copied.
+/// How many changes `--lasting` kept out, and why; `None` if there were none.
+pub fn kept_out(kept_out: KeptOut) -> Option<String> {
+    let KeptOut { did_not_last, wait } = kept_out;
+    let all = did_not_last + wait;
+    let wait = match wait {
+        1 => "1 waits for a later visit".to_owned(),
+        many => format!("{} wait for a later visit", number(many)),
+    };
+    let changes = counted(usize::try_from(all).unwrap_or(usize::MAX), "change");
+    (all > 0).then(|| format!("{changes} kept out: {} did not last, {wait}", number(did_not_last)))
+}
+
+/// What came with an event: new words, an address, or how the visit ended.
+fn detail(found: &FoundEvent) -> String {
+    let event = &found.event;
+    let ended = || match (&event.reason, event.status) {
+        (Some(reason), Some(status)) => format!("{} ({status}): {reason}", event.outcome),
+        (Some(reason), None) => format!("{}: {reason}", event.outcome),
+        (None, Some(status)) => format!("{} ({status})", event.outcome),
+        (None, None) => event.outcome.clone(),
+    };
+    match event.kind {
+        EventKind::New => String::new(),
+        EventKind::Gone | EventKind::StartedFailing => ended(),
+        EventKind::Moved => format!("→ {}", event.redirect_to.as_deref().unwrap_or("-")),
+        EventKind::Changed | EventKind::Back | EventKind::Recovered => match &found.new_text {
+            Some(text) => text.clone(),
+            None if event.changed == Some(false) => "(as it was before)".to_owned(),
+            None if event.changed == Some(true) && found.text.is_empty() => {
+                "(no words; its bytes differ)".to_owned()
+            }
+            None => String::new(),
+        },
+    }
+}
+
+/// A table within the width of a terminal, if there is one: the last columns are shortened, or left out. Addresses are
+/// not cut, so that they can be copied.
 fn fitted(table: &str, width: Option<usize>) -> String {
     let Some(width) = width else { return table.to_owned() };
     let heads = table.lines().next().unwrap_or_default();
-    let last = heads.rsplit_once(NEW_TEXT).map_or(0, |(before, _)| before.chars().count());
+    let last = heads.find(TITLE).and_then(|at| heads.get(..at)).map_or(0, |before| before.chars().count());
     let most = if last + FEWEST_SHOWN > width { last } else { width };
     let line = |line: &str| line.chars().take(most).collect::<String>().trim_end().to_owned() + "\n";
     table.lines().map(line).collect()
@@ -70,7 +132,7 @@ fn shortened(line: &str, most: usize) -> String {
     }
 }
 
-/// The beginning of an Atom feed of changes.
+/// The beginning of an Atom feed of events.
 pub fn feed_start(since: Timestamp, now: Timestamp) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n\
@@ -79,23 +141,45 @@ pub fn feed_start(since: Timestamp, now: Timestamp) -> String {
     )
 }
 
-/// An entry of an Atom feed, with the difference as its content.
-pub fn feed_entry(found: &FoundChange) -> String {
-    let change = &found.change;
-    let url = escape(change.url.as_str());
+/// An entry of an Atom feed, with the difference or a sentence as its content.
+pub fn feed_entry(found: &FoundEvent) -> String {
+    let event = &found.event;
+    let url = escape(event.url.as_str());
+    let title = sayable(event.title.as_deref().unwrap_or(&event.url));
+    let kind = event.kind;
     let mut text = format!(
-        "<entry>\n<id>urn:freshet:change:{}:{}</id>\n<title>{url}</title>\n<link href=\"{url}\"/>\n\
-         <updated>{}</updated>\n",
-        change.page,
-        change.at.millis(),
-        change.at,
+        "<entry>\n<id>urn:freshet:change:{}:{}</id>\n<title>{}</title>\n<link href=\"{url}\"/>\n\
+         <category term=\"{}\" label=\"{}\"/>\n<updated>{}</updated>\n",
+        event.page_id,
+        event.at.millis(),
+        escape(title.as_str()),
+        kind.name(),
+        kind.words(),
+        event.at,
     );
-    let diff = plain(&found.text, FEED_WIDTH, 1);
-    // XML can't hold these, escaped or not.
-    let sayable: String = diff.chars().filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect();
-    let html = format!("<pre>{}</pre>", escape(sayable.as_str()));
+    let said = match kind {
+        EventKind::New => "The page is new.".to_owned(),
+        EventKind::Changed => String::new(),
+        EventKind::Gone => format!("The page is gone: {}.", detail(found)),
+        EventKind::Moved => format!("The page moved: {}.", detail(found)),
+        EventKind::StartedFailing => format!("The page started failing: {}.", detail(found)),
+        EventKind::Back => "The page is back.".to_owned(),
+        EventKind::Recovered => "The page answers again.".to_owned(),
+    };
+    let mut html = String::new();
+    if !said.is_empty() {
+        let _ = write!(html, "<p>{}</p>", escape(sayable(&said).as_str()));
+    }
+    if event.changed == Some(true) {
+        let _ = write!(html, "<pre>{}</pre>", escape(sayable(&plain(&found.text, FEED_WIDTH, 1)).as_str()));
+    }
     let _ = write!(text, "<content type=\"html\">{}</content>\n</entry>\n", escape(html.as_str()));
     text
+}
+
+/// A text without what XML can't hold, escaped or not.
+fn sayable(text: &str) -> String {
+    text.split('\n').map(harmless).collect::<Vec<_>>().join("\n").replace(['\u{fffe}', '\u{ffff}'], "")
 }
 
 /// The end of an Atom feed.
@@ -114,10 +198,24 @@ mod tests {
 
     #[test]
     fn a_table_fits_its_terminal_and_addresses_stay_whole() {
-        let table = "when  page                   new text\n1     https://example.org/a  a sentence that goes on and on\n";
+        let table = "when  page                   title  new text\n1     https://example.org/a  Boats  a sentence that goes on and on\n";
         assert_eq!(fitted(table, None), table);
         let cut = fitted(table, Some(50));
-        assert_eq!(cut.lines().nth(1), Some("1     https://example.org/a  a sentence that goes"));
+        assert_eq!(cut.lines().nth(1), Some("1     https://example.org/a  Boats  a sentence tha"));
         assert_eq!(fitted(table, Some(40)), "when  page\n1     https://example.org/a\n");
+    }
+
+    #[test]
+    fn what_was_kept_out_is_counted_by_reason() {
+        let said = |did_not_last, wait| kept_out(KeptOut { did_not_last, wait });
+        assert_eq!(
+            said(9, 3).as_deref(),
+            Some("12 changes kept out: 9 did not last, 3 wait for a later visit")
+        );
+        assert_eq!(
+            said(0, 1).as_deref(),
+            Some("1 change kept out: 0 did not last, 1 waits for a later visit")
+        );
+        assert_eq!(said(0, 0), None);
     }
 }

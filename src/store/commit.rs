@@ -7,13 +7,13 @@ use crate::change::sketch::Sketch;
 use crate::fetch::answer_head::AnswerHead;
 use crate::fetch::visit::{HostReport, RobotsRecord};
 use crate::observation::compare::Held;
-use crate::observation::{CycleId, Folded, Observation, PageNode, VersionHashes};
+use crate::observation::{CycleId, EventKind, Folded, Observation, PageNode, VersionHashes};
 use crate::page::{Depth, Fingerprint, Host, HostId, PageId, PageUrl, SeedId};
 use crate::policy::Learnt;
 use crate::time::Timestamp;
 use crate::unique::Refusal;
 
-use super::LinksReread;
+use super::{LinksReread, PageEvents};
 
 // --- what a batch is judged by -----------------------------------------------------------------------------------
 
@@ -127,6 +127,8 @@ pub struct PageFacts {
     pub held: Option<VersionHashes>,
     /// Bytes of its text.
     pub held_text_bytes: u64,
+    /// Its title; empty if it has none. `None`: it was not looked for.
+    pub held_title: Option<String>,
     /// Everything stored of its state could be read. What can't be read is read as nothing.
     pub is_readable: bool,
 }
@@ -214,6 +216,8 @@ pub struct Commit {
     pub reread: Vec<LinksReread>,
     /// Pages that are fewer links from their seed than was known.
     pub depths: Vec<(PageId, Depth)>,
+    /// Events of pages, in place of those they had: derived from the log again.
+    pub events: Vec<PageEvents>,
     /// The page that stands for each of these from now on.
     pub aliases: Vec<(PageId, Option<PageId>)>,
     /// When pages changed last, by their sitemap, in UTC seconds.
@@ -277,6 +281,8 @@ pub struct ReadContent {
     pub body_bytes: usize,
     /// Length of the text.
     pub text_bytes: usize,
+    /// The title, as [`crate::extract::title`] finds it.
+    pub title: Option<Box<str>>,
     /// The sketch of its fragments; `None` if it has no words.
     pub sketch: Option<Sketch>,
     /// As [`super::version::pack`] makes it; empty if there was no room for it.
@@ -288,6 +294,8 @@ pub struct ReadContent {
 pub struct JudgedVisit {
     /// The fact.
     pub observation: Observation,
+    /// The event that it makes.
+    pub event: Option<EventKind>,
     /// The validators that were sent.
     pub validator: Option<&'static str>,
     /// The answer that brought the version which the visit found. It is kept if none is kept of this page and version.

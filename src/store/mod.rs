@@ -18,6 +18,7 @@ pub mod collection_rows;
 pub mod commit;
 pub mod cycle_rows;
 pub mod error;
+pub mod events;
 mod packed_head;
 pub mod reading;
 pub mod rows;
@@ -42,9 +43,10 @@ pub use commit::{
 };
 pub use cycle_rows::{CycleCommand, CycleRow};
 pub use error::StoreError;
+pub use events::{EventCount, EventFilter, EventPlace, PageEvent, PageEvents};
 pub use rows::{
-    Change, JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageLessons,
-    PageRow, PlannedVisit, Sizes, Spelling, StoredContent, Summary, VersionFacts, VisitRow,
+    JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageLessons, PageRow,
+    PlannedVisit, Sizes, Spelling, StoredContent, Summary, VersionFacts, VisitRow,
 };
 use sqlite::SqliteStore;
 pub use views::{HostTally, LogPart, LoggedVisit, PageOrder};
@@ -209,6 +211,10 @@ pub trait Look {
     /// Calls `each` for every page that passes the filter, in the filter's order.
     fn list_pages(&mut self, filter: &PageFilter, each: &mut dyn FnMut(PageRow)) -> Result<()>;
 
-    /// Calls `each` for every change that a visit found at or after `since`, the latest first, until it says no.
-    fn each_change(&mut self, since: Timestamp, each: &mut dyn FnMut(Change) -> bool) -> Result<()>;
+    /// The events that pass the filter, the latest first, at most `most` of them. [`EventFilter::before`] goes on after
+    /// the last one that was read.
+    fn events(&mut self, filter: &EventFilter, most: usize) -> Result<Vec<PageEvent>>;
+
+    /// The events that pass the filter, counted by cycle, host and kind, the latest cycle first.
+    fn count_events(&mut self, filter: &EventFilter) -> Result<Vec<EventCount>>;
 }

@@ -127,14 +127,20 @@ impl dyn Store + '_ {
 
     /// The log of each of these pages, in the order in which it was recorded.
     pub(crate) fn logs(&mut self, pages: &[PageId]) -> Result<Vec<Vec<Observation>>> {
+        let facts = |log: Vec<VisitRow>| log.iter().map(VisitRow::observation).collect();
+        self.log_rows(pages)?.into_iter().map(facts).collect()
+    }
+
+    /// The rows of the log of each of these pages, in the order in which it was recorded.
+    pub(crate) fn log_rows(&mut self, pages: &[PageId]) -> Result<Vec<Vec<VisitRow>>> {
         let mut rows = self.visits_of(pages)?;
         rows.sort_unstable_by_key(|row| (row.page, row.id));
-        let mut rows = rows.iter().peekable();
+        let mut rows = rows.into_iter().peekable();
         let mut logs = Vec::with_capacity(pages.len());
         for page in pages {
             let mut log = Vec::new();
             while let Some(row) = rows.next_if(|row| row.page == *page) {
-                log.push(row.observation()?);
+                log.push(row);
             }
             logs.push(log);
         }

@@ -9,7 +9,9 @@ use crate::change::VersionId;
 use crate::change::profile::Measured;
 use crate::fetch::answer_head::AnswerHead;
 use crate::fetch::visit::{HostReport, Outcome, RobotsStatus, Validators};
-use crate::observation::{Attempt, Claim, CycleId, Found, Lesson, Life, Observation, SameAs, Told, life};
+use crate::observation::{
+    Attempt, Claim, CycleId, EventKind, Found, Lesson, Life, Observation, SameAs, Told, life,
+};
 use crate::page::{Depth, Fingerprint, HostId, PageId, SeedId};
 use crate::policy::{PageState, Yield};
 use crate::time::Timestamp;
@@ -192,6 +194,8 @@ pub struct VisitRow {
     pub told: Told,
     /// The page that it said it is another spelling of.
     pub same_as: Option<SameAs>,
+    /// The event that it made.
+    pub event: Option<EventKind>,
 }
 
 impl VisitRow {
@@ -260,6 +264,8 @@ pub struct StoredContent {
     pub text: String,
     /// As the host said it, where a page was asked for and not a version.
     pub content_type: Option<String>,
+    /// Its title; empty if it has none. `None`: it was not looked for when it was stored.
+    pub title: Option<String>,
 }
 
 /// A page, and what its visits taught.
@@ -428,6 +434,8 @@ pub struct PageRow {
     pub is_stored: bool,
     /// As the host said it.
     pub content_type: Option<String>,
+    /// The title of the stored version; `None` if it has none, or an earlier release stored it.
+    pub title: Option<String>,
     /// When it last changed, by its sitemap.
     pub sitemap_lastmod: Option<Timestamp>,
     /// It asks not to be indexed.
@@ -449,29 +457,6 @@ pub struct Spelling {
     pub url: String,
     /// It redirects for good: the page lived there before. Else it shows the page too, and says that it is the other.
     pub moved: bool,
-}
-
-/// A change, as a visit found it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Change {
-    /// The number of the page.
-    pub page: i64,
-    /// Its address.
-    pub url: String,
-    /// The visit that found it.
-    pub at: Timestamp,
-    /// The visit before that brought or confirmed the earlier content.
-    pub previous_at: Option<Timestamp>,
-    /// From the earlier content; `None` where there are no words to compare.
-    pub divergence: Option<f64>,
-    /// The version that was found.
-    pub version: i64,
-    /// The version before.
-    pub previous_version: i64,
-    /// An earlier version with the same text.
-    pub returned_to: Option<i64>,
-    /// Length of the body that came.
-    pub bytes: u64,
 }
 
 /// Bytes of what scheduling keeps of the pages that were visited and have words.

@@ -11,7 +11,10 @@ use freshet::observation::Attempt;
 use freshet::page::{Normaliser, PageId};
 use freshet::policy::registry::{self, PolicySettings};
 use freshet::store::version::content_hash;
-use freshet::store::{self, CycleCommand, PageFilter, ReadContent, Store, StoreError, VersionId, version};
+use freshet::store::{
+    self, CycleCommand, EventFilter, PageEvent, PageFilter, ReadContent, Store, StoreError, VersionId,
+    version,
+};
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;
 use rusqlite::Connection;
@@ -98,6 +101,7 @@ fn heavy_visit(store: &mut dyn Store, number: u64, bytes: usize) -> VisitRecord 
             charset: None,
             body_bytes: bytes,
             text_bytes: 0,
+            title: None,
             sketch: None,
             packed: version::pack(&body, "").expect("packing works"),
         })),
@@ -306,6 +310,16 @@ fn a_store_of_an_earlier_version_goes_on() {
         reader.visits(moving).unwrap().iter().filter_map(|visit| visit.version).collect();
     let facts = reader.version_facts(&versions).unwrap();
     assert!(facts.len() == 4 && facts.iter().all(|version| version.sha256.is_none() && version.is_stored));
+    // Its events are derived from its log.
+    let events = reader.events(&EventFilter::default(), 100).unwrap();
+    let events: Vec<(&str, String)> = events
+        .iter()
+        .map(|event| (event.kind.name(), event.url.replace("http://127.0.0.1:18799", "")))
+        .collect();
+    let of =
+        |kind: &str, path: &str| events.iter().filter(|event| event.0 == kind && event.1 == path).count();
+    assert_eq!((of("changed", "/moving"), of("new", "/moving")), (3, 1), "{events:?}");
+    assert_eq!((of("new", "/gone"), of("gone", "/gone"), events.len()), (1, 1, 10), "{events:?}");
     drop(reader);
 
     let mut store = folder.open();
@@ -349,6 +363,7 @@ fn a_store_of_an_earlier_version_goes_on() {
     };
     let found = rebuilt(&mut *store);
     assert_eq!((found.pages, found.pages_differ, found.sketches_differ, found.aliases_differ), (7, 0, 0, 0));
+    assert_eq!(found.events_differ, 0);
     learning::relearn(&mut *store, &*policy, &mut |_, _| ()).unwrap();
     let cycle = store.open_cycle(CycleCommand::Crawl, "longevity", None, NOW).unwrap();
     assert!(!cycle.resumed);
@@ -448,17 +463,20 @@ fn a_reader_that_pauses_stops_no_checkpoint() {
             }
         })
         .unwrap();
-    reader
-        .each_change(NOW, &mut |_| {
-            told += 1;
-            if told == 1 {
-                pause(&mut *writer);
-            }
-            true
-        })
-        .unwrap();
+    let mut filter = EventFilter { since: NOW, ..EventFilter::default() };
+    loop {
+        let some = reader.events(&filter, 1).unwrap();
+        filter.before = some.last().map(PageEvent::place);
+        told += some.len();
+        if some.is_empty() {
+            break;
+        }
+        if told == 1 {
+            pause(&mut *writer);
+        }
+    }
     reader.each_links(&mut |_, _| pause(&mut *writer)).unwrap();
-    assert_eq!((listed, known, told), (3000, 3000, 4), "what came while it was read is not listed");
+    assert_eq!((listed, known, told), (3000, 3000, 5), "what came while it was read is not listed");
 }
 
 #[test]

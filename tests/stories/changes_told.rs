@@ -95,11 +95,11 @@ fn what_changed_is_listed_the_latest_first() {
     assert_eq!(edit["words_removed"], 1, "{edit}");
     assert!(edit["divergence"].as_f64().is_some_and(|apart| apart > 0.1 && apart < 0.9), "{edit}");
     let visits = visits(&freshet).remove(&site.url("/edit")).expect("visits");
-    assert_eq!(edit["version"], json!(visits[1].version.map(|version| version.0)));
-    assert_eq!(edit["previous_version"], json!(visits[0].version.map(|version| version.0)));
+    assert_eq!(edit["version_id"], json!(visits[1].version.map(|version| version.0)));
+    assert_eq!(edit["previous_version_id"], json!(visits[0].version.map(|version| version.0)));
     assert_eq!(edit["previous_at"], json!(visits[0].at));
 
-    let table = freshet.run(&["changes"]);
+    let table = freshet.run(&["changes", "--kind", "changed"]);
     assert_eq!(table.code, Some(0), "{}", table.output());
     assert_eq!(table.stdout.lines().filter(|line| line.contains("http://")).count(), told.len());
     assert!(table.stdout.contains("the rain has come at last"), "{}", table.stdout);
@@ -107,7 +107,7 @@ fn what_changed_is_listed_the_latest_first() {
     assert_eq!(paths(&site, &changes(&freshet, &["--min-divergence", "0.9"])), ["/rewritten"]);
     assert_eq!(changes(&freshet, &["--limit", "2"]), told[..2]);
     assert_eq!(changes(&freshet, &["--limit", "0"]), told, "0 is no limit");
-    assert_eq!(freshet.run(&["changes", "--limit", "0"]).stdout, table.stdout);
+    assert_eq!(freshet.run(&["changes", "--kind", "changed", "--limit", "0"]).stdout, table.stdout);
     let origin = site.origin(0);
     let name_and_port = origin.strip_prefix("http://").expect("an origin");
     for host in ["127.0.0.1", &origin, name_and_port, &origin.to_uppercase()] {
@@ -156,8 +156,14 @@ fn what_lasts_is_measured_in_fragments_as_the_crawl_took_them() {
         command.args(arguments).env("FRESHET_FRAGMENT_WORDS", words);
         Running::start(command).wait(Duration::from_secs(60))
     };
-    assert_eq!(by_environment("1", &["changes", "--lasting", "--json"]).stdout.lines().count(), 1);
-    assert_eq!(by_environment("4", &["changes", "--lasting", "--json"]).stdout.lines().count(), 0);
+    assert_eq!(
+        by_environment("1", &["changes", "--kind=changed", "--lasting", "--json"]).stdout.lines().count(),
+        1
+    );
+    assert_eq!(
+        by_environment("4", &["changes", "--kind=changed", "--lasting", "--json"]).stdout.lines().count(),
+        0
+    );
     let history = ["history", &site.url("/"), "--json"];
     assert_eq!(freshet.json(&history)["fragment_words"], 4);
     assert_eq!(by_environment("1", &history).json()["fragment_words"], 1);
@@ -218,23 +224,24 @@ fn without_changes_the_list_is_empty_and_without_a_store_it_is_an_error() {
     crawled(&freshet, &site, 2, &[]);
     assert_eq!(changes(&freshet, &[]).len(), 0);
     assert_eq!(freshet.run(&["changes"]).code, Some(0));
-    let feed = freshet.run(&["changes", "--format", "atom"]);
+    let feed = freshet.run(&["changes", "--kind", "changed", "--format", "atom"]);
     assert_eq!(entries(&feed.stdout), []);
 }
 
 /// What an entry of a feed says, its texts unescaped.
 #[derive(Debug, Default, PartialEq)]
-struct Entry {
-    id: String,
-    title: String,
-    link: String,
-    updated: String,
-    content: String,
+pub struct Entry {
+    pub id: String,
+    pub title: String,
+    pub link: String,
+    pub updated: String,
+    pub content: String,
+    pub category: String,
 }
 
 /// Reads a feed, which must be well-formed to its end.
 #[track_caller]
-fn entries(feed: &str) -> Vec<Entry> {
+pub fn entries(feed: &str) -> Vec<Entry> {
     let mut reader = Reader::from_str(feed);
     reader.config_mut().check_end_names = true;
     let (mut open, mut entries, mut text) = (Vec::new(), Vec::<Entry>::new(), String::new());
@@ -250,10 +257,12 @@ fn entries(feed: &str) -> Vec<Entry> {
             }
             Event::Empty(empty) => {
                 let mut attributes = empty.attributes().map(|one| one.expect("an attribute"));
-                let href = attributes.find(|one| one.key.as_ref() == "href").expect("an address");
-                let href = href.normalized_value(quick_xml::XmlVersion::Implicit1_0).expect("escaped");
+                let is_link = empty.name().as_ref() == "link";
+                let wanted = if is_link { "href" } else { "term" };
+                let value = attributes.find(|one| one.key.as_ref() == wanted).expect("an attribute");
+                let value = value.normalized_value(quick_xml::XmlVersion::Implicit1_0).expect("escaped");
                 if let Some(entry) = entries.last_mut() {
-                    entry.link = href.into_owned();
+                    *(if is_link { &mut entry.link } else { &mut entry.category }) = value.into_owned();
                 }
             }
             Event::Text(piece) => text.push_str(&piece),
@@ -289,7 +298,7 @@ fn a_feed_reader_can_follow_the_changes() {
     let sly = "a\u{1}b\u{8}c\u{fffe}d\u{ffff}e ]]> <!-- &amp;nbsp; \u{1b}[31m 漢字 \u{85}";
     site.page("/still", Reply::text(sly));
     crawled(&freshet, &site, 1, &[]);
-    let ran = freshet.run(&["changes", "--format", "atom"]);
+    let ran = freshet.run(&["changes", "--kind", "changed", "--format", "atom"]);
     assert_eq!(ran.code, Some(0), "{}", ran.output());
     let feed = ran.stdout;
     let unsayable = |c: char| (c < ' ' && !"\n\r\t".contains(c)) || matches!(c, '\u{fffe}' | '\u{ffff}');
@@ -303,14 +312,16 @@ fn a_feed_reader_can_follow_the_changes() {
     let ids: BTreeSet<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
     assert_eq!(ids.len(), entries.len(), "each has an id of its own");
     for (entry, change) in entries.iter().zip(&told) {
-        assert_eq!((&json!(entry.title), &json!(entry.link)), (&change["url"], &change["url"]));
+        let title = if change["title"].is_null() { &change["url"] } else { &change["title"] };
+        assert_eq!((&json!(entry.title), &json!(entry.link)), (title, &change["url"]));
+        assert_eq!(entry.category, "changed");
         assert_eq!(json!(entry.updated), change["at"]);
         assert!(entry.content.starts_with("<pre>") && entry.content.ends_with("</pre>"), "{}", entry.content);
     }
     let edit = entries.iter().find(|entry| entry.link == site.url("/a&b")).expect("the edit");
     assert!(edit.content.contains("&lt;heavily&gt; &amp; without an end"), "{}", edit.content);
     // The same change has the same id next time.
-    let again = freshet.run(&["changes", "--format", "atom", "--limit", "3"]).stdout;
+    let again = freshet.run(&["changes", "--kind=changed", "--format", "atom", "--limit", "3"]).stdout;
     let again: Vec<String> = self::entries(&again).into_iter().map(|entry| entry.id).collect();
     assert_eq!(again, entries[..3].iter().map(|entry| entry.id.clone()).collect::<Vec<_>>());
 }
@@ -600,7 +611,7 @@ fn a_command_is_told_of_each_change_and_of_nothing_else() {
     // The same as `changes` tells, but for the diff.
     let mut listed = changes(&freshet, &[]);
     for change in &mut listed {
-        for name in ["added", "removed", "words_added", "words_removed"] {
+        for name in ["added", "removed", "words_added", "words_removed", "new_text"] {
             change.as_object_mut().expect("an object").remove(name);
         }
     }

@@ -51,3 +51,4 @@ mod store_rebuilt;
 mod strangers_text;
 mod the_demo;
 mod what_changed;
+mod what_happened;

@@ -35,9 +35,15 @@ pub fn visits(freshet: &Freshet) -> BTreeMap<String, Vec<VisitRow>> {
     pages.into_iter().map(|(url, id)| (url, store.visits(id).expect("visits"))).collect()
 }
 
-/// What `changes --json` tells, the latest first.
+/// The changes that `changes --json` lists, the latest first.
 #[track_caller]
 pub fn changes(freshet: &Freshet, flags: &[&str]) -> Vec<Value> {
+    events(freshet, &[&["--kind", "changed"], flags].concat())
+}
+
+/// The events that `changes --json` lists, the latest first.
+#[track_caller]
+pub fn events(freshet: &Freshet, flags: &[&str]) -> Vec<Value> {
     let ran = freshet.run(&[&["changes", "--json"], flags].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.output());
     ran.stdout.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
@@ -541,8 +547,8 @@ fn a_text_that_comes_back_is_known_again() {
     assert_ne!(version(3), version(0), "other bytes");
     let told = changes(&freshet, &[]);
     assert_eq!(told.len(), 4);
-    assert_eq!(told[0]["returned_to"], json!(version(1).map(|version| version.0)));
-    assert_eq!(told[3]["returned_to"], Value::Null);
+    assert_eq!(told[0]["returned_to_version_id"], json!(version(1).map(|version| version.0)));
+    assert_eq!(told[3]["returned_to_version_id"], Value::Null);
     // From the first version it is as far as it was, and once not at all.
     let from_first: Vec<f64> = visits[1..].iter().map(|visit| visit.bases[0].divergence.get()).collect();
     assert!(from_first[0] > 0.5 && from_first[1] > 0.5, "{from_first:?}");

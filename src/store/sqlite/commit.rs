@@ -4,7 +4,7 @@ use rusqlite::{Connection, params, params_from_iter, types::Value};
 use url::Url;
 
 use super::state::{SET_STATE, values};
-use super::{Result, SqliteStore, answers, hosts, notes, pages, signed};
+use super::{Result, SqliteStore, answers, events, hosts, notes, pages, signed};
 use crate::change::profile::Measured;
 use crate::page::PageId;
 use crate::store::rows::millis;
@@ -75,6 +75,9 @@ pub(super) fn commit(store: &mut SqliteStore, rows: &Commit) -> Result<()> {
             .prepare_cached("UPDATE page SET depth = ?2 WHERE id = ?1")?
             .execute(params![page.0, depth])?;
     }
+    for page in &rows.events {
+        events::replace(&transaction, page)?;
+    }
     for (page, root) in &rows.aliases {
         transaction
             .prepare_cached("UPDATE page SET alias_of = ?2 WHERE id = ?1")?
@@ -111,8 +114,9 @@ fn insert_version(
 ) -> Result<()> {
     connection
         .prepare_cached(
-            "INSERT INTO version (id, body_hash, text_hash, first_seen, body_bytes, text_bytes, content, sha256)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO version (id, body_hash, text_hash, first_seen, body_bytes, text_bytes, content, sha256,
+                title)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         )?
         .execute(params![
             id.0,
@@ -123,6 +127,7 @@ fn insert_version(
             signed(content.text_bytes as u64),
             content.packed,
             content.sha256,
+            content.title.as_deref().unwrap_or_default(),
         ])?;
     Ok(())
 }
@@ -172,20 +177,20 @@ fn append(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
             fact.same_as.and_then(|said| said.apart),
             attempt.reason,
         ])?;
-    Ok(())
+    visit.event.map_or(Ok(()), |event| events::keep(connection, connection.last_insert_rowid(), event))
 }
 
 /// Writes the page's state, and what the page told of itself.
 fn update_page(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
     let mut statement = connection.prepare_cached(&format!(
         "UPDATE page SET {SET_STATE},
-            etag = CASE WHEN ?20 THEN ?21 ELSE etag END,
-            last_modified = CASE WHEN ?20 THEN ?22 ELSE last_modified END,
-            noindex = ?23,
-            redirects_to = ?24,
-            content_type = CASE WHEN ?25 THEN ?26 ELSE content_type END,
-            charset = CASE WHEN ?25 THEN ?27 ELSE charset END,
-            read_by_rules = CASE WHEN ?25 THEN ?28 ELSE read_by_rules END
+            etag = CASE WHEN ?21 THEN ?22 ELSE etag END,
+            last_modified = CASE WHEN ?21 THEN ?23 ELSE last_modified END,
+            noindex = ?24,
+            redirects_to = ?25,
+            content_type = CASE WHEN ?26 THEN ?27 ELSE content_type END,
+            charset = CASE WHEN ?26 THEN ?28 ELSE charset END,
+            read_by_rules = CASE WHEN ?26 THEN ?29 ELSE read_by_rules END
          WHERE id = ?1"
     ))?;
     let (etag, last_modified) = visit.validators.clone().unwrap_or_default();

@@ -73,7 +73,7 @@ fn pages(connection: &Connection, wanted: &[PageId]) -> Result<Vec<PageFacts>> {
             "SELECT {STATE}, page.id, page.fingerprint, page.alias_of, page.redirects_to, page.url, page.host_id,
                     page.depth, page.hops, page.weight, page.last_modified, page.sitemap_lastmod_seconds, page.noindex,
                     version.body_hash, version.text_hash, version.text_bytes > 0, version.text_bytes, {IS_SEED},
-                    page.stored_bytes, host.stored_bytes
+                    page.stored_bytes, host.stored_bytes, version.title
              FROM page JOIN host ON host.id = page.host_id LEFT JOIN version ON version.id = page.version_id
              WHERE page.id IN ({places})"
         )
@@ -124,6 +124,7 @@ fn pages(connection: &Connection, wanted: &[PageId]) -> Result<Vec<PageFacts>> {
                 learnt,
                 held,
                 held_text_bytes: row.get::<_, Option<i64>>(own(15))?.unwrap_or(0).unsigned_abs(),
+                held_title: row.get(own(19))?,
                 is_readable,
             });
             Ok(())

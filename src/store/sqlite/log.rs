@@ -8,7 +8,7 @@ use super::load::each_row;
 use super::paging::last_id;
 use super::{Result, count, moment};
 use crate::change::profile::Measured;
-use crate::observation::{SameAs, Told};
+use crate::observation::{EventKind, SameAs, Told};
 use crate::page::PageId;
 use crate::store::{CycleId, LogPart, LoggedVisit, StoredContent, VersionId, VisitRow, version};
 use crate::time::Timestamp;
@@ -19,7 +19,8 @@ const VISIT: &str =
      version_id, returned_to, detail, text_rules, id, dated_at, events, new_links,
      same_as, same_apart,
      coalesce(has_words, (SELECT text_bytes > 0 FROM version WHERE version.id = version_id), 0),
-     coalesce((SELECT length(content) > 0 FROM version WHERE version.id = version_id), 0), reason";
+     coalesce((SELECT length(content) > 0 FROM version WHERE version.id = version_id), 0), reason,
+     (SELECT kind FROM event WHERE event.observation_id = observation.id)";
 
 pub(super) fn visits_of(connection: &Connection, pages: &[PageId]) -> Result<Vec<VisitRow>> {
     let sql = |places: &str| {
@@ -126,18 +127,19 @@ fn visit(row: &Row<'_>) -> Result<VisitRow> {
             Some(page) => Some(SameAs { page: PageId(page), apart: row.get(20)? }),
             None => None,
         },
+        event: row.get_ref(24)?.as_str_or_null().ok().flatten().and_then(EventKind::from_name),
     })
 }
 
 pub(super) fn version(connection: &Connection, version: VersionId) -> Result<Option<StoredContent>> {
-    let found: Option<(Vec<u8>, i64, i64)> = connection
-        .prepare_cached("SELECT content, body_bytes, text_bytes FROM version WHERE id = ?1")?
-        .query_row([version.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+    let found: Option<(Vec<u8>, i64, i64, Option<String>)> = connection
+        .prepare_cached("SELECT content, body_bytes, text_bytes, title FROM version WHERE id = ?1")?
+        .query_row([version.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
         .optional()?;
-    let Some((packed, body_bytes, text_bytes)) = found else { return Ok(None) };
+    let Some((packed, body_bytes, text_bytes, title)) = found else { return Ok(None) };
     if packed.is_empty() {
         return Ok(None);
     }
     let (body, text) = version::unpack(&packed, count(body_bytes) as usize, count(text_bytes) as usize)?;
-    Ok(Some(StoredContent { body, text, content_type: None }))
+    Ok(Some(StoredContent { body, text, content_type: None, title }))
 }

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, Row, params, params_from_iter};
+use rusqlite::{Connection, Row, params_from_iter};
 
 use super::paging::{each_by_id, last_id};
 use super::{Result, count, moment, signed};
-use crate::store::{Change, PageFilter, PageOrder, PageRow, Summary};
+use crate::store::{PageFilter, PageOrder, PageRow, Summary};
 use crate::time::Timestamp;
 
 pub(super) fn summary(connection: &Connection, path: &Path) -> Result<Summary> {
@@ -93,7 +93,7 @@ const PAGES: &str =
             page.failures, page.found_at, page.last_visit_at, page.due_at, version.body_bytes,
             page.content_type, page.sitemap_lastmod_seconds, page.noindex, target.url, length(version.content) > 0,
             named.url, page.same_text, last.status, last.detail, last.reason, host.waiting_for, host.wait_reason,
-            source.url AS found_on
+            source.url AS found_on, version.title
      FROM page JOIN host ON host.id = page.host_id
           LEFT JOIN observation AS last ON last.id =
             (SELECT id FROM observation WHERE page_id = page.id ORDER BY at DESC, id DESC LIMIT 1)
@@ -200,70 +200,11 @@ fn page(row: &Row<'_>) -> Result<PageRow> {
         bytes: row.get::<_, Option<i64>>(12)?.map(count),
         is_stored: row.get::<_, Option<bool>>(17)?.unwrap_or(false),
         content_type: row.get(13)?,
+        title: row.get::<_, Option<String>>(26)?.filter(|title| !title.is_empty()),
         sitemap_lastmod: row.get::<_, Option<i64>>(14)?.map(Timestamp::from_seconds),
         noindex: row.get(15)?,
         alias_of,
         same_as: row.get(18)?,
         same_text: row.get(19)?,
-    })
-}
-
-/// Changes read at once: most people look at a few.
-const CHANGES_AT_ONCE: u64 = 200;
-
-pub(super) fn changes(
-    connection: &Connection,
-    since: Timestamp,
-    each: &mut dyn FnMut(Change) -> bool,
-) -> Result<()> {
-    // By time, for which there is an index; by number only where a clock was set back and nothing is earlier.
-    let sql =
-        "SELECT page.url, now.at, before.at, now.divergence, now.version_id, before.version_id, now.returned_to, now.bytes,
-                now.page_id, now.id
-         FROM observation AS now JOIN page ON page.id = now.page_id
-              JOIN observation AS before ON before.id = coalesce(
-                (SELECT id FROM observation
-                 WHERE page_id = now.page_id AND at <= now.at AND id < now.id AND version_id IS NOT NULL
-                 ORDER BY at DESC, id DESC LIMIT 1),
-                (SELECT max(id) FROM observation
-                 WHERE page_id = now.page_id AND id < now.id AND version_id IS NOT NULL))
-         WHERE now.changed = 1 AND now.at >= ?1 AND now.at <= ?2 AND (now.at < ?2 OR now.id < ?3) AND now.id <= ?4
-         ORDER BY now.at DESC, now.id DESC LIMIT ?5";
-    let last = last_id(connection, "observation", "id")?;
-    let mut before = (i64::MAX, i64::MAX);
-    loop {
-        let mut some = Vec::new();
-        {
-            let mut statement = connection.prepare_cached(sql)?;
-            let mut rows = statement.query(params![
-                since.millis(),
-                before.0,
-                before.1,
-                last,
-                signed(CHANGES_AT_ONCE)
-            ])?;
-            while let Some(row) = rows.next()? {
-                before = (row.get(1)?, row.get(9)?);
-                some.push(change(row)?);
-            }
-        }
-        let is_last = (some.len() as u64) < CHANGES_AT_ONCE;
-        if !some.into_iter().all(&mut *each) || is_last {
-            return Ok(());
-        }
-    }
-}
-
-fn change(row: &Row<'_>) -> Result<Change> {
-    Ok(Change {
-        page: row.get(8)?,
-        url: row.get(0)?,
-        at: Timestamp::from_millis(row.get(1)?),
-        previous_at: moment(row.get(2)?),
-        divergence: row.get(3)?,
-        version: row.get(4)?,
-        previous_version: row.get(5)?,
-        returned_to: row.get(6)?,
-        bytes: count(row.get(7)?),
     })
 }

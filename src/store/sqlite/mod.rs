@@ -7,6 +7,7 @@ mod answers;
 mod collection;
 mod commit;
 mod cycles;
+mod events;
 mod forget;
 mod hosts;
 mod load;
@@ -28,10 +29,10 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use super::{
-    Change, Commit, CycleCommand, CycleId, CycleRow, Forgotten, Frontier, HostTally, JournalSize, KeptAnswer,
-    KnownHost, KnownPage, KnownSeed, Loaded, Log, LogPart, LoggedVisit, Look, Notes, OpenCycle, PageFilter,
-    PageRow, PageToRead, PlannedVisit, Result, SeedChange, SeedPages, SketchedVersion, StoreError,
-    StoredContent, Summary, VersionFacts, VersionId, VisitRow, Wanted,
+    Commit, CycleCommand, CycleId, CycleRow, EventCount, EventFilter, Forgotten, Frontier, HostTally,
+    JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, Loaded, Log, LogPart, LoggedVisit, Look, Notes,
+    OpenCycle, PageEvent, PageFilter, PageRow, PageToRead, PlannedVisit, Result, SeedChange, SeedPages,
+    SketchedVersion, StoreError, StoredContent, Summary, VersionFacts, VersionId, VisitRow, Wanted,
 };
 use crate::estimate::priors::Priors;
 use crate::page::{Fingerprint, HostId, PageId, SeedId};
@@ -65,6 +66,7 @@ impl SqliteStore {
         let mut store = Self::configure(connection, path, Some(lock))?;
         store.migrate()?;
         rehash::contents(&mut store)?;
+        events::derive(&mut store)?;
         Ok(store)
     }
 
@@ -415,7 +417,11 @@ impl Look for SqliteStore {
         look::pages(&self.connection, filter, each)
     }
 
-    fn each_change(&mut self, since: Timestamp, each: &mut dyn FnMut(Change) -> bool) -> Result<()> {
-        look::changes(&self.connection, since, each)
+    fn events(&mut self, filter: &EventFilter, most: usize) -> Result<Vec<PageEvent>> {
+        events::list(&self.connection, filter, most)
+    }
+
+    fn count_events(&mut self, filter: &EventFilter) -> Result<Vec<EventCount>> {
+        events::counts(&self.connection, filter)
     }
 }

@@ -4,7 +4,7 @@ use rusqlite::{Row, types::Value};
 
 use super::{count, moment, signed};
 use crate::change::profile::Profiles;
-use crate::observation::{Claim, Folded, Life, Standing};
+use crate::observation::{Claim, Condition, Folded, Life, Standing};
 use crate::page::PageId;
 use crate::policy::Learnt;
 use crate::store::{CycleId, VersionId};
@@ -14,8 +14,9 @@ use crate::time::Timestamp;
 pub(super) const STATE: &str =
     "page.state, page.failures, page.due_at, page.last_outcome, page.visits, page.changes,
     page.last_visit_at, page.last_cycle_id, page.version_id, page.text_rules, page.profiles, page.has_words,
-    page.seen_at, page.learnt, page.same_as, page.same_times, page.same_moved, page.same_text";
-pub(super) const STATE_COLUMNS: usize = 18;
+    page.seen_at, page.learnt, page.same_as, page.same_times, page.same_moved, page.same_text,
+    page.condition";
+pub(super) const STATE_COLUMNS: usize = 19;
 
 /// A page's state, its memory, and whether all of it could be read: what can't be read is read as nothing, since the log
 /// has it all.
@@ -41,6 +42,7 @@ pub(super) fn state(row: &Row<'_>) -> rusqlite::Result<(Folded, Learnt, bool)> {
         profiles: profiles.flatten().unwrap_or_default(),
         seen_at: moment(row.get(12)?),
         claim: claim(row, 14)?,
+        condition: row.get_ref(18)?.as_str_or_null()?.and_then(Condition::from_name).unwrap_or_default(),
     };
     Ok((folded, memory.flatten().unwrap_or_default(), is_readable))
 }
@@ -56,7 +58,8 @@ pub(super) fn claim(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Clai
 /// Sets all that [`state`] reads, by the values that [`values`] gives; the page's id is the first.
 pub(super) const SET_STATE: &str = "state = ?2, failures = ?3, due_at = ?4, last_outcome = ?5, visits = ?6,
     changes = ?7, last_visit_at = ?8, last_cycle_id = ?9, version_id = ?10, text_rules = ?11, profiles = ?12,
-    has_words = ?13, seen_at = ?14, learnt = ?15, same_as = ?16, same_times = ?17, same_moved = ?18, same_text = ?19";
+    has_words = ?13, seen_at = ?14, learnt = ?15, same_as = ?16, same_times = ?17, same_moved = ?18, same_text = ?19,
+    condition = ?20";
 
 pub(super) fn values(page: PageId, folded: &Folded, learnt: &Learnt) -> [Value; 1 + STATE_COLUMNS] {
     let integer = |value: Option<i64>| value.map_or(Value::Null, Value::Integer);
@@ -81,5 +84,10 @@ pub(super) fn values(page: PageId, folded: &Folded, learnt: &Learnt) -> [Value; 
         integer(folded.claim.map(|claim| i64::from(claim.times))),
         folded.claim.map(|claim| claim.moved).into(),
         folded.claim.and_then(|claim| claim.near).into(),
+        // A page that answers takes no room.
+        match folded.condition {
+            Condition::Well => Value::Null,
+            told => Value::Text(told.name().to_owned()),
+        },
     ]
 }

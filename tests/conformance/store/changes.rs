@@ -10,7 +10,7 @@ pub fn a_visit_says_how_far_the_page_moved(place: &dyn Place) {
     let apart = 1.0 - 47.0 / (97.0 + 97.0 - 47.0);
     begun.record(vec![read(root, &words(0, 100), later(0))]);
     let recorded = begun.record(vec![read(root, &words(50, 100), later(10))]);
-    let change = recorded.visits[0].change.clone().expect("a change");
+    let change = recorded.visits[0].event.clone().expect("a change");
     assert_eq!((change.url.as_str(), change.previous_at), ("https://example.org/", Some(later(0))));
     assert!((change.divergence.expect("words") - apart).abs() < 1e-12);
     begun.record(vec![VisitRecord {
@@ -79,7 +79,7 @@ pub fn errors_are_no_changes(place: &dyn Place) {
     for error in errors {
         at += 1;
         let recorded = begun.record(vec![visit(root, error.clone(), later(at))]);
-        assert_eq!((recorded.visits[0].changed, &recorded.visits[0].change), (None, &None), "{error}");
+        assert_eq!(recorded.visits[0].changed, None, "{error}");
     }
     begun.record(vec![redirected(root, "/other", false, later(at + 1))]);
     let recorded = begun.record(vec![read(root, "the page", later(at + 2))]);
@@ -207,34 +207,6 @@ pub fn what_the_next_visit_found_is_known(place: &dyn Place) {
     assert_eq!(next(a, later(30)), left(later(0)));
     assert_eq!(next(a, later(40)), None);
     assert_eq!(next(PageId(a.0 + b.0 + 1), later(0)), None);
-}
-
-pub fn changes_are_told_latest_first(place: &dyn Place) {
-    let mut begun = begun(place, &["/a", "/b"]);
-    let (a, b) = (begun.id("/a"), begun.id("/b"));
-    begun.record(vec![read(a, "one", later(0)), read(b, "one", later(0))]);
-    begun.record(vec![visit(a, Outcome::ServerError, later(1))]);
-    begun.record(vec![read(a, "two", later(2)), read(b, "one", later(2))]);
-    begun.record(vec![read(a, "three", later(4)), read(b, "two", later(3))]);
-    let mut told = |since: u64, most: usize| -> Vec<(String, u64, Option<Timestamp>)> {
-        let mut found = Vec::new();
-        let mut each = |change: Change| {
-            let at = change.at.since(NOW).seconds() as u64;
-            found.push((change.url.replace("https://example.org", ""), at, change.previous_at));
-            found.len() < most
-        };
-        begun.store.each_change(later(since), &mut each).expect("changes are read");
-        found
-    };
-    let all = [
-        ("/a".to_owned(), 4, Some(later(2))),
-        ("/b".to_owned(), 3, Some(later(2))),
-        ("/a".to_owned(), 2, Some(later(0))),
-    ];
-    assert_eq!(told(0, 9), all);
-    assert_eq!(told(3, 9), all[..2]);
-    assert_eq!(told(0, 1), all[..1]);
-    assert_eq!(told(5, 9), []);
 }
 
 pub fn a_page_is_found_by_its_fingerprint(place: &dyn Place) {

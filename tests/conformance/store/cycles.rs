@@ -248,14 +248,8 @@ fn busy_visits(ids: &dyn Fn(&str) -> PageId, seed: SeedId) -> Vec<VisitRecord> {
 fn all_of(store: &mut dyn Store) -> String {
     let mut visits = Vec::new();
     store.each_visit(&mut |visit| visits.push(visit)).expect("visits are read");
-    let mut changes = Vec::new();
-    store
-        .each_change(Timestamp::from_millis(0), &mut |change| {
-            changes.push(change);
-            true
-        })
-        .expect("changes are read");
-    format!("{}\n{visits:#?}\n{changes:#?}", derived(store))
+    let events = store.events(&EventFilter::default(), usize::MAX).expect("events are read");
+    format!("{}\n{visits:#?}\n{events:#?}", derived(store))
 }
 
 pub fn visits_of_a_batch_are_judged_one_after_the_other(place: &dyn Place) {

@@ -5,6 +5,7 @@
 mod changes;
 mod collection;
 mod cycles;
+mod events;
 mod learnt;
 mod lists;
 mod lives;
@@ -16,6 +17,7 @@ mod views;
 pub use changes::*;
 pub use collection::*;
 pub use cycles::*;
+pub use events::*;
 pub use learnt::*;
 pub use lists::*;
 pub use lives::*;
@@ -34,16 +36,16 @@ use freshet::fetch::answer_head::AnswerHead;
 use freshet::fetch::visit::{
     Failure, HostReport, Outcome, RedirectFault, Refused, RobotsFault, RobotsRecord, RobotsStatus, Waiting,
 };
-use freshet::observation::{Attempt, Life};
+use freshet::observation::{Attempt, EventKind, Life};
 use freshet::page::{Host, Normaliser, PageId, PageUrl, SeedId};
 use freshet::policy::registry::{self, PolicySettings};
 use freshet::policy::{Policy, Score, Yield};
 use freshet::schedule::{Plan, Planned};
 use freshet::store::version::content_hash;
 use freshet::store::{
-    Change, Commit, CycleCommand, CycleId, JournalSize, KnownHost, KnownPage, LogPart, LoggedVisit,
-    PageFilter, PageOrder, PageRow, PlannedVisit, ReadContent, Store, StoreError, Summary, Tally, VersionId,
-    VisitRow, Wanted, version,
+    Commit, CycleCommand, CycleId, EventFilter, JournalSize, KnownHost, KnownPage, LogPart, LoggedVisit,
+    PageEvent, PageEvents, PageFilter, PageOrder, PageRow, PlannedVisit, ReadContent, Store, StoreError,
+    Summary, Tally, VersionId, VisitRow, Wanted, version,
 };
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;
@@ -124,7 +126,11 @@ macro_rules! conformance_of_a_store {
             texts_that_other_rules_left_are_not_compared
             what_has_no_words_differs_as_its_bytes_do
             fragments_of_another_length_are_made_again
-            changes_are_told_latest_first
+            events_are_listed_latest_first
+            every_kind_of_event_is_told_live_and_listed_alike
+            events_are_counted_by_cycle_host_and_kind
+            a_rebuild_repairs_events
+            titles_come_with_versions_pages_and_events
             what_the_next_visit_found_is_known
             a_page_is_found_by_its_fingerprint
             a_rebuild_gives_the_same_to_the_bit
@@ -235,6 +241,7 @@ fn content(body: &[u8], text: &str) -> Content {
         charset: Some("UTF-8"),
         body_bytes: body.len(),
         text_bytes: text.len(),
+        title: (text.len() < 50 && !text.is_empty()).then(|| format!("about {text}").into_boxed_str()),
         sketch: Some(change::sketch(text, ChangeSettings::default())),
         packed: version::pack(body, text).expect("packing works"),
     })
