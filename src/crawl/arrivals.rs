@@ -8,8 +8,10 @@ use super::observe::Observed;
 use super::redirect;
 use super::writer::Order;
 use crate::fetch::FetchEvent;
+use crate::fetch::reason;
 use crate::fetch::visit::{Outcome, RedirectFault, Request, Subject, Waiting};
 use crate::fetch::web::Web;
+use crate::observation::Attempt;
 use crate::page::{Depth, Fingerprint, Host, PageId, PageUrl, UrlError};
 use crate::store::{PlannedVisit, Tally};
 use crate::unique::{Candidate, LinkSource, NewPage, Refusal, UniquenessVerifier};
@@ -96,6 +98,7 @@ impl<W: Web> Cycle<'_, W> {
             record.alias = self.lead_to(&planned, canonical, depth, &mut found);
         }
         record.found = found;
+        log_failure(&planned.url, &record.attempt);
         let host = planned.host;
         let spent = self.spent();
         self.outbox.order(Order::Visit(Box::new(record), spent)).await;
@@ -229,4 +232,14 @@ pub(super) fn known_of(verifier: &UniquenessVerifier, links: Vec<Fingerprint>) -
     known.sort_unstable();
     known.dedup();
     known
+}
+
+/// A visit that brought nothing is named in the log, with its host and its reason.
+fn log_failure(url: &str, attempt: &Attempt) {
+    let outcome = attempt.outcome.code();
+    if let Some(reason) = reason::in_words(outcome, attempt.status, attempt.reason.as_deref()) {
+        let host = Url::parse(url).ok().and_then(|url| Host::of(&url));
+        let host = host.as_ref().map_or("", Host::as_str);
+        tracing::info!(host, url, outcome, reason, "the visit brought nothing");
+    }
 }

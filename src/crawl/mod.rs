@@ -31,6 +31,7 @@ pub(crate) mod site_spending;
 mod sitemaps;
 mod sketches;
 pub mod stored_links;
+mod stored_robots;
 mod survey;
 mod telling;
 mod terms;

@@ -1,9 +1,12 @@
 //! A preview of the next cycle: which pages it would visit, and why. Nothing is asked for, and nothing is written.
 
+use std::collections::HashMap;
+
 use super::learning;
 use super::opening::{Opening, is_wanted};
 use super::planner::Eligibility;
 use super::recorder::Recorder;
+use super::stored_robots::StoredRobots;
 use super::terms::{self, Terms, View};
 use super::weights::Weights;
 use super::{CrawlError, CrawlSettings, Crawler};
@@ -57,8 +60,10 @@ pub struct PreviewedPage {
     pub reason: Reason,
     /// It is in the plan.
     pub is_planned: bool,
-    /// It may be visited now. A page that is not due or is not wanted may not.
+    /// It may be visited now. A page that is not due, is not wanted or is forbidden may not.
     pub is_candidate: bool,
+    /// The robots.txt that was last read forbids it.
+    pub is_forbidden: bool,
     /// The operator wants it.
     pub is_wanted: bool,
     /// The interrupted cycle visited it.
@@ -112,15 +117,41 @@ fn preview<W: Web>(
     let left = fetcher.left().map_or(usize::MAX, |left| left as usize);
     let mut discovery = crawler.settings.discover.map(Discovery::of);
     let cap = |host: HostId| hosts.load(host, &fetcher).map_or(0, |load| load.cap(every));
-    let plan = candidates.choose(left, discovery.as_mut(), cap);
+    let mut robots = StoredRobots::new(&crawler.settings.fetch);
+    let (mut visits, mut forbidden, mut forbidden_new) = (Vec::new(), 0, 0);
+    let mut taken: HashMap<HostId, usize> = HashMap::new();
+    // A page that robots.txt forbids costs no request: the next best page gets its place.
+    loop {
+        let room = |host: HostId| cap(host).saturating_sub(taken.get(&host).copied().unwrap_or(0));
+        let plan = candidates.choose(left.saturating_sub(visits.len()), discovery.as_mut(), room);
+        if plan.visits.is_empty() {
+            break;
+        }
+        for visit in plan.visits {
+            let Some(mut page) = store.known_page(visit.page)? else { continue };
+            if robots.forbid(store, &page.url)? {
+                (forbidden, forbidden_new) = (forbidden + 1, forbidden_new + usize::from(visit.is_new));
+                continue;
+            }
+            *taken.entry(visit.host).or_default() += 1;
+            view.adjust(&mut page, now);
+            let reason = policy.reason(&page.state, now);
+            visits.push(PreviewedVisit { page, score: visit.score, is_new: visit.is_new, reason });
+        }
+    }
+    let is_forbidden = match &asked {
+        Some((_, _, page)) => robots.forbid(store, &page.url)?,
+        None => false,
+    };
     let about = asked.map(|(better, score, page)| {
         let is_wanted = is_wanted(&page, &crawler.unwanted);
         let eligibility = Eligibility::of(&page, open.id, &terms, policy, is_wanted, false);
         PreviewedPage {
             score,
             reason: policy.reason(&page.state, now),
-            is_planned: plan.visits.iter().any(|visit| visit.page == page.id),
-            is_candidate: eligibility == Eligibility::Candidate,
+            is_planned: visits.iter().any(|visit| visit.page.id == page.id),
+            is_candidate: eligibility == Eligibility::Candidate && !is_forbidden,
+            is_forbidden,
             is_wanted,
             is_done: eligibility == Eligibility::Visited,
             better,
@@ -128,17 +159,10 @@ fn preview<W: Web>(
             page,
         }
     });
-    let mut visits = Vec::with_capacity(plan.visits.len());
-    for visit in &plan.visits {
-        if let Some(mut page) = store.known_page(visit.page)? {
-            view.adjust(&mut page, now);
-            let reason = policy.reason(&page.state, now);
-            visits.push(PreviewedVisit { page, score: visit.score, is_new: visit.is_new, reason });
-        }
-    }
-    let revisits = plan.visits.iter().filter(|visit| !visit.is_new).map(|visit| visit.score.value());
+    let revisits = visits.iter().filter(|visit| !visit.is_new).map(|visit| visit.score.value());
     let threshold = revisits.min_by(f64::total_cmp);
-    Ok(Preview { visits, candidates: all, new, resumed: open.resumed, budget, threshold, about })
+    let (candidates, new) = (all - forbidden, new - forbidden_new);
+    Ok(Preview { visits, candidates, new, resumed: open.resumed, budget, threshold, about })
 }
 
 /// The cycle that a crawl would open now. Plans of an interrupted run are left out: its pages compete again.

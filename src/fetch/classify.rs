@@ -27,9 +27,8 @@ const HANDSHAKE_ENDED: &str = "tls handshake eof";
 
 /// Puts the HTTP client's error into our words, by what lies at its root.
 pub(super) fn classify(error: &reqwest::Error, phase: AnswerPhase) -> NoAnswer {
-    let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
     let mut found = None;
-    while let Some(current) = cause {
+    for current in chain(error) {
         if let Some(looked_up) = current.downcast_ref::<LookUpError>() {
             return looked_up.clone().into_answer();
         }
@@ -37,25 +36,22 @@ pub(super) fn classify(error: &reqwest::Error, phase: AnswerPhase) -> NoAnswer {
             found = Some(NoAnswer::because(Failure::Tls, certificates::fault(tls)));
         }
         if let Some(io) = current.downcast_ref::<IoError>() {
-            // An io::Error may carry a TLS or look-up error inside, which `source` passes over.
-            if let Some(inner) = io.get_ref() {
-                if let Some(looked_up) = inner.downcast_ref::<LookUpError>() {
-                    return looked_up.clone().into_answer();
-                }
-                if let Some(tls) = inner.downcast_ref::<rustls::Error>() {
-                    found = Some(NoAnswer::because(Failure::Tls, certificates::fault(tls)));
-                }
-            }
             if is_out_of_files(io) {
                 return Failure::OutOfFiles.into();
             }
             found =
                 found.or_else(|| if error.is_connect() { not_connected(io) } else { broken_off(io, phase) });
         }
-        cause = current.source();
     }
     if error.is_timeout() {
         return match phase {
+            // The handshake of TLS counts as a part of connecting.
+            _ if error.is_connect() && error.url().is_some_and(|url| url.scheme() == "https") => {
+                NoAnswer::because(
+                    Failure::ConnectionTimedOut,
+                    "connection timed out: no secure connection in time",
+                )
+            }
             _ if error.is_connect() => Failure::ConnectionTimedOut.into(),
             AnswerPhase::Head => Failure::NoAnswer.into(),
             AnswerPhase::Body => Failure::TooSlow.into(),
@@ -132,11 +128,18 @@ fn by_message(error: &reqwest::Error, phase: AnswerPhase) -> NoAnswer {
     }
 }
 
+/// An error, and those that lie behind it. An `io::Error` may carry another error inside, which `source` passes over.
+fn chain<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |current| {
+        let current: &'a (dyn StdError + 'static) = *current;
+        match current.downcast_ref::<IoError>().and_then(IoError::get_ref) {
+            Some(carried) => Some(carried),
+            None => current.source(),
+        }
+    })
+}
+
 /// The error at the bottom.
 fn root<'a>(error: &'a (dyn StdError + 'static)) -> &'a (dyn StdError + 'static) {
-    let mut root = error;
-    while let Some(cause) = root.source() {
-        root = cause;
-    }
-    root
+    chain(error).last().unwrap_or(error)
 }

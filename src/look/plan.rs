@@ -9,6 +9,7 @@ use crate::policy::Reason;
 use crate::time::Timestamp;
 
 use super::LookError;
+use super::figures::counted;
 use super::reason::{labels, span_of};
 
 /// The plan of the next cycle.
@@ -52,7 +53,7 @@ pub struct NextVisit {
     /// Failures in a row.
     pub failures: u32,
     /// The values that its score depends on.
-    pub reason: Reason,
+    pub score_facts: Reason,
     /// The reason in a few words.
     pub why: String,
 }
@@ -87,7 +88,7 @@ impl NextVisit {
             visits: state.learnt.state.visits,
             changes: state.learnt.state.changes,
             failures: state.failures,
-            reason,
+            score_facts: reason,
             why,
         }
     }
@@ -105,7 +106,7 @@ fn in_words(visit: &PreviewedVisit, now: Timestamp) -> String {
         std::iter::once(seen).chain(labels(&visit.reason)).collect::<Vec<_>>().join(", ")
     };
     if state.failures > 0 {
-        words += &format!("; {} failures in a row", state.failures);
+        words += &format!("; {} in a row", counted(state.failures as usize, "failure"));
     }
     words
 }

@@ -1,23 +1,21 @@
 //! Why a page is or is not due, as figures and in plain sentences.
 
 use serde::Serialize;
-use url::Url;
 
 use crate::crawl::preview::{Preview, PreviewedPage};
 use crate::crawl::{Crawler, clock};
-use crate::fetch::visit::{RobotsRecord, Waiting};
+use crate::fetch::visit::Waiting;
 use crate::fetch::web::Web;
-use crate::fetch::{FetchSettings, read_robots};
 use crate::observation::Life;
-use crate::page::{Host, PageId};
+use crate::page::PageId;
 use crate::policy::Reason;
-use crate::store::{KnownHost, Wanted};
+use crate::store::{KnownHost, PageRow};
 use crate::time::{Age, Timestamp};
 
-use super::LookError;
 use super::figures::{counted, number, rate, span};
 use super::page::find;
 use super::reason::{clauses, span_of};
+use super::{LookError, waits};
 
 /// Where a page stands, and why.
 #[derive(Clone, Debug, Serialize)]
@@ -50,6 +48,16 @@ pub struct Why {
     pub last_visit_at: Option<Timestamp>,
     /// The last visit that brought or confirmed its copy.
     pub seen_at: Option<Timestamp>,
+    /// How its last visit ended.
+    pub outcome: Option<String>,
+    /// The HTTP status of that visit, if there was an answer.
+    pub status: Option<u16>,
+    /// Where that answer leads.
+    pub redirect_to: Option<String>,
+    /// Why that visit brought nothing, in words; of a page that was never visited, why its host waits.
+    pub reason: Option<String>,
+    /// Why its host waits, or waited last, in words.
+    pub host_reason: Option<String>,
     /// Failures in a row.
     pub failures: u32,
     /// Visits that had something to compare with.
@@ -59,7 +67,7 @@ pub struct Why {
     /// Its importance.
     pub weight: f64,
     /// The values that its score depends on.
-    pub reason: Reason,
+    pub score_facts: Reason,
     /// All of this in sentences.
     pub sentences: Vec<String>,
 }
@@ -78,15 +86,19 @@ pub fn why<W: Web>(crawler: &mut Crawler<W>, url: &str, now: Timestamp) -> Resul
     if let Some(host) = &mut host {
         clock::correct_host(host, now);
     }
-    let robots_of = host.iter().map(|host| host.report.host.clone()).collect();
-    let robots = crawler.store()?.load(&Wanted { robots_of, ..Wanted::default() })?.robots.pop();
-    let is_forbidden = robots.is_some_and(|(host, record)| {
-        is_forbidden(&about.page.url, &host, &record, crawler.fetch_settings())
-    });
-    let verdict = Verdict::of(&about, host.as_ref(), preview.budget, is_forbidden, now);
+    let verdict = Verdict::of(&about, host.as_ref(), preview.budget, now);
     let policy = crawler.policy_name().to_owned();
-    let told =
-        WhySentences { asked: &asked.url, about: &about, preview: &preview, policy: &policy, verdict, now };
+    let host_reason = host.as_ref().and_then(|host| waits::of_host(&host.report));
+    let told = WhySentences {
+        asked: &asked.url,
+        row: &page,
+        about: &about,
+        host_reason: host_reason.as_deref(),
+        preview: &preview,
+        policy: &policy,
+        verdict,
+        now,
+    };
     let mut sentences = told.sentences();
     sentences.extend(page.found_on.as_ref().map(|on| format!("It was found on {on}.")));
     sentences.extend(host.map(|host| told.of_host(&host)));
@@ -107,11 +119,16 @@ pub fn why<W: Web>(crawler: &mut Crawler<W>, url: &str, now: Timestamp) -> Resul
         found_on: page.found_on,
         last_visit_at: page.last_visit_at,
         seen_at: state.seen_at,
+        outcome: page.outcome,
+        status: page.status,
+        redirect_to: page.redirect_to,
+        reason: page.reason,
+        host_reason,
         failures: state.failures,
         visits_compared: state.learnt.state.visits,
         changes: state.learnt.state.changes,
         weight: state.weight,
-        reason: about.reason,
+        score_facts: about.reason,
         sentences,
     })
 }
@@ -131,17 +148,11 @@ enum Verdict {
 }
 
 impl Verdict {
-    fn of(
-        about: &PreviewedPage,
-        host: Option<&KnownHost>,
-        budget: Option<u64>,
-        is_forbidden: bool,
-        now: Timestamp,
-    ) -> Self {
+    fn of(about: &PreviewedPage, host: Option<&KnownHost>, budget: Option<u64>, now: Timestamp) -> Self {
         let waits = host.and_then(|host| host.report.wait).filter(|(until, _)| *until > now);
         match waits {
             _ if !about.is_wanted => Self::OutOfScope,
-            _ if is_forbidden => Self::Robots,
+            _ if about.is_forbidden => Self::Robots,
             _ if about.is_done => Self::Done,
             _ if about.page.due_at > now => Self::BackOff,
             _ if about.is_planned => Self::Due,
@@ -167,13 +178,6 @@ impl Verdict {
     }
 }
 
-/// Does the stored robots.txt forbid the page?
-fn is_forbidden(url: &str, host: &Host, record: &RobotsRecord, fetch: &FetchSettings) -> bool {
-    let Ok(url) = Url::parse(url) else { return false };
-    let robots = read_robots(record.status, &record.body, fetch.product_token(host));
-    !robots.allows(&url)
-}
-
 /// The sentence for a page whose latest version is not stored.
 const NO_ROOM: &str =
     "Its latest version is not stored: it or its host has reached `page_store_bytes` or `host_store_bytes`.";
@@ -181,7 +185,10 @@ const NO_ROOM: &str =
 /// The facts that the sentences are about.
 struct WhySentences<'a> {
     asked: &'a str,
+    row: &'a PageRow,
     about: &'a PreviewedPage,
+    /// Why the host waits, or waited last, in words.
+    host_reason: Option<&'a str>,
     preview: &'a Preview,
     policy: &'a str,
     verdict: Verdict,
@@ -194,8 +201,15 @@ impl WhySentences<'_> {
         let page = &self.about.page.url;
         let alias = (self.asked != page)
             .then(|| format!("{} is another spelling of {page}, which is visited in its place; it is looked at itself now and then.", self.asked));
-        let rest = [self.verdict(), self.past(), self.score(), self.rank()];
-        alias.into_iter().chain(rest).collect()
+        // A page that is forbidden takes no part in the ranking.
+        let is_ranked = self.verdict != Verdict::Robots;
+        let rest = [
+            Some(self.verdict()),
+            Some(self.past()),
+            is_ranked.then(|| self.score()),
+            is_ranked.then(|| self.rank()),
+        ];
+        alias.into_iter().chain(rest.into_iter().flatten()).collect()
     }
 
     fn verdict(&self) -> String {
@@ -214,12 +228,13 @@ impl WhySentences<'_> {
                 "{url} is not due before {}, in {}: {}.",
                 page.due_at,
                 span(page.due_at.after(self.now)),
-                back_off(state.life, state.failures)
+                back_off(state.life, state.failures, self.row.reason.as_deref())
             ),
             Verdict::HostWaits(until, why) => format!(
-                "{url} waits for its host, which is left alone until {until} ({}), for {} more.",
+                "{url} waits for its host, which is left alone until {until}, for {} more ({}{}).",
+                span(until.after(self.now)),
                 why.name(),
-                span(until.after(self.now))
+                after_colon(self.host_reason),
             ),
             Verdict::HostFull => {
                 format!("{url} is not in the plan: its host has no room for another visit in this cycle.")
@@ -237,17 +252,22 @@ impl WhySentences<'_> {
         let learnt = &state.learnt.state;
         let Some(last) = state.last_visit else {
             return format!(
-                "It was found {} ago, {} away from a seed, and never visited.",
+                "It was found {} ago, {} away from a seed, and never visited{}.",
                 span_of(now.since(state.found_at)),
-                counted(state.depth as usize, "link")
+                counted(state.depth as usize, "link"),
+                after_colon(self.row.reason.as_deref()),
             );
         };
         let seen = match state.seen_at {
             Some(seen) if seen == last => "our copy was up to date then".to_owned(),
             Some(seen) => {
-                format!("that visit failed, our copy was last confirmed {} ago", span_of(now.since(seen)))
+                format!(
+                    "that visit {}, our copy was last confirmed {} ago",
+                    self.brought_nothing(),
+                    span_of(now.since(seen))
+                )
             }
-            None => format!("there is no copy of it ({})", state.life.name()),
+            None => format!("that visit {}, and no copy of it is stored", self.brought_nothing()),
         };
         let changes = match (learnt.changes, learnt.visits) {
             (_, 0) => "There was no second visit yet to compare with".to_owned(),
@@ -261,6 +281,15 @@ impl WhySentences<'_> {
         format!("Last visited {} ago; {seen}. {changes}.", span_of(now.since(last)))
     }
 
+    /// How the last visit failed to bring the page.
+    fn brought_nothing(&self) -> String {
+        match (&self.row.redirect_to, &self.row.reason) {
+            (Some(to), None) => format!("led to {to}"),
+            (_, Some(reason)) => format!("failed ({reason})"),
+            (None, None) => "failed".to_owned(),
+        }
+    }
+
     /// The score, and the values that it depends on.
     fn score(&self) -> String {
         let (state, policy) = (&self.about.page.state, self.policy);
@@ -268,17 +297,22 @@ impl WhySentences<'_> {
         if state.last_visit.is_none() {
             return format!("The policy `{policy}` gives this new page a score of {score}.");
         }
+        let failures = match state.failures {
+            0 => String::new(),
+            failures => format!(", halved for each of {} in a row", counted(failures as usize, "failure")),
+        };
+        let weight =
+            if state.weight == 1.0 { String::new() } else { format!(" (weight {})", rate(state.weight)) };
+        if !state.is_held() {
+            return format!(
+                "Nothing is stored of it, so nothing can be compared. The policy `{policy}` gives it a score of {score}{weight}{failures}."
+            );
+        }
         let mut parts: Vec<String> = clauses(&self.about.reason).collect();
         if parts.is_empty() {
             parts.push(format!("the page was left alone for {}", span_of(state.age(self.now))));
         }
-        let failures = match state.failures {
-            0 => String::new(),
-            failures => format!(", halved for each of {failures} failures in a row"),
-        };
-        let weight =
-            if state.weight == 1.0 { String::new() } else { format!(" (weight {})", rate(state.weight)) };
-        format!("By the policy `{policy}`, {}. Its score is {score}{weight}{failures}.", parts.join("; "))
+        format!("Estimate by `{policy}`: {}. Its score is {score}{weight}{failures}.", parts.join("; "))
     }
 
     /// Its place among the others.
@@ -308,26 +342,35 @@ impl WhySentences<'_> {
             None => String::new(),
         };
         let wait = match host.report.wait.filter(|(until, _)| *until > now) {
-            Some((until, why)) => format!("; it waits until {until} ({})", why.name()),
+            Some((until, why)) => {
+                format!("; it waits until {until} ({}{})", why.name(), after_colon(self.host_reason))
+            }
             None => String::new(),
         };
-        let robots = match &host.robots {
-            Some(record) => {
+        let robots = match (&host.robots, &host.report.robots_fault) {
+            (_, Some(fault)) => format!("robots.txt could not be fetched ({})", fault.reason),
+            (Some(record), None) => {
                 format!("robots.txt answered {} {} ago", record.status, span_of(now.since(record.at)))
             }
-            None => "robots.txt was not read yet".to_owned(),
+            (None, None) => "robots.txt was not read yet".to_owned(),
         };
         let host = host.report.host.as_str();
         format!("Its host {host} is asked at most every {delay}{room}{wait}; {robots}.")
     }
 }
 
-fn back_off(life: Life, failures: u32) -> String {
+/// `: connection refused`, or nothing.
+fn after_colon(words: Option<&str>) -> String {
+    words.map_or(String::new(), |words| format!(": {words}"))
+}
+
+fn back_off(life: Life, failures: u32, reason: Option<&str>) -> String {
+    let why = reason.map_or(String::new(), |reason| format!(" ({reason})"));
     let times = if failures == 1 { "once".to_owned() } else { format!("{failures} times in a row") };
     match life {
-        Life::Gone => format!("it was gone {times}, and is visited less and less often"),
-        Life::Blocked => format!("it was blocked {times}, and is tried less and less often"),
-        _ => format!("it failed {times}, and each failure doubles the wait"),
+        Life::Gone => format!("it was gone {times}{why}, and is visited less and less often"),
+        Life::Blocked => format!("it was blocked {times}{why}, and is tried less and less often"),
+        _ => format!("it failed {times}{why}, and each failure doubles the wait"),
     }
 }
 
@@ -337,7 +380,8 @@ mod tests {
 
     #[test]
     fn a_back_off_says_how_often_it_failed() {
-        assert_eq!(back_off(Life::Failing, 1), "it failed once, and each failure doubles the wait");
-        assert!(back_off(Life::Gone, 3).starts_with("it was gone 3 times in a row"));
+        assert_eq!(back_off(Life::Failing, 1, None), "it failed once, and each failure doubles the wait");
+        let gone = back_off(Life::Gone, 3, Some("HTTP 404 Not Found"));
+        assert!(gone.starts_with("it was gone 3 times in a row (HTTP 404 Not Found), and"), "{gone}");
     }
 }

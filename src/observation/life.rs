@@ -129,8 +129,8 @@ fn failure_wait(failures: u32) -> Duration {
 /// The wait after robots.txt forbade a page this number of times in a row.
 fn blocked_wait(times: u32) -> Duration {
     match times {
-        0 | 1 => Duration::ZERO,
-        _ => doubled(BLOCKED_WAIT, times - 2, LONGEST_BLOCKED_WAIT),
+        0 => Duration::ZERO,
+        _ => doubled(BLOCKED_WAIT, times - 1, LONGEST_BLOCKED_WAIT),
     }
 }
 
@@ -199,9 +199,9 @@ mod tests {
     fn what_robots_txt_forbids_is_thought_of_ever_more_rarely() {
         let forbidden = Outcome::Refused(Refused::Robots);
         let waits: Vec<u64> = (1..=6).map(|times| wait(after(&vec![forbidden.clone(); times]))).collect();
-        assert_eq!(waits, [0, 1, 2, 4, 7, 7].map(|days| days * 86_400));
+        assert_eq!(waits, [1, 2, 4, 7, 7, 7].map(|days| days * 86_400));
         let freed = after(&[forbidden.clone(), forbidden.clone(), Outcome::Fetched, forbidden]);
-        assert_eq!((freed.life, wait(freed)), (Life::Blocked, 0));
+        assert_eq!((freed.life, wait(freed)), (Life::Blocked, 86_400));
     }
 
     #[test]

@@ -78,13 +78,23 @@ impl Fact {
     /// The share of a page that is expected to differ from the copy.
     pub(crate) fn expected_divergence(divergence: f64) -> Self {
         Self::new("divergence", "{} of it expected to differ", divergence, Unit::Share)
-            .told_as("{} of it is expected to differ from what is held")
+            .told_as("about {} of it has changed since our copy")
     }
 
     /// The gain of a visit, in divergence × days.
     pub fn gain(days: f64) -> Self {
-        Self::new("gain_days", "gains {}", days, Unit::Days)
-            .told_as("a visit now is expected to gain {} of freshness")
+        let sentence = match days * SECONDS_PER_DAY {
+            ..LITTLE_SECONDS => "there is little to gain from a visit now",
+            _ => "a visit now is expected to gain {} of freshness",
+        };
+        Self::new("gain_days", "gains {}", days, Unit::Days).told_as(sentence)
+    }
+
+    /// The part of a gain that new pages make up, which the page is expected to link to; nothing if there is none.
+    pub(crate) fn new_links(days: f64) -> Option<Self> {
+        let fact = Self::new("new_links_gain_days", "", days, Unit::Days)
+            .told_as("{} of that gain is for new pages that it is expected to link to");
+        (days * SECONDS_PER_DAY >= LITTLE_SECONDS).then_some(fact)
     }
 
     /// The interval at which a page is visited, and when it is due: in `due_in` days, or by now if that is not above 0.
@@ -123,6 +133,10 @@ impl Reason {
         self.0.iter().find(|fact| fact.key == Some(key)).map(|fact| fact.value)
     }
 }
+
+const SECONDS_PER_DAY: f64 = 86_400.0;
+/// A gain below this is not worth a number: it is printed as milliseconds.
+const LITTLE_SECONDS: f64 = 1.0;
 
 /// Keys that are in the JSON of every policy, `null` where the policy has no such value: programs that read them may rely on
 /// it. Other keys are there if the policy lists them.

@@ -228,3 +228,21 @@ fn a_host_whose_pages_are_of_no_use_waits_with_its_new_ones() {
     let scores = [1, 2, 3].map(|host| policy.score_unseen(&found(host)).value());
     assert!(scores[0] < 0.1 * scores[1] && scores[1] == scores[2], "{scores:?}");
 }
+
+#[test]
+fn a_score_that_rises_with_new_links_says_so() {
+    let mut rising = 0;
+    for mut policy in policies() {
+        let plain = visited(&*policy, 1, &[(1.0, true), (1.0, false)], 1.0);
+        let mut hub = plain.clone();
+        hub.learnt.new_links = 50;
+        look_over(&mut *policy, &[plain.clone(), hub.clone()], 10.0);
+        let now = Timestamp::from_millis(110 * DAY);
+        let gains = policy.score(&hub, now).value() > policy.score(&plain, now).value();
+        let told = policy.reason(&hub, now).value("new_links_gain_days");
+        assert_eq!(told.is_some_and(|days| days > 0.0), gains, "{}", policy.name());
+        assert_eq!(policy.reason(&plain, now).value("new_links_gain_days"), None, "{}", policy.name());
+        rising += usize::from(gains);
+    }
+    assert!(rising >= 4, "{rising} policies count new links");
+}

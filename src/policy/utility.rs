@@ -76,7 +76,8 @@ impl Policy for Utility {
             None => -(-estimate.rate.get() * age.days()).exp_m1(),
         };
         let gain = self.freshness_gain(page, now) + self.discovery_gain(page, now);
-        Reason::of([Fact::change_rate(estimate), Fact::change_probability(probability), Fact::gain(gain)])
+        let facts = [Fact::change_rate(estimate), Fact::change_probability(probability), Fact::gain(gain)];
+        Reason::of(facts.into_iter().chain(Fact::new_links(self.discovery_gain(page, now))))
     }
 
     learns_by_estimator!();

@@ -57,7 +57,7 @@ fn adopted(adopted: &AdoptedSeed) -> String {
 }
 
 fn list(counts: &NamedCounts) -> String {
-    let counts = counts.0.iter().map(|(name, count)| format!("{} {}", harmless(name), number(*count)));
+    let counts = counts.0.iter().map(|(name, count)| format!("{} {}", number(*count), harmless(name)));
     counts.collect::<Vec<_>>().join(", ")
 }
 

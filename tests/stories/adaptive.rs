@@ -251,9 +251,9 @@ fn every_page_has_its_reason() {
     for words in [
         "is in the plan of the next cycle.",
         "Of 2 visits that could compare, 2 found a change",
-        "By the policy `longevity`, its text is taken to be replaced within",
-        "of it is expected to differ from what is held",
-        "expected to gain",
+        "Estimate by `longevity`: its text is replaced about every",
+        "of it has changed since our copy",
+        "to gain",
         "under a budget of 25",
         "robots.txt answered 200",
     ] {

@@ -36,6 +36,7 @@ mod other_scripts;
 mod pages_got_back;
 mod politeness;
 mod rates_of_change;
+mod reasons;
 mod replayed;
 mod reproduced;
 mod robots_rules;

@@ -28,6 +28,7 @@ mod pages;
 mod reply;
 mod run;
 mod site;
+pub mod tls_server;
 
 pub use log::{Hit, Log};
 pub use pages::{article, links_page};

@@ -54,8 +54,12 @@ impl Longevity {
     /// The gain of a visit, in divergence × days.
     fn gain(&self, page: &PageState, now: Timestamp) -> f64 {
         let days = page.copy_age(now).days() * self.clock_factor(page);
-        self.kinship.height() * refresh_utility(self.rate(page), days)
-            + LINK_WORTH * unseen::discovery_gain(page, self.kinship.mean_visit_days(), now)
+        self.kinship.height() * refresh_utility(self.rate(page), days) + self.discovery_gain(page, now)
+    }
+
+    /// The part of it that new pages make up.
+    fn discovery_gain(&self, page: &PageState, now: Timestamp) -> f64 {
+        LINK_WORTH * unseen::discovery_gain(page, self.kinship.mean_visit_days(), now)
     }
 }
 
@@ -79,13 +83,14 @@ impl Policy for Longevity {
         let (rate, clock_factor) = (self.rate(page), self.clock_factor(page));
         let divergence = -(-rate * clock_factor * page.copy_age(now).days()).exp_m1() * self.kinship.height();
         let replaced = Fact::new("replaced_a_day", "replaced {}", rate, Unit::PerDay)
-            .told_as("its text is taken to be replaced within {period}");
+            .told_as("its text is replaced about every {period}");
         // `plan` has no room for it.
         let clock = Fact::new("haste", "", clock_factor, Unit::Number)
             .told_as("pages like it have moved since, so its time counts {} times");
         let clock = Some(clock).filter(|_| clock_factor != 1.0);
         let rest = [Fact::expected_divergence(divergence), Fact::gain(self.gain(page, now))];
-        Reason::of([replaced].into_iter().chain(clock).chain(rest))
+        let links = Fact::new_links(self.discovery_gain(page, now));
+        Reason::of([replaced].into_iter().chain(clock).chain(rest).chain(links))
     }
 
     fn learn(&self, _host: HostId, _depth: Depth, learnt: &mut Learnt, lesson: &Lesson, seen: Seen) {

@@ -84,6 +84,13 @@ impl LongevityBound {
     }
 }
 
+impl LongevityBound {
+    /// The gain of a visit in new pages, in days.
+    fn discovery_gain(&self, page: &PageState, now: Timestamp) -> f64 {
+        unseen::discovery_gain(page, unseen::LINK_PRIOR_CYCLES * self.settings.cycle_days, now)
+    }
+}
+
 impl Policy for LongevityBound {
     fn name(&self) -> &str {
         "longevity-bound"
@@ -93,8 +100,7 @@ impl Policy for LongevityBound {
         if let Some(worth) = self.unseen.worth_after_failure(page) {
             return Score::new(worth);
         }
-        let prior_days = unseen::LINK_PRIOR_CYCLES * self.settings.cycle_days;
-        let links = unseen::discovery_gain(page, prior_days, now);
+        let links = self.discovery_gain(page, now);
         Score::new(page.weight * (self.threshold * self.turns(page, now) + links))
     }
 
@@ -104,7 +110,9 @@ impl Policy for LongevityBound {
 
     fn reason(&self, page: &PageState, now: Timestamp) -> Reason {
         let period = self.period(page);
-        Reason::of(Fact::interval(period, period - page.copy_age(now).days()))
+        let links = Fact::new_links(self.discovery_gain(page, now))
+            .map(|links| links.told_as("new pages that it is expected to link to add a gain of {}"));
+        Reason::of(Fact::interval(period, period - page.copy_age(now).days()).into_iter().chain(links))
     }
 
     fn is_due(&self, page: &PageState, now: Timestamp) -> bool {

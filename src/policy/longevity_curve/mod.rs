@@ -60,6 +60,11 @@ impl LongevityCurve {
             _ => gain,
         }
     }
+
+    /// The gain of a visit in new pages, in days.
+    fn discovery_gain(&self, page: &PageState, now: Timestamp) -> f64 {
+        unseen::discovery_gain(page, unseen::LINK_PRIOR_CYCLES * self.settings.cycle_days, now)
+    }
 }
 
 impl Policy for LongevityCurve {
@@ -71,8 +76,7 @@ impl Policy for LongevityCurve {
         if let Some(worth) = self.unseen.worth_after_failure(page) {
             return Score::new(worth);
         }
-        let prior_days = unseen::LINK_PRIOR_CYCLES * self.settings.cycle_days;
-        Score::new(page.weight * (self.gain(page, now) + unseen::discovery_gain(page, prior_days, now)))
+        Score::new(page.weight * (self.gain(page, now) + self.discovery_gain(page, now)))
     }
 
     fn score_unseen(&self, page: &PageState) -> Score {
@@ -81,7 +85,9 @@ impl Policy for LongevityCurve {
 
     fn reason(&self, page: &PageState, now: Timestamp) -> Reason {
         let divergence = self.curve(page).divergence(page.copy_age(now).days());
-        Reason::of([Fact::expected_divergence(divergence), Fact::gain(self.gain(page, now))])
+        let links = self.discovery_gain(page, now);
+        let facts = [Fact::expected_divergence(divergence), Fact::gain(self.gain(page, now) + links)];
+        Reason::of(facts.into_iter().chain(Fact::new_links(links)))
     }
 
     fn learn(&self, _host: HostId, _depth: Depth, learnt: &mut Learnt, lesson: &Lesson, seen: Seen) {

@@ -11,7 +11,7 @@ pub fn a_page_is_alive_missing_gone_and_alive_again(place: &dyn Place) {
         (Outcome::Missing, "gone", DAY),
         (Outcome::ServerError, "gone", DAY),
         (Outcome::Fetched, "alive", 0),
-        (Outcome::Refused(Refused::Robots), "blocked", 0),
+        (Outcome::Refused(Refused::Robots), "blocked", DAY),
         (Outcome::Redirected { to: url("/x").as_url().clone(), permanent: false }, "redirected", 0),
         (Outcome::Fetched, "alive", 0),
     ];
