@@ -1,9 +1,12 @@
 //! The whole store in figures: pages, hosts, the latest cycles, sizes.
 
+use std::collections::HashSet;
+
 use serde::ser::{Serialize, Serializer};
 
 use crate::crawl::clock;
 use crate::observation::Life;
+use crate::page::HostId;
 use crate::store::{CycleRow, KnownHost, KnownSeed, Sizes, Store};
 use crate::time::Timestamp;
 
@@ -154,8 +157,14 @@ pub fn status(
     let told = merged.iter().map(ManyInOne::warning);
     let warnings = clock.into_iter().chain(journal).chain(room).chain(told).collect();
     let cycles = store.cycles(cycles)?;
+    let idle: HashSet<HostId> = store.hosts_without_seed()?.into_iter().collect();
+    let known = store.hosts()?.into_iter();
     let mut hosts: Vec<HostStatus> =
-        store.hosts()?.into_iter().map(|host| HostStatus::of(host, now)).collect();
+        known
+            .map(|host| {
+                if idle.contains(&host.id) { HostStatus::idle(host, now) } else { HostStatus::of(host, now) }
+            })
+            .collect();
     hosts.sort_by_key(|host| (host.waiting_until.is_none(), std::cmp::Reverse(host.pages)));
     let sizes = if sizes { Some(store.sizes()?) } else { None };
     Ok(StoreStatus {
@@ -198,7 +207,16 @@ pub(super) fn reason(host: &KnownHost) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
+/// Said of a host whose seeds are removed or paused.
+const NO_SEED: &str = "no seed wants it";
+
 impl HostStatus {
+    /// A host that no seed wants: whether it asks for time does not matter.
+    fn idle(host: KnownHost, now: Timestamp) -> Self {
+        let (waiting_until, waiting_for) = (None, None);
+        Self { waiting_until, waiting_for, reason: Some(NO_SEED.to_owned()), ..Self::of(host, now) }
+    }
+
     fn of(mut host: KnownHost, now: Timestamp) -> Self {
         clock::correct_host(&mut host, now);
         let report = &host.report;

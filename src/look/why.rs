@@ -218,7 +218,9 @@ impl WhySentences<'_> {
         match self.verdict {
             Verdict::Due => format!("{url} is in the plan of the next cycle."),
             Verdict::OutOfScope => {
-                format!("{url} is not visited: it is out of scope, or a pattern excludes it.")
+                format!(
+                    "{url} is not visited: it is out of scope, a pattern excludes it, or its seed is paused or removed."
+                )
             }
             Verdict::Done => {
                 format!("{url} was visited in the running cycle, and is not visited again in it.")

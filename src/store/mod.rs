@@ -193,6 +193,9 @@ pub trait Look {
     /// Pages by the seed that they were found from and their state, in order of the seeds.
     fn seed_pages(&mut self) -> Result<Vec<SeedPages>>;
 
+    /// Hosts that no seed wants at the moment: all their pages were found from seeds that are removed, paused or let go.
+    fn hosts_without_seed(&mut self) -> Result<Vec<HostId>>;
+
     /// What [`Frontier::forget`] would delete with these pages.
     fn would_forget(&mut self, pages: &[PageId]) -> Result<Forgotten>;
 

@@ -126,6 +126,25 @@ fn a_seeds_file_that_no_longer_names_a_seed_is_told() {
     assert!(!ran.stderr.contains("not in `seeds.txt`"), "{}", ran.output());
 }
 
+#[test]
+fn a_host_that_no_seed_wants_is_not_reported_as_waiting() {
+    let (site, freshet) = (two_hosts(), Freshet::new());
+    site.page_on(1, "/robots.txt", Reply::text("User-agent: *\nCrawl-delay: 900\n"));
+    let first = crawl(&freshet, &[site.url_on(0, "/"), site.url_on(1, "/")], &FLAGS);
+    assert!(first.stderr.contains("900 s"), "{}", first.output());
+    let waiting = |freshet: &Freshet| crate::support::operator::host(freshet, &site.origin(1));
+    assert_eq!(waiting(&freshet)["waiting_for"], "crawl-delay");
+    done(&freshet, &["seeds", "remove", &site.origin(1)]);
+    let ran = again(&freshet, &[]);
+    assert!(!ran.stderr.contains("900 s"), "{}", ran.output());
+    let host = waiting(&freshet);
+    assert_eq!((&host["waiting_for"], &host["reason"]), (&Value::Null, &"no seed wants it".into()), "{host}");
+    for look in [&["plan"][..], &["why", &site.url_on(0, "/a")]] {
+        let ran = done(&freshet, look);
+        assert!(!ran.output().contains("900 s"), "{}", ran.output());
+    }
+}
+
 // --- pages that are visited now ----------------------------------------------------------------------------------
 
 #[test]

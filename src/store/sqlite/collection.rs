@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::{Result, SqliteStore, count, moment, signed};
-use crate::page::{PageId, SeedId};
+use crate::page::{HostId, PageId, SeedId};
 use crate::store::{PageToRead, SeedChange, SeedPages, VersionId};
 use crate::time::Timestamp;
 
@@ -40,6 +40,18 @@ pub(super) fn seed_pages(connection: &Connection) -> Result<Vec<SeedPages>> {
             last_visit_at: moment(row.get(3)?),
         })
     })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+pub(super) fn hosts_without_seed(connection: &Connection) -> Result<Vec<HostId>> {
+    // Most stores have no such seed: then no page has to be looked at.
+    let mut statement = connection.prepare(
+        "WITH idle AS (SELECT id FROM seed
+            WHERE removed_at IS NOT NULL OR paused_at IS NOT NULL OR let_go_at IS NOT NULL)
+         SELECT host_id FROM page WHERE EXISTS (SELECT 1 FROM idle)
+         GROUP BY host_id HAVING min(seed_id IN (SELECT id FROM idle)) = 1 ORDER BY host_id",
+    )?;
+    let rows = statement.query_map([], |row| Ok(HostId(row.get(0)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 

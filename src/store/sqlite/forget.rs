@@ -6,7 +6,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::{Result, SqliteStore, count};
+use super::{Result, SqliteStore, StoreError, count};
 use crate::page::PageId;
 use crate::store::Forgotten;
 use crate::time::Timestamp;
@@ -21,10 +21,20 @@ pub(super) fn weigh(connection: &Connection, pages: &[PageId]) -> Result<Forgott
 }
 
 pub(super) fn forget(store: &mut SqliteStore, pages: &[PageId], now: Timestamp) -> Result<Forgotten> {
-    store.connection.execute_batch("PRAGMA secure_delete = ON")?;
+    // References are checked once at the end: they go in circles, and most have no index by which a deleted row could be
+    // looked for.
+    store.connection.execute_batch("PRAGMA secure_delete = ON; PRAGMA foreign_keys = OFF;")?;
+    let forgotten = delete_all(store, pages, now);
+    store.connection.execute_batch("PRAGMA secure_delete = OFF; PRAGMA foreign_keys = ON;")?;
+    let forgotten = forgotten?;
+    store.host_ids.clear();
+    // A reader may hold the journal; then the next checkpoint does it.
+    store.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    Ok(forgotten)
+}
+
+fn delete_all(store: &mut SqliteStore, pages: &[PageId], now: Timestamp) -> Result<Forgotten> {
     let transaction = store.transaction()?;
-    // Rows refer to each other in circles; the references are checked at the end.
-    transaction.execute_batch("PRAGMA defer_foreign_keys = ON")?;
     let forgotten = mark(&transaction, pages)?;
     transaction.execute(
         "INSERT INTO forgotten (at, pages, observations, versions, last_page, last_version, last_observation)
@@ -46,11 +56,12 @@ pub(super) fn forget(store: &mut SqliteStore, pages: &[PageId], now: Timestamp) 
         transaction.execute_batch(sql)?;
     }
     transaction.execute_batch(DROP_MARKS)?;
+    if transaction.prepare("PRAGMA foreign_key_check")?.exists([])? {
+        return Err(StoreError::BadValue(
+            "a row that refers to a page to be forgotten; nothing was deleted".to_owned(),
+        ));
+    }
     transaction.commit()?;
-    store.host_ids.clear();
-    // A reader may hold the journal; then the next checkpoint does it.
-    store.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-    store.connection.execute_batch("PRAGMA secure_delete = OFF")?;
     Ok(forgotten)
 }
 

@@ -393,6 +393,10 @@ impl Look for SqliteStore {
         collection::seed_pages(&self.connection)
     }
 
+    fn hosts_without_seed(&mut self) -> Result<Vec<HostId>> {
+        collection::hosts_without_seed(&self.connection)
+    }
+
     fn would_forget(&mut self, pages: &[PageId]) -> Result<Forgotten> {
         forget::weigh(&self.connection, pages)
     }

@@ -53,6 +53,13 @@ pub fn pages_are_counted_by_their_seed_and_state(place: &dyn Place) {
     assert_eq!(of(first), [(Some("alive"), 1, Some(later(5))), (Some("new"), 2, None)]);
     let second = begun.store.seeds().expect("seeds")[1].id;
     assert_eq!(of(second), [(Some("new"), 1, None)]);
+    // A host that has no other page than those of a paused seed is wanted by none.
+    let host = page(&mut *begun.store, "/").host;
+    assert!(begun.store.hosts_without_seed().expect("hosts").is_empty());
+    begun.store.change_seeds(&[first], SeedChange::Pause, later(6)).expect("it is paused");
+    assert!(begun.store.hosts_without_seed().expect("hosts").is_empty(), "the second seed is on it");
+    begun.store.change_seeds(&[second], SeedChange::Remove, later(6)).expect("it is removed");
+    assert_eq!(begun.store.hosts_without_seed().expect("hosts"), [host]);
 }
 
 pub fn links_that_were_read_again_are_those_of_the_new_rules(place: &dyn Place) {
