@@ -227,7 +227,7 @@ pub(crate) struct DiffArgs {
     /// Lines to show around a change
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub context: usize,
-    /// Print a unified diff on a terminal too
+    /// Print a unified diff on a terminal too, with lines as they are, however long
     #[arg(long)]
     pub unified: bool,
 }

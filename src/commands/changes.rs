@@ -1,6 +1,6 @@
 //! `freshet changes`: what happened to the pages, as a table, JSON lines or an Atom feed.
 
-use std::io::{BufWriter, IsTerminal as _, Write};
+use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
 use freshet::look::changes::{Changes, ChangesWanted, WantedHost, latest_cycle};
@@ -13,7 +13,7 @@ use freshet::time::Timestamp;
 use crate::cli::{ChangesArgs, ChangesFormat, Global};
 use crate::settings::when::moment;
 use crate::settings::{Given, Settings, Usage};
-use crate::terminal::{Talk, columns, json_line};
+use crate::terminal::{Talk, json_line, screen};
 
 use super::diff::deadline;
 
@@ -45,7 +45,7 @@ pub(crate) fn run(global: &Global, arguments: &ChangesArgs, talk: &Talk) -> anyh
     let mut out = BufWriter::new(std::io::stdout().lock());
     match format {
         ChangesFormat::Table => {
-            let mut table = ChangeTable::default();
+            let mut table = ChangeTable::new(screen());
             let many_new = changes.many_new().to_vec();
             let mut many_new = many_new.iter().peekable();
             while let Some(event) = changes.next(deadline())? {
@@ -55,8 +55,7 @@ pub(crate) fn run(global: &Global, arguments: &ChangesArgs, talk: &Talk) -> anyh
                 table.add(&event);
             }
             many_new.for_each(|many| table.add_many(many));
-            let width = std::io::stdout().is_terminal().then(columns);
-            out.write_all(table.render(width).as_bytes())?;
+            out.write_all(table.render().as_bytes())?;
         }
         ChangesFormat::Json => {
             while let Some(event) = changes.next(deadline())? {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use freshet::look::diff::{PageDiff, diff};
+use freshet::report::Screen;
 use freshet::report::diff::{coloured, harmless, plain, unified};
 use freshet::store;
 use freshet::time::Timestamp;
@@ -12,7 +13,7 @@ use freshet::time::Timestamp;
 use crate::cli::{DiffArgs, Global};
 use crate::settings::when::moment;
 use crate::settings::{Given, Settings};
-use crate::terminal::{Talk, columns, json, print};
+use crate::terminal::{Talk, columns, json, print, screen};
 
 /// Time to compare two texts: what has not been compared after it counts as replaced.
 const TIME_LIMIT: Duration = Duration::from_secs(2);
@@ -28,15 +29,20 @@ pub(crate) fn run(global: &Global, arguments: &DiffArgs, talk: &Talk) -> anyhow:
     let to = arguments.to.as_deref().map(|text| moment("--to", text, now)).transpose()?;
     let settings = Settings::load(global, &Given::default())?;
     let mut store = store::open_to_look(&settings.store)?;
-    let found = diff(&mut *store, &settings.normaliser(), &arguments.url, (from, to), deadline())?;
-    talk.say(&summary(&found));
+    let found = diff(&mut *store, &settings.observer(), &arguments.url, (from, to), deadline())?;
+    summary(&found, &screen()).iter().for_each(|line| talk.say(line));
     print(&if global.json { json(&found)? } else { drawn(&found, arguments) })
 }
 
 fn drawn(found: &PageDiff, arguments: &DiffArgs) -> String {
     let name = |at: Timestamp| format!("{}\t{at}", found.url);
-    let patch = || unified(&found.text, &name(found.from.at), &name(found.to.at), arguments.context);
+    let (from, to) = (name(found.from.confirmed_at), name(found.to.found_at));
+    let patch = || unified(&found.text, &from, &to, arguments.context);
     if !std::io::stdout().is_terminal() {
+        // A page of one line would be that line twice. Who asks for --unified gets lines as they are.
+        if found.has_long_lines() && !arguments.unified {
+            return unified(&found.by_sentences(deadline()), &from, &to, arguments.context);
+        }
         patch()
     } else if arguments.unified {
         harmless_lines(&patch())
@@ -47,15 +53,47 @@ fn drawn(found: &PageDiff, arguments: &DiffArgs) -> String {
     }
 }
 
-fn summary(found: &PageDiff) -> String {
-    let (from, to) = (found.from.at, found.to.at);
+/// What changed and when, in words: a line, and another one if the texts were read again.
+fn summary(found: &PageDiff, screen: &Screen) -> Vec<String> {
+    let (before, after) = (screen.time(found.from.confirmed_at), screen.time(found.to.found_at));
+    let mut parts = Vec::new();
     if found.bytes_differ && !found.has_text {
-        format!("{from} → {to}: it has no words; its bytes differ")
-    } else if found.text.is_empty() {
-        format!("no difference between {from} and {to}")
-    } else {
-        format!("{from} → {to}: {} words added, {} removed", found.words_added, found.words_removed)
+        parts.push("it has no words; its bytes differ".to_owned());
+    } else if !found.text.is_empty() {
+        parts.push(format!("{} words added, {} removed", found.words_added, found.words_removed));
     }
+    let is_same_text = parts.is_empty();
+    if is_same_text && found.bytes_differ {
+        parts.push("its bytes differ".to_owned());
+    }
+    if found.title_differs {
+        let named =
+            |title: &Option<String>| title.as_deref().map_or("none".to_owned(), |title| format!("`{title}`"));
+        parts.push(format!(
+            "its title changed from {} to {}",
+            named(&found.from.title),
+            named(&found.to.title)
+        ));
+    }
+    if found.links_added + found.links_removed > 0 {
+        parts.push(format!("{} links added, {} removed", found.links_added, found.links_removed));
+    }
+    let name = found.title.as_deref().map_or(String::new(), |title| format!("{title}: "));
+    let said = match (is_same_text, parts.is_empty()) {
+        (true, true) => format!("{name}no difference between {before} and {after}"),
+        (true, false) => {
+            format!("{name}no difference in the text between {before} and {after}, but {}", parts.join("; "))
+        }
+        (false, _) => format!("{name}found {after}, last seen as before {before}: {}", parts.join("; ")),
+    };
+    let mut lines = vec![harmless(&said)];
+    if found.read_again {
+        lines.push(
+            "the noise rules changed in between: both versions were read again by the rules of today"
+                .to_owned(),
+        );
+    }
+    lines
 }
 
 /// A text that a terminal shows and does not obey, line by line.

@@ -37,11 +37,22 @@ pub(crate) fn run(global: &Global, arguments: &PagesArgs) -> anyhow::Result<Exit
                 ("outcome", Align::Left),
                 ("HTTP", Align::Right),
                 ("url", Align::Left),
+                ("title", Align::Left),
                 ("why", Align::Left),
             ])
             .shorten("url", Shorten::Middle)
+            .shorten("title", Shorten::End)
             .shorten("why", Shorten::End)
-            .leave_out(&["depth", "size", "visits", "changes", "HTTP", "last visit", "outcome"]);
+            .leave_out(&[
+                "title",
+                "depth",
+                "size",
+                "visits",
+                "changes",
+                "HTTP",
+                "last visit",
+                "outcome",
+            ]);
             pages(&mut *store, &filter, |page| {
                 table.row(cells(&page, &screen));
                 anyhow::Ok(())
@@ -111,7 +122,7 @@ fn filter(arguments: &PagesArgs) -> Result<PageFilter, Usage> {
     in_state(filter, state).ok_or_else(|| Usage(format!("there is no state `{state}`")))
 }
 
-fn cells(page: &PageRow, screen: &Screen) -> [String; 10] {
+fn cells(page: &PageRow, screen: &Screen) -> [String; 11] {
     let reason = page.reason.as_ref().or(page.host_reason.as_ref());
     [
         page.state.clone(),
@@ -126,6 +137,7 @@ fn cells(page: &PageRow, screen: &Screen) -> [String; 10] {
             Some(target) => format!("{} → {target}", page.url),
             None => page.url.clone(),
         },
+        page.title.clone().unwrap_or_else(|| "-".to_owned()),
         reason.cloned().unwrap_or_else(|| "-".to_owned()),
     ]
 }

@@ -15,12 +15,15 @@ use crate::time::Timestamp;
 
 use super::LookError;
 use super::page::{VisitedPage, content};
+use super::reread::title;
 
 /// All that is known of how a page moved.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageHistory {
     /// The page.
     pub url: String,
+    /// The title of its last stored version.
+    pub title: Option<String>,
     /// Where it is in its life.
     pub state: String,
     /// When it was found.
@@ -219,6 +222,10 @@ pub fn history(
         let text_of = |version| Ok::<_, StoreError>(content(store, version)?.text);
         past.see(seen.at, seen.version, seen.text_rules, text_of)?;
     }
+    let title = match visited.sightings().last() {
+        Some(last) => title(&content(store, last.version)?, visited.page.content_type.as_deref()),
+        None => None,
+    };
     let VisitedPage { page, spellings, visits } = visited;
     let first = visits.first().map(|(_, visit)| visit.at);
     let lifetimes = past.lifetimes();
@@ -240,6 +247,7 @@ pub fn history(
             })
             .collect(),
         url: page.url,
+        title,
         state: page.state,
         host_reason: page.host_reason,
         found_at: page.found_at,

@@ -238,19 +238,21 @@ async fn a_history_has_its_visits_and_a_diff_their_difference() {
     assert_eq!((last.visits.len(), last.visit_count), (1, 2));
     assert_eq!(last.visits[0].found, VisitFound::Changed, "it is compared with visits that are not shown");
 
-    let found = diff(&mut *store, &normaliser, NEWS, (None, None), deadline()).expect("a diff");
+    let observer = observer();
+    let found = diff(&mut *store, &observer, NEWS, (None, None), deadline()).expect("a diff");
     assert_eq!((found.hunks.len(), found.words_added, found.bytes_differ), (1, 1, true));
-    assert!(found.from.at <= found.to.at && found.from.version != found.to.version);
-    let same = diff(&mut *store, &normaliser, NEWS, (Some(found.to.at), None), deadline()).expect("a diff");
+    assert!(found.from.confirmed_at <= found.to.found_at && found.from.version_id != found.to.version_id);
+    let since = Some(found.to.found_at);
+    let same = diff(&mut *store, &observer, NEWS, (since, None), deadline()).expect("a diff");
     assert!(same.hunks.is_empty());
 }
 
 #[tokio::test]
 async fn questions_without_an_answer_say_why() {
     let world = SmallStore::crawled().await;
-    let (mut store, normaliser) = (world.store(), Normaliser::default());
+    let (mut store, observer) = (world.store(), observer());
     let mut ask =
-        |url: &str| diff(&mut *store, &normaliser, url, (None, None), deadline()).expect_err("no answer");
+        |url: &str| diff(&mut *store, &observer, url, (None, None), deadline()).expect_err("no answer");
     assert!(matches!(ask("https://a.example/nowhere"), LookError::UnknownPage(_)));
     assert!(matches!(ask("https://a.example/gone"), LookError::NothingStored(_)));
     assert!(ask("htp://a.example/").is_misuse());

@@ -9,37 +9,36 @@ use crate::observation::EventKind;
 use crate::time::Timestamp;
 
 use super::diff::{harmless, plain};
-use super::{Align, Table, counted, number};
+use super::{Align, Screen, Shorten, Table, counted, number};
 
-/// The heading of the first column that may be shortened.
-const TITLE: &str = "title";
-/// Fewer characters of the last columns say nothing.
-const FEWEST_SHOWN: usize = 20;
-/// Characters of a title in a table.
-const TITLE_CHARACTERS: usize = 40;
-/// Characters of the new text in a table.
-const NEW_TEXT_CHARACTERS: usize = 60;
 /// Columns of a diff in an Atom feed.
 const FEED_WIDTH: usize = 100;
 
 /// A table of events, a row each.
-pub struct ChangeTable(Table);
+pub struct ChangeTable {
+    table: Table,
+    screen: Screen,
+}
 
-impl Default for ChangeTable {
-    fn default() -> Self {
-        Self(Table::new(&[
+impl ChangeTable {
+    /// A table without rows, for a terminal or none.
+    pub fn new(screen: Screen) -> Self {
+        let table = Table::new(&[
             ("when", Align::Left),
             ("kind", Align::Left),
             ("divergence", Align::Right),
             ("words", Align::Right),
             ("page", Align::Left),
-            (TITLE, Align::Left),
+            ("title", Align::Left),
             ("new text", Align::Left),
-        ]))
+        ])
+        .shorten("page", Shorten::Middle)
+        .shorten("title", Shorten::End)
+        .shorten("new text", Shorten::End)
+        .leave_out(&["divergence", "words", "title", "new text"]);
+        Self { table, screen }
     }
-}
 
-impl ChangeTable {
     /// Adds a row.
     pub fn add(&mut self, found: &FoundEvent) {
         let event = &found.event;
@@ -47,14 +46,14 @@ impl ChangeTable {
             Some(true) => format!("+{} −{}", found.words_added, found.words_removed),
             _ => "-".to_owned(),
         };
-        self.0.row([
-            event.at.to_string(),
+        self.table.row([
+            self.screen.time(event.at),
             event.kind.words().to_owned(),
             event.divergence.map_or("-".to_owned(), |apart| format!("{apart:.3}")),
             words,
-            harmless(&event.url),
-            shortened(event.title.as_deref().unwrap_or("-"), TITLE_CHARACTERS),
-            shortened(&detail(found), NEW_TEXT_CHARACTERS),
+            event.url.clone(),
+            event.title.clone().unwrap_or_else(|| "-".to_owned()),
+            detail(found),
         ]);
     }
 
@@ -62,18 +61,13 @@ impl ChangeTable {
     pub fn add_many(&mut self, many: &ManyNew) {
         let pages =
             format!("{} new pages in cycle {}; --kind new lists them", number(many.pages), many.cycle.0);
-        self.0.row([
-            many.last_at.to_string(),
-            EventKind::New.words().to_owned(),
-            "-".to_owned(),
-            "-".to_owned(),
-            pages,
-        ]);
+        let kind = EventKind::New.words().to_owned();
+        self.table.row([self.screen.time(many.last_at), kind, "-".to_owned(), "-".to_owned(), pages]);
     }
 
     /// The table, within the width of a terminal if there is one.
-    pub fn render(&self, width: Option<usize>) -> String {
-        fitted(&self.0.render(), width)
+    pub fn render(&self) -> String {
+        self.table.fitted(self.screen.width)
     }
 }
 
@@ -110,25 +104,6 @@ fn detail(found: &FoundEvent) -> String {
             }
             None => String::new(),
         },
-    }
-}
-
-/// A table within the width of a terminal, if there is one: the last columns are shortened, or left out. Addresses are
-/// not cut, so that they can be copied.
-fn fitted(table: &str, width: Option<usize>) -> String {
-    let Some(width) = width else { return table.to_owned() };
-    let heads = table.lines().next().unwrap_or_default();
-    let last = heads.find(TITLE).and_then(|at| heads.get(..at)).map_or(0, |before| before.chars().count());
-    let most = if last + FEWEST_SHOWN > width { last } else { width };
-    let line = |line: &str| line.chars().take(most).collect::<String>().trim_end().to_owned() + "\n";
-    table.lines().map(line).collect()
-}
-
-fn shortened(line: &str, most: usize) -> String {
-    let clean = harmless(line);
-    match clean.char_indices().nth(most) {
-        None => clean,
-        Some(_) => clean.chars().take(most - 1).chain(['…']).collect(),
     }
 }
 
@@ -188,22 +163,6 @@ pub const FEED_END: &str = "</feed>\n";
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_line_obeys_the_reader_and_is_cut() {
-        assert_eq!(shortened("a\u{202e}b\u{1b}c", 60), "a�b␛c");
-        assert_eq!(shortened("abcdef", 6), "abcdef");
-        assert_eq!(shortened("abcdefg", 6), "abcde…");
-    }
-
-    #[test]
-    fn a_table_fits_its_terminal_and_addresses_stay_whole() {
-        let table = "when  page                   title  new text\n1     https://example.org/a  Boats  a sentence that goes on and on\n";
-        assert_eq!(fitted(table, None), table);
-        let cut = fitted(table, Some(50));
-        assert_eq!(cut.lines().nth(1), Some("1     https://example.org/a  Boats  a sentence tha"));
-        assert_eq!(fitted(table, Some(40)), "when  page\n1     https://example.org/a\n");
-    }
 
     #[test]
     fn what_was_kept_out_is_counted_by_reason() {

@@ -45,6 +45,9 @@ fn heading(history: &PageHistory) -> String {
         counted(history.change_count, "change"),
         history.known_since,
     );
+    if let Some(title) = &history.title {
+        let _ = writeln!(text, "title: {}", harmless(title));
+    }
     if let Some(page) = &history.found_on {
         let _ = writeln!(text, "found on {}", harmless(page));
     }

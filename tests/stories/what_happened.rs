@@ -310,3 +310,129 @@ fn the_new_text_is_what_lasted_and_not_the_clock_beside_it() {
     let quiet = freshet.run(&["changes", "--lasting", "-q"]);
     assert_eq!(quiet.stderr, "");
 }
+
+// --- diff ------------------------------------------------------------------------------------------------------
+
+#[test]
+fn a_diff_after_new_noise_rules_does_not_show_what_the_rules_removed() {
+    let site = Site::start();
+    let turns = ["calm", "calm", "rough"];
+    site.page(
+        "/",
+        Reply::dynamic(move |request| {
+            let sea = turns[(request.count - 1).min(2)];
+            let clock = format!("<div class=clock>It is 10:{}</div>", 10 + request.count);
+            page("Sea", &[TEXT, &format!("the sea is {sea}"), &clock]).into()
+        }),
+    );
+    let freshet = Freshet::new();
+    crawl(&freshet, &site, &[]);
+    let rules = "[crawl]\nattempts = 1\nback_off = 0.01\n[change]\nignore = [\".clock\"]\n";
+    freshet.write("freshet.toml", rules);
+    crawl(&freshet, &site, &[]);
+    let url = site.url("/");
+    let ran = freshet.run(&["diff", &url]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{}", ran.output());
+    assert!(
+        ran.stderr.contains("no difference in the text") && ran.stderr.contains("its bytes differ"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.contains("noise rules changed"), "{}", ran.stderr);
+    let told = freshet.json(&["diff", &url, "--json"]);
+    assert_eq!((&told["words_removed"], &told["read_again"]), (&json!(0), &json!(true)), "{told}");
+    crawl(&freshet, &site, &[]);
+    let told = freshet.json(&["diff", &url, "--json"]);
+    assert_eq!(told["hunks"][0]["added"], json!(["the sea is rough"]), "{told}");
+    assert_eq!((&told["words_added"], &told["read_again"]), (&json!(1), &json!(false)), "{told}");
+    // Over the change of the rules, both are read by those of today.
+    let told = freshet.json(&["diff", &url, "--from", "2020-01-01", "--json"]);
+    assert_eq!((&told["words_added"], &told["words_removed"]), (&json!(1), &json!(1)), "{told}");
+    assert_eq!(told["read_again"], true, "{told}");
+}
+
+#[test]
+fn a_diff_is_dated_by_the_visit_that_found_the_change() {
+    let site = Site::start();
+    let turns = vec![page("Home", &["one thing"]).into(), page("Home", &["another thing"]).into()];
+    site.page("/", Reply::sequence(turns));
+    let freshet = Freshet::new();
+    for _ in 0..4 {
+        crawl(&freshet, &site, &[]);
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+    }
+    let url = site.url("/");
+    let change = changes(&freshet, &[]).remove(0);
+    let told = freshet.json(&["diff", &url, "--json"]);
+    assert_eq!(
+        (&told["to"]["found_at"], &told["from"]["confirmed_at"]),
+        (&change["at"], &change["previous_at"])
+    );
+    assert!(told["to"]["confirmed_at"].as_str() > told["to"]["found_at"].as_str(), "{told}");
+    let ran = freshet.run(&["diff", &url]);
+    assert!(
+        ran.stdout.contains(&format!("+++ {url}\t{}", change["at"].as_str().unwrap_or("?"))),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        ran.stderr.contains("Home: found ") && ran.stderr.contains("last seen as before"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!ran.stdout.contains("No newline"), "{}", ran.stdout);
+    let history = freshet.run(&["history", &url]).stdout;
+    assert!(history.contains("title: Home"), "{history}");
+    let pages = freshet.run(&["pages"]).stdout;
+    assert!(pages.contains("title") && pages.contains("Home"), "{pages}");
+}
+
+#[test]
+fn a_page_whose_text_is_the_same_says_what_else_changed() {
+    let site = Site::start();
+    let linked = |title: &str, target: &str| page(title, &[&format!("<a href=\"{target}\">read on</a>")]);
+    site.page("/", Reply::sequence(vec![linked("One", "/a").into(), linked("Two", "/b").into()]));
+    let freshet = Freshet::new();
+    crawl(&freshet, &site, &["--max-depth", "0"]);
+    crawl(&freshet, &site, &["--max-depth", "0"]);
+    let url = site.url("/");
+    let ran = freshet.run(&["diff", &url]);
+    for part in [
+        "no difference in the text",
+        "its bytes differ",
+        "its title changed from `One` to `Two`",
+        "1 links added, 1 removed",
+    ] {
+        assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+    }
+    let told = freshet.json(&["diff", &url, "--json"]);
+    assert_eq!(
+        (&told["added_links"], &told["removed_links"]),
+        (&json!([site.url("/b")]), &json!([site.url("/a")]))
+    );
+    assert_eq!((&told["title_differs"], &told["from"]["title"]), (&json!(true), &json!("One")));
+}
+
+#[test]
+fn a_page_of_one_line_has_a_readable_diff() {
+    let site = Site::start();
+    let sentences: Vec<String> =
+        (0..30).map(|number| format!("Sentence {number} is about boats and the sea.")).collect();
+    let old = sentences.join(" ");
+    let new = old.replace("Sentence 17 is about boats", "Sentence 17 is about bread");
+    site.page("/", Reply::sequence(vec![page("Home", &[&old]).into(), page("Home", &[&new]).into()]));
+    let freshet = Freshet::new();
+    crawl(&freshet, &site, &[]);
+    crawl(&freshet, &site, &[]);
+    let url = site.url("/");
+    let piped = freshet.run(&["diff", &url]).stdout;
+    assert!(
+        piped.contains(
+            "\n-Sentence 17 is about boats and the sea.\n+Sentence 17 is about bread and the sea.\n"
+        ),
+        "{piped}"
+    );
+    assert!(piped.lines().skip(2).all(|line| line.len() < 100), "{piped}");
+    let whole = freshet.run(&["diff", "--unified", &url]).stdout;
+    assert!(whole.contains(&format!("\n+{new}\n")), "{whole}");
+}
