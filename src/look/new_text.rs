@@ -20,10 +20,12 @@ pub(super) fn new_lines<'d>(diff: &'d TextDiff, later: Option<&str>) -> Vec<&'d 
 
 /// The first new words, within `most` characters. `later`: the first of those that are in this text as well.
 pub(super) fn excerpt(diff: &TextDiff, later: Option<&str>, most: usize) -> Option<String> {
-    let line = *new_lines(diff, later).first()?;
-    let lasting = later.and_then(|later| lasting_passage(line, later));
-    let passage = lasting.or_else(|| line.changed.first())?;
-    Some(around(&line.text, passage, most))
+    // A line whose end alone changed, as the last one of a text that goes on now, has no new words.
+    new_lines(diff, later).into_iter().find_map(|line| {
+        let lasting = later.and_then(|later| lasting_passage(line, later));
+        let passage = lasting.or_else(|| line.changed.first())?;
+        Some(around(&line.text, passage, most))
+    })
 }
 
 fn added(diff: &TextDiff) -> Vec<&DiffLine> {
@@ -107,6 +109,12 @@ mod tests {
         assert_eq!(excerpt(&diff("one\ntwo", "one"), None, 30), None, "nothing came");
         let long = "word ".repeat(50);
         assert!(excerpt(&diff("", &long), None, 30).unwrap().starts_with("word word"));
+    }
+
+    #[test]
+    fn a_text_that_goes_on_shows_the_words_that_came() {
+        let change = diff("Entry 1\nFirst words", "Entry 1\nFirst words\nEntry 2\nSecond words");
+        assert_eq!(excerpt(&change, None, 60).as_deref(), Some("Entry 2"));
     }
 
     #[test]
