@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use freshet::look::diff::{PageDiff, diff};
-use freshet::report::Screen;
 use freshet::report::diff::{coloured, harmless, plain, unified};
+use freshet::report::{Screen, counted};
 use freshet::store;
 use freshet::time::Timestamp;
 
@@ -76,7 +76,7 @@ fn summary(found: &PageDiff, screen: &Screen) -> Vec<String> {
         ));
     }
     if found.links_added + found.links_removed > 0 {
-        parts.push(format!("{} links added, {} removed", found.links_added, found.links_removed));
+        parts.push(format!("{} added, {} removed", counted(found.links_added, "link"), found.links_removed));
     }
     let name = found.title.as_deref().map_or(String::new(), |title| format!("{title}: "));
     let said = match (is_same_text, parts.is_empty()) {

@@ -401,7 +401,7 @@ fn a_page_whose_text_is_the_same_says_what_else_changed() {
         "no difference in the text",
         "its bytes differ",
         "its title changed from `One` to `Two`",
-        "1 links added, 1 removed",
+        "1 link added, 1 removed",
     ] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
     }
