@@ -36,7 +36,7 @@ fn main() -> ExitCode {
         Command::Status(arguments) => commands::status::run(&cli.global, &arguments),
         Command::Pages(arguments) => commands::pages::run(&cli.global, &arguments),
         Command::Changes(arguments) => commands::changes::run(&cli.global, &arguments, &talk),
-        Command::Log(arguments) => commands::log::run(&cli.global, &arguments),
+        Command::Log(arguments) => commands::log::run(&cli.global, &arguments, &talk),
         Command::Links(arguments) => commands::links::run(&cli.global, &arguments, &talk),
         Command::Diff(arguments) => commands::diff::run(&cli.global, &arguments, &talk),
         Command::Show(arguments) => commands::show::run(&cli.global, &arguments, &talk),

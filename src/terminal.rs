@@ -10,7 +10,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 use freshet::crawl::Progress;
-use freshet::report::{Screen, bytes, number, span};
+use freshet::report::{Screen, bytes, counted, number, span};
 
 use crate::cli::Global;
 use crate::settings::when::zone;
@@ -78,6 +78,18 @@ impl Talk {
         self.say(&format!("warning: {line}"));
     }
 
+    /// Prints the result of a long command; nothing if it has to be quiet, unless JSON was asked for.
+    pub(crate) fn result(
+        &self,
+        as_json: bool,
+        text: impl FnOnce() -> anyhow::Result<String>,
+    ) -> anyhow::Result<()> {
+        if as_json || !self.quiet {
+            print(&text()?)?;
+        }
+        Ok(())
+    }
+
     /// A bar on a terminal that counts something, nothing elsewhere.
     pub(crate) fn count(&self, of: &'static str) -> Count {
         let bar = (!self.quiet && std::io::stderr().is_terminal()).then(|| {
@@ -95,7 +107,9 @@ impl Talk {
     pub(crate) fn meter(&self) -> Meter {
         let bar = (!self.quiet && std::io::stderr().is_terminal()).then(|| {
             let bar = self.bars.add(ProgressBar::new(0));
-            if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} pages  {wide_msg}") {
+            if let Ok(style) =
+                ProgressStyle::with_template(&format!("{{bar:{BAR}}} {{pos}}/{{len}} pages  {{wide_msg}}"))
+            {
                 bar.set_style(style.progress_chars("━╸─"));
             }
             bar
@@ -179,6 +193,9 @@ impl Steps {
     }
 }
 
+/// Columns of the bar.
+const BAR: usize = 24;
+
 /// How often a line is written where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
@@ -212,17 +229,20 @@ pub(crate) struct Meter {
 
 impl Meter {
     pub(crate) fn show(&mut self, progress: &Progress) {
-        let text = self.text(progress);
+        let parts = self.parts(progress);
         let counts = &progress.counts;
         let done = counts.fetched + counts.redirected + counts.failed + counts.blocked;
         match &self.bar {
             Some(bar) => {
-                bar.set_length(done + progress.left);
+                let all = done + progress.left;
+                let taken = BAR + format!(" {done}/{all} pages  ").len();
+                bar.set_length(all);
                 bar.set_position(done);
-                bar.set_message(text);
+                bar.set_message(fitted(&parts, stderr_columns().saturating_sub(taken)));
             }
             None if self.last_line.elapsed() >= LINE_EVERY => {
                 self.last_line = Instant::now();
+                let text = fitted(&parts, usize::MAX);
                 self.talk.say(&format!("{} of {} pages: {text}", number(done), number(done + progress.left)));
             }
             None => {}
@@ -235,21 +255,22 @@ impl Meter {
         }
     }
 
-    fn text(&mut self, progress: &Progress) -> String {
+    /// The parts of the line in their order, each with its importance: 0 is left out last.
+    fn parts(&mut self, progress: &Progress) -> Vec<(u8, String)> {
         let counts = &progress.counts;
         let rate = self.rate(counts.requests);
-        let left = progress.time_left.filter(|_| progress.left > 0).map_or(String::new(), |left| {
-            format!(" · {} left", span(Duration::from_secs(left.as_secs().max(1))))
-        });
-        format!(
-            "fetched {} · new {} · unchanged {} · failed {} · {rate:.0} req/s · {} · {} hosts waiting{left}",
-            number(counts.fetched),
-            number(counts.new),
-            number(counts.unchanged),
-            number(counts.failed),
-            bytes(counts.bytes),
-            number(progress.hosts_waiting as u64),
-        )
+        let left = progress.time_left.filter(|_| progress.left > 0);
+        let left = left.map(|left| format!("{} left", span(Duration::from_secs(left.as_secs().max(1)))));
+        let parts = [
+            (1, format!("fetched {}", number(counts.fetched))),
+            (6, format!("new {}", number(counts.new))),
+            (7, format!("unchanged {}", number(counts.unchanged))),
+            (2, format!("failed {}", number(counts.failed))),
+            (3, format!("{rate:.0} req/s")),
+            (5, bytes(counts.bytes)),
+            (4, format!("{} waiting", counted(progress.hosts_waiting, "host"))),
+        ];
+        parts.into_iter().chain(left.map(|left| (0, left))).collect()
     }
 
     /// Requests a second over about the last ten seconds.
@@ -269,6 +290,30 @@ impl Meter {
         self.last = Some((now, requests, smoothed));
         smoothed
     }
+}
+
+/// The most important parts that fit into this number of columns, in their order.
+fn fitted(parts: &[(u8, String)], width: usize) -> String {
+    const BETWEEN: &str = " · ";
+    let mut by_importance: Vec<&(u8, String)> = parts.iter().collect();
+    by_importance.sort_by_key(|(importance, _)| *importance);
+    let mut room = width.saturating_add(BETWEEN.chars().count());
+    let mut least = None;
+    for (importance, part) in by_importance {
+        let taken = part.chars().count() + BETWEEN.chars().count();
+        if taken > room {
+            break;
+        }
+        room -= taken;
+        least = Some(*importance);
+    }
+    let shown = parts.iter().filter(|(importance, _)| least.is_some_and(|least| *importance <= least));
+    shown.map(|(_, part)| part.as_str()).collect::<Vec<_>>().join(BETWEEN)
+}
+
+/// Columns of the terminal that talk goes to.
+fn stderr_columns() -> usize {
+    terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(width, _)| usize::from(width.0))
 }
 
 /// Log lines that step aside for the bar.
@@ -292,5 +337,23 @@ impl Write for LineWriter {
 
     fn flush(&mut self) -> std::io::Result<()> {
         std::io::stderr().flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_shown_however_narrow_the_terminal_is() {
+        let parts: Vec<(u8, String)> =
+            [(1, "fetched 1,234"), (6, "new 12"), (2, "failed 3"), (0, "2 min left")]
+                .map(|(importance, part)| (importance, part.to_owned()))
+                .to_vec();
+        assert_eq!(fitted(&parts, usize::MAX), "fetched 1,234 · new 12 · failed 3 · 2 min left");
+        assert_eq!(fitted(&parts, 37), "fetched 1,234 · failed 3 · 2 min left");
+        assert_eq!(fitted(&parts, 36), "fetched 1,234 · 2 min left");
+        assert_eq!(fitted(&parts, 12), "2 min left");
+        assert_eq!(fitted(&parts, 3), "");
     }
 }

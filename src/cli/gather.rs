@@ -57,7 +57,7 @@ pub(crate) struct CrawlArgs {
 
 const MONITOR_EXAMPLES: &str = "\
 Examples:
-  freshet monitor --seeds seeds.txt --every 1d --at 02:00 --budget 5000   every night at 2:00 UTC
+  freshet monitor --seeds seeds.txt --every 1d --at 02:00 --budget 5000   every night at 2:00
   freshet monitor --every 1h --budget 200                                 go on with what the store knows
   freshet monitor --every 1d --budget 5000 --once                         one cycle: for cron and systemd timers";
 
@@ -72,7 +72,7 @@ pub(crate) struct MonitorArgs {
     /// Time from the start of one cycle to the start of the next: 1h, 1d, 1w [default: 1d]
     #[arg(long, value_name = "TIME", env = "FRESHET_EVERY")]
     pub every: Option<Written<TimeSpan>>,
-    /// Time of day, UTC, at which cycles start: 02:00
+    /// Time of day at which cycles start, in local time (TZ): 02:00
     #[arg(long, value_name = "HH:MM", env = "FRESHET_AT")]
     pub at: Option<Written<TimeOfDay>>,
     /// Requests per day, however many cycles it has. A score threshold is adjusted to that cost, so that a cycle in which

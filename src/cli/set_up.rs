@@ -42,7 +42,7 @@ pub(crate) struct ConfigArgs {
     /// Time from the start of one cycle of `monitor` to the start of the next: 1h, 1d, 1w
     #[arg(long, value_name = "TIME", env = "FRESHET_EVERY", help_heading = "Budget")]
     pub every: Option<Written<TimeSpan>>,
-    /// Time of day, UTC, at which cycles of `monitor` start: 02:00
+    /// Time of day, local, at which cycles of `monitor` start: 02:00
     #[arg(long, value_name = "HH:MM", env = "FRESHET_AT", help_heading = "Budget")]
     pub at: Option<Written<TimeOfDay>>,
     /// Let later cycles of `monitor` make up for scheduled cycles that did not run

@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
 use freshet::look::changes::{Changes, ChangesWanted, WantedHost, latest_cycle};
+use freshet::look::hosts::must_be_known;
 use freshet::look::merged::many_in_one;
 use freshet::report::changes::{ChangeTable, FEED_END, feed_entry, feed_start, kept_out};
 use freshet::report::diff::harmless;
@@ -31,6 +32,9 @@ pub(crate) fn run(global: &Global, arguments: &ChangesArgs, talk: &Talk) -> anyh
     let settings = Settings::load(global, &Given::of_words(arguments.fragment_words))?;
     wanted.fragment_words = settings.change.fragment_words;
     let mut store = store::open_to_look(&settings.store)?;
+    if let (Some(host), Some(named)) = (&wanted.host, &arguments.host) {
+        must_be_known(&mut *store, host, named)?;
+    }
     if arguments.since == LAST {
         wanted.since = latest_cycle(&mut *store)?.unwrap_or(now);
     }

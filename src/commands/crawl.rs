@@ -14,7 +14,7 @@ use freshet::look::crawled::{CrawlSummary, HookCounts};
 use freshet::look::page::page_url;
 use freshet::page::PageUrl;
 use freshet::report::diff::harmless;
-use freshet::report::{self, number};
+use freshet::report::{self, counted};
 use freshet::time::Timestamp;
 
 use crate::cli::{CrawlNowArgs, Global};
@@ -22,7 +22,7 @@ use crate::on_change::{Hook, Hooked};
 use crate::set_up::{ADDRESS_HINT, set_up};
 use crate::settings::Settings;
 use crate::signals::{STOPPING_CRAWL, listen};
-use crate::terminal::{Talk, json, print};
+use crate::terminal::{Talk, json};
 use crate::threads;
 
 pub(crate) fn run(global: &Global, arguments: &CrawlNowArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
@@ -44,7 +44,8 @@ pub(crate) fn run(global: &Global, arguments: &CrawlNowArgs, talk: &Talk) -> any
     runtime.shutdown_background();
     let (report, ran, signal) = driven?;
     let summary = CrawlSummary::of(&report, settings.store.clone(), ran);
-    print(&if global.json { json(&summary)? } else { report::crawl::summary(&summary) })?;
+    let text = || if global.json { json(&summary) } else { Ok(report::crawl::summary(&summary)) };
+    talk.result(global.json, text)?;
     finish(&report, signal, talk, &settings.store, !only.is_empty())
 }
 
@@ -108,7 +109,11 @@ fn finish(
     }
     let by_budget = report.counts.put_off.get("budget").copied().unwrap_or(0);
     if by_budget > 0 {
-        talk.say(&format!("the budget is spent; {} pages wait for the next cycle", number(by_budget)));
+        talk.say(&format!(
+            "the budget is spent; {} {} for the next cycle",
+            counted(by_budget, "page"),
+            if by_budget == 1 { "waits" } else { "wait" }
+        ));
         if let Some(least) = report.threshold {
             tracing::info!(score = least, "lowest score visited again");
         }

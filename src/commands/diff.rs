@@ -60,7 +60,7 @@ fn summary(found: &PageDiff, screen: &Screen) -> Vec<String> {
     if found.bytes_differ && !found.has_text {
         parts.push("it has no words; its bytes differ".to_owned());
     } else if !found.text.is_empty() {
-        parts.push(format!("{} words added, {} removed", found.words_added, found.words_removed));
+        parts.push(format!("{} added, {} removed", counted(found.words_added, "word"), found.words_removed));
     }
     let is_same_text = parts.is_empty();
     if is_same_text && found.bytes_differ {

@@ -16,7 +16,7 @@ use freshet::evolve::champion::Champion;
 use freshet::evolve::{self, EvolveProgress, EvolveSettings, Generation, Journal};
 use freshet::policy::expression::Terminal;
 use freshet::report::evolved::{self, STORE, SYNTHETIC};
-use freshet::report::{Align, Table, number};
+use freshet::report::{Align, Table, counted, number};
 use freshet::whole_file::{self, OutPlace};
 
 use crate::cli::{EvolveArgs, Global};
@@ -181,7 +181,7 @@ fn bred(
 ) -> anyhow::Result<(Journal, Option<Champion>)> {
     let EvolveSettings { folds, runs, generations, fitness, .. } = journal.settings;
     let pages: usize = dataset.groups.iter().map(|group| group.pages.len()).sum();
-    talk.say(&format!("{}: {} pages", dataset.name, number(pages as u64)));
+    talk.say(&format!("{}: {}", dataset.name, counted(pages, "page")));
     let mut steps = talk.steps(u64::from(folds * runs) * u64::from(generations));
     let (started, before) = (Instant::now(), journal.effort.seconds);
     let mut saved = Instant::now();

@@ -8,7 +8,7 @@ use freshet::store;
 
 use crate::cli::{Global, HistoryArgs};
 use crate::settings::{Given, Settings};
-use crate::terminal::{columns, json, print};
+use crate::terminal::{columns, json, print, screen};
 
 /// Visits that a table shows unless told otherwise.
 const TABLE_ROWS: usize = 20;
@@ -27,6 +27,6 @@ pub(crate) fn run(global: &Global, arguments: &HistoryArgs) -> anyhow::Result<Ex
     print(&if global.json {
         json(&history)?
     } else {
-        report::history::history(&history, columns(), arguments.ascii)
+        report::history::history(&history, columns(), arguments.ascii, &screen())
     })
 }

@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
 use freshet::look::LookError;
+use freshet::look::hosts::must_be_known;
 use freshet::look::links::{LinksWanted, PageLink, links, links_of};
 use freshet::report;
 use freshet::store::PageFilter;
@@ -33,8 +34,11 @@ pub(crate) fn run(global: &Global, arguments: &LinksArgs, talk: &Talk) -> anyhow
     let reason = arguments.reason.as_deref().map(reason).transpose()?;
     let wanted = LinksWanted { refused: arguments.refused, reason };
     let host = arguments.host.as_ref().map(|host| host.to_lowercase());
-    arguments.host.as_deref().map(wanted_host).transpose()?;
+    let wanted_host = arguments.host.as_deref().map(wanted_host).transpose()?;
     let mut crawler = looking(global, &arguments.flags.0, None, None)?;
+    if let (Some(wanted), Some(named)) = (&wanted_host, &arguments.host) {
+        must_be_known(crawler.store()?, wanted, named)?;
+    }
     let screen = screen();
     let mut out = BufWriter::new(std::io::stdout().lock());
     let mut left = arguments.limit.unwrap_or(usize::MAX);

@@ -7,6 +7,8 @@ use anyhow::Context as _;
 use clap::Command;
 use clap_mangen::Man;
 
+use freshet::report::counted;
+
 use crate::cli::{ManArgs, whole_command};
 use crate::terminal::{Talk, print};
 
@@ -15,7 +17,7 @@ pub(crate) fn run(arguments: &ManArgs, talk: &Talk) -> anyhow::Result<ExitCode> 
     command.build();
     let Some(folder) = &arguments.out else { return print(&String::from_utf8(page(&command)?)?) };
     let pages = write_pages(&command, folder)?;
-    talk.say(&format!("wrote {pages} pages to `{}`", folder.display()));
+    talk.say(&format!("wrote {} to `{}`", counted(pages, "page"), folder.display()));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -18,9 +18,10 @@ use freshet::time::Timestamp;
 use crate::cli::{Global, MonitorArgs};
 use crate::on_change::{Hook, Hooked};
 use crate::set_up::set_up;
+use crate::settings::when::zone;
 use crate::settings::{Settings, Usage};
 use crate::signals::{STOPPING_CRAWL, listen};
-use crate::terminal::{Meter, Talk, json_line, print};
+use crate::terminal::{Meter, Talk, json_line, screen};
 use crate::threads;
 
 /// Time from one cycle to the next, if none is set.
@@ -46,7 +47,7 @@ pub(crate) fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyh
         daily_budget: arguments.daily_budget,
         catch_up: settings.catch_up,
     };
-    let monitor = Monitor::new(&mut crawler, monitor, Timestamp::now())?;
+    let monitor = Monitor::new(&mut crawler, monitor, &zone(), Timestamp::now())?;
     let runtime = threads::for_crawl(&settings)?;
     let driven = runtime.block_on(watch(monitor, &mut crawler, hook, global.json, talk));
     runtime.shutdown_background();
@@ -115,21 +116,25 @@ fn tell(event: MonitorEvent<'_>, as_json: bool, talk: &Talk) -> anyhow::Result<(
     match event {
         MonitorEvent::Missed { cycles, raised } => talk.say(&missed(cycles, raised)),
         MonitorEvent::AllowanceSpent { daily, until } => talk.say(&format!(
-            "the 24-hour allowance of {} is spent: 0 left until {until}",
-            counted(daily as usize, "request")
+            "the 24-hour allowance of {} is spent: 0 left until {}",
+            counted(daily as usize, "request"),
+            until.in_zone(&zone())
         )),
         MonitorEvent::Waiting { due, left } => {
-            talk.say(&format!("the next cycle begins at {due}, in {}", span(left)));
+            talk.say(&format!("the next cycle begins at {}, in {}", due.in_zone(&zone()), span(left)));
         }
         MonitorEvent::Running(_) => {}
         MonitorEvent::CycleEnded(cycle) => {
             if let Some(least) = cycle.threshold {
                 tracing::info!(score = least, "lowest score visited again");
             }
-            print(&if as_json { json_line(cycle)? } else { cycle_line(cycle) })?;
+            talk.result(
+                as_json,
+                || if as_json { json_line(cycle) } else { Ok(cycle_line(cycle, &screen())) },
+            )?;
         }
         MonitorEvent::DayEnded(day) => {
-            print(&if as_json { json_line(day)? } else { day_line(day) })?;
+            talk.result(as_json, || if as_json { json_line(day) } else { Ok(day_line(day)) })?;
         }
     }
     Ok(())

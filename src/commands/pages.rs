@@ -4,6 +4,7 @@ use std::io::{BufWriter, Cursor, Write};
 use std::process::ExitCode;
 
 use freshet::dataset::csv_cell::guarded;
+use freshet::look::hosts::must_be_known;
 use freshet::look::links::linking_to;
 use freshet::look::pages::{in_state, pages};
 use freshet::report::diff::harmless;
@@ -16,10 +17,15 @@ use crate::settings::when::moment;
 use crate::settings::{Given, Settings, Usage};
 use crate::terminal::screen;
 
+use super::changes::wanted_host;
+
 pub(crate) fn run(global: &Global, arguments: &PagesArgs) -> anyhow::Result<ExitCode> {
     let mut filter = filter(arguments)?;
     let settings = Settings::load(global, &Given::default())?;
     let mut store = store::open_to_look(&settings.store)?;
+    if let Some(named) = &arguments.host {
+        must_be_known(&mut *store, &wanted_host(named)?, named)?;
+    }
     if let Some(url) = &arguments.links_to {
         filter.among = Some(linking_to(&mut *store, &settings.normaliser(), url)?);
     }

@@ -13,7 +13,7 @@ use freshet::time::Timestamp;
 use crate::cli::{Global, PlanArgs};
 use crate::set_up::{crawler, network, warn_of_sites};
 use crate::settings::{Given, Settings, TimeSpan, Written};
-use crate::terminal::{Talk, json_line, print};
+use crate::terminal::{Talk, json_line, print, screen};
 
 /// Visits that a table shows unless more are asked for.
 const ROWS: usize = 40;
@@ -27,7 +27,7 @@ pub(crate) fn run(global: &Global, arguments: &PlanArgs, talk: &Talk) -> anyhow:
         (None, false) => ROWS,
     };
     if !global.json {
-        return print(&report::plan::plan(&plan, most));
+        return print(&report::plan::plan(&plan, most, &screen()));
     }
     let mut out = BufWriter::new(std::io::stdout().lock());
     for visit in plan.visits.iter().take(most) {

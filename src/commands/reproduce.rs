@@ -10,6 +10,7 @@ use anyhow::{Context as _, bail};
 use serde::Serialize;
 
 use freshet::dataset::Dataset;
+use freshet::report::counted;
 use freshet::report::reproduced::{self, figure_file, table_file};
 use freshet::report::reproduced_page::{self, ReproducedPaper};
 use freshet::reproduce::registry::{PAPERS, PaperRow, paper};
@@ -61,7 +62,7 @@ pub(crate) fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> an
         out.write_all(reproduced::tables(&found).as_bytes())?;
     }
     out.flush()?;
-    talk.say(&format!("{} files in {}", files.len(), arguments.out.display()));
+    talk.say(&format!("{} in {}", counted(files.len(), "file"), arguments.out.display()));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -10,7 +10,7 @@ use freshet::time::Timestamp;
 
 use crate::cli::{Global, SeedsAction, SeedsArgs};
 use crate::settings::{Given, Settings};
-use crate::terminal::{Talk, json_line, print};
+use crate::terminal::{Talk, json_line, print, screen};
 
 pub(crate) fn run(global: &Global, arguments: &SeedsArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let settings = Settings::load(global, &Given::default())?;
@@ -53,7 +53,7 @@ fn said(change: SeedChange) -> &'static str {
 fn show(store: &mut dyn Store, as_json: bool) -> anyhow::Result<ExitCode> {
     let seeds = seeds(store)?;
     if !as_json {
-        return print(&report::seeds::seeds(&seeds));
+        return print(&report::seeds::seeds(&seeds, &screen()));
     }
     let lines: Vec<String> = seeds.iter().map(json_line).collect::<anyhow::Result<_>>()?;
     print(&lines.concat())

@@ -12,9 +12,9 @@ use freshet::time::Timestamp;
 use freshet::whole_file;
 
 use crate::cli::{Global, ShowArgs};
-use crate::settings::when::moment;
+use crate::settings::when::{moment, zone};
 use crate::settings::{Given, Settings};
-use crate::terminal::{Talk, json};
+use crate::terminal::{Talk, json, screen};
 
 pub(crate) fn run(global: &Global, arguments: &ShowArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let now = Timestamp::now();
@@ -40,7 +40,7 @@ pub(crate) fn run(global: &Global, arguments: &ShowArgs, talk: &Talk) -> anyhow:
         };
         report::show::lines(&text).into_bytes()
     } else if to_terminal {
-        report::show::with_text(&shown).into_bytes()
+        report::show::with_text(&shown, &screen()).into_bytes()
     } else {
         shown.body
     };
@@ -77,7 +77,7 @@ fn headers(shown: &ShownVersion, to_terminal: bool, talk: &Talk) -> anyhow::Resu
 
 /// What a reader has to know of the page, besides its last version.
 fn said(shown: &ShownVersion) -> Vec<String> {
-    let since = format!("this is its last version, of {}", shown.confirmed_at);
+    let since = format!("this is its last version, of {}", shown.confirmed_at.in_zone(&zone()));
     match (shown.state.as_str(), &shown.redirect_to) {
         ("gone" | "missing", _) => vec![format!("the page is {}: {since}", shown.state)],
         (_, Some(to)) => vec![format!("the page leads to `{to}` now: {since}")],

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use serde::Serialize;
 
 use freshet::policy::registry;
-use freshet::report::{number, replays, span};
+use freshet::report::{counted, replays, span};
 use freshet::simulate::compare::{self, BOUND, ComparePlan, CompareRow};
 use freshet::simulate::metric::CycleFigures;
 use freshet::simulate::oracle::Oracle;
@@ -44,12 +44,7 @@ pub(crate) fn run(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> any
     let dataset =
         histories::load(global, arguments.dataset.as_deref(), arguments.synthetic.as_deref(), talk)?;
     let pages: usize = dataset.groups.iter().map(|group| group.pages.len()).sum();
-    talk.say(&format!(
-        "{}: {} pages, loaded in {}",
-        dataset.name,
-        number(pages as u64),
-        span(started.elapsed())
-    ));
+    talk.say(&format!("{}: {}, loaded in {}", dataset.name, counted(pages, "page"), span(started.elapsed())));
     let bar = Mutex::new(talk.count("replays"));
     let started = Instant::now();
     let rows = compare::compare(&dataset, &plan, &|done, all| {

@@ -28,5 +28,5 @@ pub(crate) fn run(global: &Global, arguments: &StatusArgs) -> anyhow::Result<Exi
     }
     let mut store = store::open_to_look(&Settings::store(global)?)?;
     let status = status(&mut *store, arguments.cycles, arguments.sizes, now)?;
-    print(&if global.json { json(&status)? } else { report::status::status(&status, hosts, now) })
+    print(&if global.json { json(&status)? } else { report::status::status(&status, hosts, now, &screen()) })
 }

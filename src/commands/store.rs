@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use freshet::crawl::{learning, rebuild};
-use freshet::report::{number, span};
+use freshet::report::{counted, number, span};
 use freshet::store;
 
 use crate::cli::{Global, RebuildArgs, StoreCommand};
@@ -47,14 +47,20 @@ fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Res
     } else {
         let made = if arguments.check { "would be made again" } else { "were made again" };
         format!(
-            "{} versions, {} pages in {}: {} sketches, {} pages, {} aliases and the events of {} pages differed{}\n",
-            number(rebuilt.versions),
-            number(rebuilt.pages),
+            "{}, {} in {}: {}, {}, {} and the events of {} differed{}\n",
+            counted(rebuilt.versions, "version"),
+            counted(rebuilt.pages, "page"),
             span(started.elapsed()),
-            number(rebuilt.sketches_differ),
-            number(rebuilt.pages_differ),
-            number(rebuilt.aliases_differ),
-            number(rebuilt.events_differ),
+            match rebuilt.sketches_differ {
+                1 => "1 sketch".to_owned(),
+                many => format!("{} sketches", number(many)),
+            },
+            counted(rebuilt.pages_differ, "page"),
+            match rebuilt.aliases_differ {
+                1 => "1 alias".to_owned(),
+                many => format!("{} aliases", number(many)),
+            },
+            counted(rebuilt.events_differ, "page"),
             if differ > 0 { format!(" and {made}") } else { String::new() },
         )
     };

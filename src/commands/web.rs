@@ -9,7 +9,7 @@ use serde::Serialize;
 use tokio::sync::watch;
 
 use freshet::model_web::{Announcing, Clock, Recording, Rhythm, Server, ServerError, Validity, WebSpec};
-use freshet::report::number;
+use freshet::report::counted;
 use freshet::time::Timestamp;
 
 use crate::cli::{Global, WebArgs};
@@ -100,11 +100,11 @@ fn print(
     terminal::print(&text)?;
     let pages = match &arguments.replay {
         Some(folder) => format!("recorded pages of `{}`", folder.display()),
-        None => format!("{} pages", number(u64::from(arguments.pages))),
+        None => counted(arguments.pages, "page"),
     };
     talk.say(&format!(
-        "{} hosts of {pages}; a day lasts {:?}, day 0 began at {}; Ctrl-C stops it",
-        number(seeds.len() as u64),
+        "{} of {pages}; a day lasts {:?}, day 0 began at {}; Ctrl-C stops it",
+        counted(seeds.len(), "host"),
         clock.day,
         clock.start,
     ));

@@ -9,6 +9,7 @@
 
 use std::time::Duration;
 
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
@@ -34,7 +35,7 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 pub struct MonitorSettings {
     /// From the start of one cycle to the start of the next.
     pub every: Duration,
-    /// Hour and minute, UTC, at which cycles start.
+    /// Hour and minute at which cycles start, in the zone that [`Monitor::new`] is given.
     pub time_of_day: Option<(u8, u8)>,
     /// Run one cycle now, and no more.
     pub once: bool,
@@ -193,6 +194,7 @@ impl Monitor {
     pub fn new<W: Web>(
         crawler: &mut Crawler<W>,
         settings: MonitorSettings,
+        zone: &TimeZone,
         now: Timestamp,
     ) -> Result<Self, CrawlError> {
         let MonitorSettings { every, time_of_day, once, .. } = settings;
@@ -214,7 +216,7 @@ impl Monitor {
         });
         // A clock that was ahead must not keep the next cycle waiting.
         let last_start = last.as_ref().map(|cycle| cycle.started_at).filter(|at| !clock::is_ahead(*at, now));
-        let mut calendar = Calendar::new(every, time_of_day, last_start, now);
+        let mut calendar = Calendar::new(every, time_of_day, zone, last_start, now);
         let is_overdue = last_start.is_none_or(|last| calendar.latest(now) > last);
         // Cycles of other terms were not scheduled, so they were not missed.
         let missed =
@@ -223,7 +225,7 @@ impl Monitor {
         // Overdue, one cycle is run now, unless a time of day is kept; the others follow from there.
         let at_once = once || resumes || is_overdue && time_of_day.is_none();
         if at_once && !(resumes && last_start.is_some()) && time_of_day.is_none() {
-            calendar = Calendar::new(every, None, Some(now), now);
+            calendar = Calendar::new(every, None, zone, Some(now), now);
         }
         let mut monitor = Self {
             settings,

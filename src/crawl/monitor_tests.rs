@@ -11,7 +11,7 @@ fn monitor(every: Duration) -> Monitor {
         daily_budget: None,
         catch_up: false,
     };
-    let calendar = Calendar::new(every, None, None, now);
+    let calendar = Calendar::new(every, None, &TimeZone::UTC, None, now);
     let today = DaySummary::default();
     let arrears = Arrears { owed: 0 };
     Monitor {

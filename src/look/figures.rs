@@ -16,8 +16,9 @@ pub fn number(value: u64) -> String {
 }
 
 /// `1 visit`, `1,234 visits`
-pub fn counted(value: usize, of: &str) -> String {
-    format!("{} {of}{}", number(value as u64), if value == 1 { "" } else { "s" })
+pub fn counted(value: impl TryInto<u64>, of: &str) -> String {
+    let value = value.try_into().unwrap_or(u64::MAX);
+    format!("{} {of}{}", number(value), if value == 1 { "" } else { "s" })
 }
 
 /// A share from 0 to 1: `61.8 %`

@@ -11,6 +11,7 @@ pub mod diff;
 pub mod estimates;
 pub mod figures;
 pub mod history;
+pub mod hosts;
 mod lasting;
 pub mod links;
 pub mod log;
@@ -57,6 +58,14 @@ pub enum LookError {
     /// The store has no such page.
     #[error("the store does not know `{0}`; `freshet pages --url TEXT` finds what it knows")]
     UnknownPage(String),
+    /// The store has no such host.
+    #[error("the store has no host `{named}`; {}", instead(.near))]
+    UnknownHost {
+        /// As it was written.
+        named: String,
+        /// Hosts that are written like it.
+        near: Vec<String>,
+    },
     /// The store has no such cycle.
     #[error("there is no cycle {wanted}; {}", last_cycle(*.last))]
     UnknownCycle {
@@ -110,6 +119,14 @@ pub enum LookError {
     /// No visit has brought the page yet.
     #[error("nothing is stored of `{0}` yet: `freshet history {0}` shows its visits")]
     NothingStored(String),
+}
+
+fn instead(near: &[String]) -> String {
+    if near.is_empty() {
+        return "`freshet status --hosts 0` lists those it has".to_owned();
+    }
+    let near: Vec<String> = near.iter().map(|host| format!("`{host}`")).collect();
+    format!("did you mean {}?", near.join(" or "))
 }
 
 fn last_cycle(last: Option<i64>) -> String {

@@ -106,7 +106,7 @@ fn in_words(visit: &PreviewedVisit, now: Timestamp) -> String {
         std::iter::once(seen).chain(labels(&visit.reason)).collect::<Vec<_>>().join(", ")
     };
     if state.failures > 0 {
-        words += &format!("; {} in a row", counted(state.failures as usize, "failure"));
+        words += &format!("; {} in a row", counted(state.failures, "failure"));
     }
     words
 }

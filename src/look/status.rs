@@ -149,8 +149,13 @@ pub fn status(
     let journal = summary.journal.is_overgrown().then(|| summary.journal.warning());
     let room = (summary.versions_without_room > 0).then(|| {
         format!(
-            "{} versions of pages are known by their hashes only: `page_store_bytes` or `host_store_bytes` left no room for them",
-            summary.versions_without_room
+            "{} of pages {} only: `page_store_bytes` or `host_store_bytes` left no room",
+            counted(summary.versions_without_room, "version"),
+            if summary.versions_without_room == 1 {
+                "is known by its hashes"
+            } else {
+                "are known by their hashes"
+            }
         )
     });
     let merged = many_in_one(store)?;

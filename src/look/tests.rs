@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use jiff::tz::TimeZone;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
@@ -266,13 +267,14 @@ async fn a_plan_and_its_reasons_agree() {
     let now = Timestamp::now();
     let next = plan(&mut world.crawler, now).expect("a plan");
     assert_eq!(next.visits.iter().map(|visit| visit.rank).collect::<Vec<_>>(), [1, 2]);
-    let reason = why(&mut world.crawler, NEWS, now).expect("a reason");
+    let reason = why(&mut world.crawler, NEWS, now, &TimeZone::UTC).expect("a reason");
     assert_eq!((reason.verdict, reason.planned, reason.policy.as_str()), ("due", true, "age"));
     assert_eq!((reason.visits_compared, reason.changes), (1, 1));
     assert!(reason.sentences[0].contains("is in the plan of the next cycle"), "{:?}", reason.sentences);
     let planned = next.visits.iter().find(|visit| visit.page == NEWS).expect("the news are planned");
     assert_eq!(planned.score, reason.score);
-    let forbidden = why(&mut world.crawler, "https://a.example/private", now).expect("a reason");
+    let forbidden =
+        why(&mut world.crawler, "https://a.example/private", now, &TimeZone::UTC).expect("a reason");
     assert_eq!((forbidden.verdict, forbidden.planned), ("robots", false));
 }
 

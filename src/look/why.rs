@@ -1,5 +1,6 @@
 //! Why a page is or is not due, as figures and in plain sentences.
 
+use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use crate::crawl::preview::{Preview, PreviewedPage};
@@ -72,8 +73,13 @@ pub struct Why {
     pub sentences: Vec<String>,
 }
 
-/// Why the page of that URL is or is not due. Where another page stands for it, that one is what is visited.
-pub fn why<W: Web>(crawler: &mut Crawler<W>, url: &str, now: Timestamp) -> Result<Why, LookError> {
+/// Why the page of that URL is or is not due; sentences have their times in `zone`. Where another page stands for it, that one is what is visited.
+pub fn why<W: Web>(
+    crawler: &mut Crawler<W>,
+    url: &str,
+    now: Timestamp,
+    zone: &TimeZone,
+) -> Result<Why, LookError> {
     let normaliser = crawler.normaliser().clone();
     let asked = find(crawler.store()?, &normaliser, url)?;
     let page = match &asked.alias_of {
@@ -98,6 +104,7 @@ pub fn why<W: Web>(crawler: &mut Crawler<W>, url: &str, now: Timestamp) -> Resul
         policy: &policy,
         verdict,
         now,
+        zone,
     };
     let mut sentences = told.sentences();
     sentences.extend(page.found_on.as_ref().map(|on| format!("It was found on {on}.")));
@@ -193,6 +200,8 @@ struct WhySentences<'a> {
     policy: &'a str,
     verdict: Verdict,
     now: Timestamp,
+    /// Of the times in the sentences.
+    zone: &'a TimeZone,
 }
 
 impl WhySentences<'_> {
@@ -228,12 +237,13 @@ impl WhySentences<'_> {
             Verdict::Robots => format!("{url} is not visited: robots.txt forbids it."),
             Verdict::BackOff => format!(
                 "{url} is not due before {}, in {}: {}.",
-                page.due_at,
+                page.due_at.in_zone(self.zone),
                 span(page.due_at.after(self.now)),
                 back_off(state.life, state.failures, self.row.reason.as_deref())
             ),
             Verdict::HostWaits(until, why) => format!(
-                "{url} waits for its host, which is left alone until {until}, for {} more ({}{}).",
+                "{url} waits for its host, which is left alone until {}, for {} more ({}{}).",
+                until.in_zone(self.zone),
                 span(until.after(self.now)),
                 why.name(),
                 after_colon(self.host_reason),
@@ -274,8 +284,8 @@ impl WhySentences<'_> {
         let changes = match (learnt.changes, learnt.visits) {
             (_, 0) => "There was no second visit yet to compare with".to_owned(),
             (changes, visits) => format!(
-                "Of {} visits that could compare, {} found a change, over {}",
-                number(u64::from(visits)),
+                "Of {} that could compare, {} found a change, over {}",
+                counted(visits, "visit"),
                 number(u64::from(changes)),
                 span_of(Age::from_days(learnt.watched_days))
             ),
@@ -326,9 +336,9 @@ impl WhySentences<'_> {
         let place = number(self.about.better as u64 + 1);
         match (self.preview.budget, self.preview.visits.last()) {
             (Some(budget), Some(last)) => format!(
-                "Rank {place} of {of} eligible pages; the plan has {} visits under a budget of {}, the last with a score \
+                "Rank {place} of {of} eligible pages; the plan has {} under a budget of {}, the last with a score \
                  of {}.",
-                number(self.preview.visits.len() as u64),
+                counted(self.preview.visits.len(), "visit"),
                 number(budget),
                 rate(last.score.value())
             ),
@@ -340,11 +350,12 @@ impl WhySentences<'_> {
         let now = self.now;
         let delay = span(host.report.delay);
         let room = match self.about.host_room {
-            Some(room) => format!("; the cycle has room for {} visits to it", number(room as u64)),
+            Some(room) => format!("; the cycle has room for {} to it", counted(room, "visit")),
             None => String::new(),
         };
         let wait = match host.report.wait.filter(|(until, _)| *until > now) {
             Some((until, why)) => {
+                let until = until.in_zone(self.zone);
                 format!("; it waits until {until} ({}{})", why.name(), after_colon(self.host_reason))
             }
             None => String::new(),

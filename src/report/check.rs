@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::look::check::{CheckedHop, CheckedPage, CheckedRobots, PageCheck};
 
 use super::diff::harmless;
-use super::{Align, Table, bytes, number};
+use super::{Align, Table, bytes, counted, number};
 
 /// Lines shown of the text, unless all is wanted.
 const TEXT_LINES: usize = 10;
@@ -159,7 +159,7 @@ fn write_text(text: &mut String, page: &str, all: bool) {
         }
     }
     if lines > shown {
-        let _ = writeln!(text, "  and {} lines more (--text shows all)", number((lines - shown) as u64));
+        let _ = writeln!(text, "  and {} (--text shows all)", counted(lines - shown, "more line"));
     }
 }
 

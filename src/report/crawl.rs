@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::crawl::monitor::{CycleSummary, DaySummary};
 use crate::look::crawled::{CrawlSummary, HookCounts};
 
-use super::{Align, Table, bytes, number, span};
+use super::{Align, Screen, Table, bytes, counted, number, span};
 
 /// Outcomes that count as blocked.
 const BLOCKED: [&str; 2] = ["robots", "address"];
@@ -38,30 +38,30 @@ pub fn summary(crawl: &CrawlSummary) -> String {
     row("blocked", crawl.blocked, by(&crawl.outcomes, &|name| BLOCKED.contains(&name)));
     row("left for later", crawl.deferred, by(&crawl.put_off, &|_| true));
     row("links not followed", crawl.refused.values().sum(), by(&crawl.refused, &|_| true));
-    row("pages known", crawl.known, format!("on {} hosts", number(crawl.hosts as u64)));
+    row("pages known", crawl.known, format!("on {}", counted(crawl.hosts, "host")));
     table.render()
 }
 
 /// A line for a cycle of a monitor.
-pub fn cycle_line(cycle: &CycleSummary) -> String {
+pub fn cycle_line(cycle: &CycleSummary, screen: &Screen) -> String {
     let stopped = if cycle.stopped { ", stopped" } else { "" };
     let took = std::time::Duration::try_from_secs_f64(cycle.seconds).unwrap_or_default();
     let CycleSummary { cycle_began, requests, fetched, changed, new, failed, .. } = *cycle;
     let figures = figures(requests, fetched, changed, new, failed);
-    format!("{cycle_began} cycle: {figures} in {}{stopped}\n", span(took))
+    format!("{} cycle: {figures} in {}{stopped}\n", screen.time(cycle_began), span(took))
 }
 
 /// A line for a day of a monitor.
 pub fn day_line(day: &DaySummary) -> String {
     let DaySummary { requests, fetched, changed, new, failed, .. } = *day;
     let figures = figures(requests, fetched, changed, new, failed);
-    format!("{} day: {} cycles, {figures}\n", day.day, number(day.cycles))
+    format!("{} UTC day: {}, {figures}\n", day.day, counted(day.cycles, "cycle"))
 }
 
 fn figures(requests: u64, fetched: u64, changed: u64, new: u64, failed: u64) -> String {
     format!(
-        "{} requests, {} fetched, {} changed, {} new, {} failed",
-        number(requests),
+        "{}, {} fetched, {} changed, {} new, {} failed",
+        counted(requests, "request"),
         number(fetched),
         number(changed),
         number(new),

@@ -9,15 +9,15 @@ use crate::look::history::{PageHistory, PageVisit, VisitFound};
 use super::diff::harmless;
 use super::spark::spark;
 use super::stripes::Stripes;
-use super::{Align, Table, bytes, counted, number, percent, span};
+use super::{Align, Screen, Shorten, Table, bytes, counted, number, percent, span};
 
 /// Points of a profile that are drawn, the latest; a page rarely keeps more.
 const PROFILE_POINTS: usize = 30;
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
 /// The history of a page in `width` columns; `ascii` draws without block characters.
-pub fn history(history: &PageHistory, width: usize, ascii: bool) -> String {
-    let mut text = heading(history);
+pub fn history(history: &PageHistory, width: usize, ascii: bool, screen: &Screen) -> String {
+    let mut text = heading(history, screen);
     if history.visit_count == 0 {
         return match &history.host_reason {
             Some(reason) => text + &format!("\nit has not been visited yet: {}\n", harmless(reason)),
@@ -25,25 +25,25 @@ pub fn history(history: &PageHistory, width: usize, ascii: bool) -> String {
         };
     }
     text += "\n";
-    text += &visits(history);
+    text += &visits(history, screen);
     if let Some(reason) = &history.host_reason {
         let _ = writeln!(text, "\nits host waits, or waited last: {}", harmless(reason));
     }
     if history.times.is_empty() {
         return text + "\nno visit brought anything, so there is nothing to compare yet\n";
     }
-    text + &profiles(history, ascii) + &lives(history, width, ascii)
+    text + &profiles(history, ascii, screen) + &lives(history, width, ascii, screen)
 }
 
 /// Its names, now and before, and how often it was seen.
-fn heading(history: &PageHistory) -> String {
+fn heading(history: &PageHistory, screen: &Screen) -> String {
     let mut text = format!(
         "{}\n{}, {}, {}, known since {}\n",
         harmless(&history.url),
         history.state,
         counted(history.visit_count, "visit"),
         counted(history.change_count, "change"),
-        history.known_since,
+        screen.time(history.known_since),
     );
     if let Some(title) = &history.title {
         let _ = writeln!(text, "title: {}", harmless(title));
@@ -61,7 +61,7 @@ fn heading(history: &PageHistory) -> String {
     for (place, other) in history.spellings.iter().enumerate() {
         let url = harmless(&other.url);
         let told = match (other.moved, other.lived_there_until) {
-            (true, Some(until)) => format!("until {until} it lived at {url}"),
+            (true, Some(until)) => format!("until {} it lived at {url}", screen.time(until)),
             (true, None) => format!("{url} leads here for good"),
             (false, _) => format!("{url} shows it too"),
         };
@@ -70,7 +70,7 @@ fn heading(history: &PageHistory) -> String {
     text
 }
 
-fn visits(history: &PageHistory) -> String {
+fn visits(history: &PageHistory, screen: &Screen) -> String {
     let mut heads = vec![
         ("when", Align::Left),
         ("outcome", Align::Left),
@@ -91,10 +91,11 @@ fn visits(history: &PageHistory) -> String {
     if has_reasons {
         heads.push(("why", Align::Left));
     }
-    let mut table = Table::new(&heads);
+    let mut table =
+        Table::new(&heads).shorten("why", Shorten::End).leave_out(&["conditional", "took", "bytes", "by"]);
     for visit in &history.visits {
         let mut cells = vec![
-            visit.at.to_string(),
+            screen.time(visit.at),
             visit.outcome.clone(),
             visit.status.map_or("-".to_owned(), |status| status.to_string()),
             found(visit.found).to_owned(),
@@ -113,7 +114,7 @@ fn visits(history: &PageHistory) -> String {
         }
         table.row(cells);
     }
-    let mut text = table.render();
+    let mut text = table.fitted(screen.width);
     let earlier = history.visit_count - history.visits.len();
     if earlier > 0 {
         let _ = writeln!(text, "({} before these; --limit 0 shows them all)", counted(earlier, "visit"));
@@ -150,13 +151,14 @@ fn validator(visit: &PageVisit) -> &str {
     }
 }
 
-fn profiles(history: &PageHistory, ascii: bool) -> String {
+fn profiles(history: &PageHistory, ascii: bool, screen: &Screen) -> String {
     let mut table = Table::new(&[
         ("base version of", Align::Left),
         ("visits since", Align::Right),
         ("up to", Align::Right),
         ("divergence from it", Align::Left),
-    ]);
+    ])
+    .shorten("divergence from it", Shorten::End);
     let mut any = false;
     for profile in &history.profiles {
         let Some(last) = profile.points.last() else { continue };
@@ -164,20 +166,21 @@ fn profiles(history: &PageHistory, ascii: bool) -> String {
         let latest = profile.points.len().saturating_sub(PROFILE_POINTS);
         let points = profile.points.iter().skip(latest).map(|point| point.divergence);
         table.row([
-            profile.base_at.to_string(),
+            screen.time(profile.base_at),
             number(profile.points.len() as u64),
             span(seconds(last.age_seconds)),
             format!("{} {:.3}", spark(points, ascii), last.divergence),
         ]);
     }
-    if any { format!("\n{}", table.render()) } else { String::new() }
+    if any { format!("\n{}", table.fitted(screen.width)) } else { String::new() }
 }
 
 /// When fragments came and went, and what that says of the page.
-fn lives(history: &PageHistory, width: usize, ascii: bool) -> String {
+fn lives(history: &PageHistory, width: usize, ascii: bool, screen: &Screen) -> String {
     let mut text = String::from("\n");
     if let (1.., Some(first)) = (history.began_anew, history.times.first()) {
-        let _ = writeln!(text, "noise rules changed on {first}; older text is not compared\n");
+        let _ =
+            writeln!(text, "noise rules changed on {}; older text is not compared\n", screen.time(*first));
     }
     if history.lives.is_empty() {
         return text + "it has no words, so there are no fragments to follow\n";
@@ -187,7 +190,8 @@ fn lives(history: &PageHistory, width: usize, ascii: bool) -> String {
         "fragments of {}, from when they came to when they went",
         counted(history.fragment_words, "word")
     );
-    text += &Stripes { width, ascii, ..Stripes::default() }.draw(&history.lives, &history.times);
+    text +=
+        &Stripes { width, ascii, ..Stripes::default() }.draw(&history.lives, &history.times, &screen.zone);
     text.push('\n');
     let (Some(behaviour), Some(shares)) = (history.behaviour, history.shares) else {
         return text + "behaviour  not known yet: it was seen once\n";

@@ -3,20 +3,22 @@
 use crate::look::plan::NextPlan;
 
 use super::diff::harmless;
-use super::{Align, Table, number, rate};
+use super::{Align, Screen, Shorten, Table, counted, number, rate};
 
 /// The plan, with its first `most` visits.
-pub fn plan(plan: &NextPlan, most: usize) -> String {
+pub fn plan(plan: &NextPlan, most: usize, screen: &Screen) -> String {
     let mut table = Table::new(&[
         ("rank", Align::Right),
         ("score", Align::Right),
         ("page", Align::Left),
         ("why", Align::Left),
-    ]);
+    ])
+    .shorten("page", Shorten::Middle)
+    .shorten("why", Shorten::End);
     for visit in plan.visits.iter().take(most) {
         table.row([number(visit.rank as u64), rate(visit.score), visit.page.clone(), visit.why.clone()]);
     }
-    let mut text = table.render();
+    let mut text = table.fitted(screen.width);
     let rest = plan.visits.len().saturating_sub(most);
     if rest > 0 {
         text += &format!("(+{} more: --limit 0)\n", number(rest as u64));
@@ -31,10 +33,10 @@ pub fn plan(plan: &NextPlan, most: usize) -> String {
         _ => String::new(),
     };
     text + &format!(
-        "\n{} visits by `{}` with {budget}, of {} pages that may be visited ({} of them new){least}{resumed}\n",
-        number(plan.visits.len() as u64),
+        "\n{} by `{}` with {budget}, of {} that may be visited ({} new){least}{resumed}\n",
+        counted(plan.visits.len(), "visit"),
         harmless(&plan.policy),
-        number(plan.candidates as u64),
+        counted(plan.candidates, "page"),
         number(plan.new as u64),
     )
 }

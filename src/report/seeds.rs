@@ -2,10 +2,10 @@
 
 use crate::look::seeds::SeedStatus;
 
-use super::{Align, Table, number};
+use super::{Align, Screen, Shorten, Table, number};
 
 /// The seeds, a row each.
-pub fn seeds(seeds: &[SeedStatus]) -> String {
+pub fn seeds(seeds: &[SeedStatus], screen: &Screen) -> String {
     let mut table = Table::new(&[
         ("state", Align::Left),
         ("pages", Align::Right),
@@ -18,7 +18,9 @@ pub fn seeds(seeds: &[SeedStatus]) -> String {
         ("depth", Align::Right),
         ("scope", Align::Left),
         ("seed", Align::Left),
-    ]);
+    ])
+    .shorten("seed", Shorten::Middle)
+    .leave_out(&["weight", "depth", "scope", "alive", "new", "last visit"]);
     for seed in seeds {
         let note = match &seed.adopted_by {
             Some(by) => format!(" (moved from {by})"),
@@ -32,12 +34,12 @@ pub fn seeds(seeds: &[SeedStatus]) -> String {
             number(seed.pages.new),
             number(seed.pages.failing),
             number(seed.pages.gone),
-            seed.last_visit_at.map_or("-".to_owned(), |at| at.to_string()),
+            screen.time_or_dash(seed.last_visit_at),
             seed.weight.to_string(),
             seed.max_depth.map_or("-".to_owned(), |depth| depth.to_string()),
             seed.scope.map_or("-".to_owned(), |scope| scope.to_string()),
             format!("{}{note}", seed.url),
         ]);
     }
-    table.render()
+    table.fitted(screen.width)
 }

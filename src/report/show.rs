@@ -3,20 +3,20 @@
 use std::fmt::Write as _;
 
 use super::diff::harmless;
-use super::{bytes, number};
+use super::{Screen, bytes, number};
 use crate::look::show::ShownVersion;
 
 /// A short heading: what it is, when it came, and how it can be told from others.
-pub fn heading(shown: &ShownVersion) -> String {
+pub fn heading(shown: &ShownVersion, screen: &Screen) -> String {
     let mut text = harmless(&shown.url) + "\n";
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "{name:<9} {}", harmless(&value));
     };
     let confirmed = match shown.confirmed_at == shown.fetched_at {
         true => String::new(),
-        false => format!(", found unchanged until {}", shown.confirmed_at),
+        false => format!(", found unchanged until {}", screen.time(shown.confirmed_at)),
     };
-    line("fetched", format!("{}{confirmed}", shown.fetched_at));
+    line("fetched", format!("{}{confirmed}", screen.time(shown.fetched_at)));
     if let Some(status) = shown.status {
         let from =
             shown.remote_address.as_ref().map_or_else(String::new, |address| format!(" from {address}"));
@@ -29,13 +29,13 @@ pub fn heading(shown: &ShownVersion) -> String {
 }
 
 /// The heading and the text.
-pub fn with_text(shown: &ShownVersion) -> String {
+pub fn with_text(shown: &ShownVersion, screen: &Screen) -> String {
     let text = if shown.text.is_empty() {
         "it has no text; `freshet show URL --out FILE` writes its bytes\n".to_owned()
     } else {
         lines(&shown.text)
     };
-    format!("{}\n{text}", heading(shown))
+    format!("{}\n{text}", heading(shown, screen))
 }
 
 /// A text that a terminal shows and does not obey, line by line.
@@ -75,16 +75,17 @@ mod tests {
             head: None,
         };
         let expected = "https://example.org/\n\
-                        fetched   2026-11-16T03:45:14Z, found unchanged until 2026-11-16T04:45:14Z\n\
+                        fetched   2026-11-16 03:45:14 UTC, found unchanged until 2026-11-16 04:45:14 UTC\n\
                         status    200 from 192.0.2.7\n\
                         type      text/html␛[31m\n\
                         size      1.5 kB (1,500 bytes)\n\
                         sha-256   ba78\n\n\
                         one\n␛]0;two\n";
-        assert_eq!(with_text(&shown), expected);
+        assert_eq!(with_text(&shown, &Screen::plain()), expected);
         shown.text.clear();
         assert!(
-            with_text(&shown).ends_with("it has no text; `freshet show URL --out FILE` writes its bytes\n")
+            with_text(&shown, &Screen::plain())
+                .ends_with("it has no text; `freshet show URL --out FILE` writes its bytes\n")
         );
     }
 }

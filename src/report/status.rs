@@ -7,22 +7,22 @@ use crate::store::{CycleRow, Sizes};
 use crate::time::Timestamp;
 
 use super::diff::harmless;
-use super::{Align, Table, bytes, number, span};
+use super::{Align, Screen, Shorten, Table, bytes, counted, number, span};
 
 /// The store in figures, with the first `hosts` of its hosts.
-pub fn status(status: &StoreStatus, hosts: usize, now: Timestamp) -> String {
+pub fn status(status: &StoreStatus, hosts: usize, now: Timestamp, screen: &Screen) -> String {
     let pages = &status.pages;
     let mut text: String =
         status.warnings.iter().map(|warning| format!("warning {}\n", harmless(warning))).collect();
     text += &format!(
-        "pages   {} known, {} visited, {} gone, {} failed ({} aliases)\n",
+        "pages   {} known, {} visited, {} gone, {} failed ({})\n",
         number(pages.known),
         number(pages.visited),
         number(pages.gone),
         number(pages.failed),
-        number(pages.aliases),
+        if pages.aliases == 1 { "1 alias".to_owned() } else { format!("{} aliases", number(pages.aliases)) },
     );
-    text += &status.adopted.iter().map(adopted).collect::<String>();
+    text += &status.adopted.iter().map(|seed| adopted(seed, screen)).collect::<String>();
     text += &format!("states  {}\n", list(&pages.states));
     text += &format!("visits  last result: {}\n", list(&pages.last_outcomes));
     if !status.refused.0.is_empty() {
@@ -30,29 +30,31 @@ pub fn status(status: &StoreStatus, hosts: usize, now: Timestamp) -> String {
     }
     let store = &status.store;
     text += &format!(
-        "store   {}; {} observations, {} versions ({} of pages and texts in {})\n",
+        "store   {}; {}, {} ({} of pages and texts in {})\n",
         bytes(store.bytes),
-        number(store.observations),
-        number(store.versions),
+        counted(store.observations, "observation"),
+        counted(store.versions, "version"),
         bytes(store.content_bytes),
         bytes(store.content_stored_bytes),
     );
-    text += &format!("\n{}", host_table(status.hosts.iter().take(hosts), now));
+    text += &format!("\n{}", host_table(status.hosts.iter().take(hosts), now, screen));
     if status.hosts.len() > hosts {
-        text += &format!("(+{} more hosts: --hosts N)\n", number((status.hosts.len() - hosts) as u64));
+        text += &format!("(+{}: --hosts 0 shows all)\n", counted(status.hosts.len() - hosts, "more host"));
     }
     if !status.cycles.is_empty() {
-        text += &format!("\n{}", cycle_table(&status.cycles));
+        text += &format!("\n{}", cycle_table(&status.cycles, screen));
     }
     text + &status.sizes.as_ref().map_or(String::new(), size_table)
 }
 
-fn adopted(adopted: &AdoptedSeed) -> String {
+fn adopted(adopted: &AdoptedSeed, screen: &Screen) -> String {
     let seed = adopted.seed.as_deref().map_or("a seed".to_owned(), harmless);
     let url = harmless(&adopted.url);
     match adopted.let_go {
         None => format!("seeds   {seed} moved to {url}, and its scope with it\n"),
-        Some(since) => format!("seeds   {seed} answers for itself since {since}; {url} is let go\n"),
+        Some(since) => {
+            format!("seeds   {seed} answers for itself since {}; {url} is let go\n", screen.time(since))
+        }
     }
 }
 
@@ -61,7 +63,7 @@ fn list(counts: &NamedCounts) -> String {
     counts.collect::<Vec<_>>().join(", ")
 }
 
-fn host_table<'a>(hosts: impl Iterator<Item = &'a HostStatus>, now: Timestamp) -> String {
+fn host_table<'a>(hosts: impl Iterator<Item = &'a HostStatus>, now: Timestamp, screen: &Screen) -> String {
     let mut table = Table::new(&[
         ("host", Align::Left),
         ("pages", Align::Right),
@@ -70,7 +72,10 @@ fn host_table<'a>(hosts: impl Iterator<Item = &'a HostStatus>, now: Timestamp) -
         ("failures", Align::Right),
         ("waiting", Align::Left),
         ("why", Align::Left),
-    ]);
+    ])
+    .shorten("host", Shorten::Middle)
+    .shorten("why", Shorten::End)
+    .leave_out(&["failures", "robots", "delay"]);
     for host in hosts {
         let waiting = match (host.waiting_until, host.waiting_for) {
             (Some(until), Some(why)) => format!("{why} for {}", span(until.after(now))),
@@ -86,10 +91,10 @@ fn host_table<'a>(hosts: impl Iterator<Item = &'a HostStatus>, now: Timestamp) -
             host.reason.clone().unwrap_or_else(|| "-".to_owned()),
         ]);
     }
-    table.render()
+    table.fitted(screen.width)
 }
 
-fn cycle_table(cycles: &[CycleRow]) -> String {
+fn cycle_table(cycles: &[CycleRow], screen: &Screen) -> String {
     let mut table = Table::new(&[
         ("cycle", Align::Right),
         ("started", Align::Left),
@@ -102,11 +107,13 @@ fn cycle_table(cycles: &[CycleRow]) -> String {
         ("changed", Align::Right),
         ("failed", Align::Right),
         ("left for later", Align::Right),
-    ]);
+    ])
+    .shorten("policy", Shorten::End)
+    .leave_out(&["policy", "budget", "took", "left for later", "new", "requests"]);
     for cycle in cycles {
         table.row([
             cycle.id.to_string(),
-            cycle.started_at.to_string(),
+            screen.time(cycle.started_at),
             cycle.ended_at.map_or("open".to_owned(), |ended| span(ended.after(cycle.started_at))),
             cycle.policy.clone(),
             cycle.budget.map_or("-".to_owned(), number),
@@ -118,7 +125,7 @@ fn cycle_table(cycles: &[CycleRow]) -> String {
             number(cycle.deferred),
         ]);
     }
-    table.render()
+    table.fitted(screen.width)
 }
 
 /// Bytes that scheduling keeps of a page.
@@ -134,5 +141,5 @@ fn size_table(sizes: &Sizes) -> String {
         &mean(sizes.fixed_bytes + sizes.memory_bytes + sizes.profile_bytes + sizes.sketch_bytes),
     ]);
     table.row(["the largest page", &number(sizes.largest_bytes)]);
-    format!("\n{}(mean of {} pages)\n", table.render(), number(sizes.pages))
+    format!("\n{}(mean of {})\n", table.render(), counted(sizes.pages, "page"))
 }

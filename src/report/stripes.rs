@@ -8,6 +8,8 @@
 use std::collections::BTreeMap;
 
 use super::number;
+use jiff::tz::TimeZone;
+
 use crate::change::lifetime::FragmentLife;
 use crate::time::Timestamp;
 
@@ -45,7 +47,7 @@ struct Bar {
 impl Stripes {
     /// The chart, a newline at the end of each line, no blanks before it; empty if there is nothing to show.
     /// Groups that are nearest in birth and death share a row, at their mean, where there are more than rows.
-    pub(crate) fn draw(&self, lives: &[FragmentLife], times: &[Timestamp]) -> String {
+    pub(crate) fn draw(&self, lives: &[FragmentLife], times: &[Timestamp], zone: &TimeZone) -> String {
         let (Some(first), Some(last)) = (times.first(), times.last()) else { return String::new() };
         let all: usize = lives.iter().map(|life| life.fragments).sum();
         if all == 0 {
@@ -80,7 +82,7 @@ impl Stripes {
             let (gap, stripe) = (" ".repeat(start), self.block(bar.fragments, most).repeat(end - start));
             chart.push_str(&format!("{fragments:>label$} {gap}{stripe}\n"));
         }
-        chart.push_str(&axis(*first, *last, label, columns));
+        chart.push_str(&axis([*first, *last].map(|at| at.in_zone(zone)), label, columns));
         chart
     }
 
@@ -142,9 +144,8 @@ fn fit(bars: impl Iterator<Item = Bar>, rows: usize) -> Vec<Bar> {
 }
 
 /// The first and the last date, below the ends of the bars; with the time of day where the day is the same.
-fn axis(first: Timestamp, last: Timestamp, label: usize, columns: usize) -> String {
-    let (first, last) = (first.to_string(), last.to_string());
-    let day = |time: &str| time.split('T').next().unwrap_or_default().to_owned();
+fn axis([first, last]: [String; 2], label: usize, columns: usize) -> String {
+    let day = |time: &str| time.split(' ').next().unwrap_or_default().to_owned();
     let (first, last) = if day(&first) == day(&last) { (first, last) } else { (day(&first), day(&last)) };
     let gutter = " ".repeat(label + 1);
     let gap = columns.saturating_sub(first.len() + last.len());
@@ -171,7 +172,7 @@ mod tests {
     }
 
     fn drawn(stripes: Stripes, lives: &Lifetimes) -> String {
-        stripes.draw(&lives.lives(), lives.times())
+        stripes.draw(&lives.lives(), lives.times(), &TimeZone::UTC)
     }
 
     #[test]
@@ -226,6 +227,6 @@ mod tests {
         assert_eq!(drawn(SMALL, &Lifetimes::default()), "");
         assert_eq!(drawn(SMALL, &history(&[vec![]])), "");
         let once = drawn(Stripes { width: 0, ..SMALL }, &history(&[vec![1, 2]]));
-        assert_eq!(once, "2 ##########\n  2026-11-16T03:45:14Z\n");
+        assert_eq!(once, "2 ##########\n  2026-11-16 03:45:14 UTC\n");
     }
 }

@@ -3,10 +3,14 @@
 //! Starts stand on a grid: they are counted from a moment that is fixed once, never from the end of the cycle before, so
 //! they don't drift however long cycles take. Two things must stay true: the next start is on the grid and not in the
 //! past, and no cycle spends more than a quarter above its regular budget, however many cycles were missed. There is no
-//! clock inside: `now` is always an argument.
+//! clock inside: `now` is always an argument, and so is the zone of a time of day. A grid of whole days at a time of day keeps
+//! that time when the clocks of the zone change: then a day has 23 or 25 hours.
 
 use std::time::Duration;
 
+use jiff::ToSpan as _;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
@@ -14,15 +18,58 @@ use crate::time::Timestamp;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// The moments at which cycles begin: a grid without beginning or end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Calendar {
     every_ms: i64,
     /// One of the moments.
     anchor: Timestamp,
+    /// The days of the starts, if they are at a time of day and whole days apart.
+    days: Option<LocalDays>,
+}
+
+/// Days that are a fixed number apart, at a time of day in a zone.
+#[derive(Clone, Debug, PartialEq)]
+struct LocalDays {
+    zone: TimeZone,
+    /// The day of the anchor.
+    first: Date,
+    time: Time,
+    /// From one start to the next.
+    days: i64,
+}
+
+impl LocalDays {
+    /// `None` if there is no such time of day.
+    fn new(zone: &TimeZone, first: Date, (hour, minute): (u8, u8), days: i64) -> Option<Self> {
+        let time = Time::new(i8::try_from(hour).ok()?, i8::try_from(minute).ok()?, 0, 0).ok()?;
+        Some(Self { zone: zone.clone(), first, time, days })
+    }
+
+    /// The day of a moment in the zone.
+    fn day_of(&self, moment: Timestamp) -> Option<Date> {
+        let moment = jiff::Timestamp::from_millisecond(moment.millis()).ok()?;
+        Some(moment.to_zoned(self.zone.clone()).date())
+    }
+
+    /// The start of that number; a time that the zone leaves out on that day is as much later as it leaves out.
+    fn start(&self, number: i128) -> Option<Timestamp> {
+        let days = i64::try_from(number).ok()?.checked_mul(self.days)?;
+        let day = self.first.checked_add(i32::try_from(days).ok()?.days()).ok()?;
+        let at = DateTime::from_parts(day, self.time).to_zoned(self.zone.clone()).ok()?;
+        Some(Timestamp::from_millis(at.timestamp().as_millisecond()))
+    }
+
+    /// The number of the latest start at or before `moment`.
+    fn number_until(&self, moment: Timestamp) -> Option<i128> {
+        let days = self.day_of(moment)?.since(self.first).ok()?.get_days();
+        let near = i128::from(i64::from(days).div_euclid(self.days));
+        // The start of that day may be later than the moment.
+        (near - 1..=near + 1).rev().find(|number| self.start(*number).is_some_and(|start| start <= moment))
+    }
 }
 
 impl Calendar {
-    /// A start every `every` (a millisecond at the least), at `time_of_day` (hour and minute, UTC) if one is given.
+    /// A start every `every` (a millisecond at the least), at `time_of_day` (hour and minute in `zone`) if one is given.
     ///
     /// `last_start` is when the last cycle began, if there was one: the grid goes on from it, so that a monitor that
     /// is restarted keeps its days. With a time of day, it goes on from the latest such time that was not after
@@ -32,19 +79,24 @@ impl Calendar {
     pub(crate) fn new(
         every: Duration,
         time_of_day: Option<(u8, u8)>,
+        zone: &TimeZone,
         last_start: Option<Timestamp>,
         now: Timestamp,
     ) -> Self {
         let every_ms = i64::try_from(every.as_millis()).unwrap_or(i64::MAX).max(1);
-        let anchor = match time_of_day {
-            None => last_start.unwrap_or(now),
-            Some((hour, minute)) => {
-                let minutes = i64::from(hour) * 60 + i64::from(minute);
-                let daily = Self { every_ms: DAY_MS, anchor: Timestamp::from_seconds(minutes * 60) };
-                last_start.map_or_else(|| daily.next(now), |last| daily.start(daily.number_until(last)))
-            }
+        let Some((hour, minute)) = time_of_day else {
+            return Self { every_ms, anchor: last_start.unwrap_or(now), days: None };
         };
-        Self { every_ms, anchor }
+        let minutes = i64::from(hour) * 60 + i64::from(minute);
+        let (in_utc, epoch) = (Timestamp::from_seconds(minutes * 60), jiff::civil::date(1970, 1, 1));
+        let every_day = LocalDays::new(zone, epoch, (hour, minute), 1);
+        let daily = Self { every_ms: DAY_MS, anchor: in_utc, days: every_day };
+        let anchor = last_start.map_or_else(|| daily.next(now), |last| daily.start(daily.number_until(last)));
+        let days = daily.days.filter(|_| every_ms % DAY_MS == 0).and_then(|daily| {
+            let first = daily.day_of(anchor)?;
+            LocalDays::new(zone, first, (hour, minute), every_ms / DAY_MS)
+        });
+        Self { every_ms, anchor, days }
     }
 
     /// The first start at or after `now`.
@@ -67,6 +119,9 @@ impl Calendar {
 
     /// The start that is `number` after the anchor's, stopping at the ends of time.
     fn start(&self, number: i128) -> Timestamp {
+        if let Some(start) = self.days.as_ref().and_then(|days| days.start(number)) {
+            return start;
+        }
         let millis = i128::from(self.anchor.millis()) + number * i128::from(self.every_ms);
         let end = if millis < 0 { i64::MIN } else { i64::MAX };
         Timestamp::from_millis(i64::try_from(millis).unwrap_or(end))
@@ -74,11 +129,17 @@ impl Calendar {
 
     /// The number of the latest start at or before `moment`.
     fn number_until(&self, moment: Timestamp) -> i128 {
+        if let Some(number) = self.days.as_ref().and_then(|days| days.number_until(moment)) {
+            return number;
+        }
         self.since_anchor_ms(moment).div_euclid(i128::from(self.every_ms))
     }
 
     /// The number of the latest start before `moment`.
     fn number_before(&self, moment: Timestamp) -> i128 {
+        if self.days.is_some() && moment.millis() > i64::MIN {
+            return self.number_until(Timestamp::from_millis(moment.millis() - 1));
+        }
         (self.since_anchor_ms(moment) - 1).div_euclid(i128::from(self.every_ms))
     }
 
@@ -135,6 +196,7 @@ mod tests {
 
     const DAY: Duration = Duration::from_secs(86_400);
     const HOUR: Duration = Duration::from_secs(3600);
+    const UTC: TimeZone = TimeZone::UTC;
 
     /// `2026-11-16T03:25:00Z`
     fn at(text: &str) -> Timestamp {
@@ -144,30 +206,33 @@ mod tests {
     #[test]
     fn the_first_start_is_now_or_the_next_time_of_day() {
         let now = at("2026-11-16T03:25:00Z");
-        assert_eq!(Calendar::new(DAY, None, None, now).next(now), now);
-        assert_eq!(Calendar::new(DAY, Some((2, 0)), None, now).next(now), at("2026-11-17T02:00:00Z"));
-        assert_eq!(Calendar::new(DAY, Some((3, 25)), None, now).next(now), now);
-        assert_eq!(Calendar::new(7 * DAY, Some((4, 0)), None, now).next(now), at("2026-11-16T04:00:00Z"));
-        assert_eq!(Calendar::new(HOUR, Some((2, 10)), None, now).next(now), at("2026-11-16T04:10:00Z"));
+        assert_eq!(Calendar::new(DAY, None, &UTC, None, now).next(now), now);
+        assert_eq!(Calendar::new(DAY, Some((2, 0)), &UTC, None, now).next(now), at("2026-11-17T02:00:00Z"));
+        assert_eq!(Calendar::new(DAY, Some((3, 25)), &UTC, None, now).next(now), now);
+        assert_eq!(
+            Calendar::new(7 * DAY, Some((4, 0)), &UTC, None, now).next(now),
+            at("2026-11-16T04:00:00Z")
+        );
+        assert_eq!(Calendar::new(HOUR, Some((2, 10)), &UTC, None, now).next(now), at("2026-11-16T04:10:00Z"));
     }
 
     #[test]
     fn a_monitor_started_anew_keeps_its_days_and_hours() {
         let (last, now) = (at("2026-11-16T02:00:03Z"), at("2026-11-20T12:00:00Z"));
-        let weekly = Calendar::new(7 * DAY, Some((2, 0)), Some(last), now);
+        let weekly = Calendar::new(7 * DAY, Some((2, 0)), &UTC, Some(last), now);
         assert_eq!(weekly.next(now), at("2026-11-23T02:00:00Z"));
-        let weekly = Calendar::new(7 * DAY, None, Some(last), now);
+        let weekly = Calendar::new(7 * DAY, None, &UTC, Some(last), now);
         assert_eq!(weekly.next(now), at("2026-11-23T02:00:03Z"));
-        let moved = Calendar::new(DAY, Some((1, 0)), Some(last), now);
+        let moved = Calendar::new(DAY, Some((1, 0)), &UTC, Some(last), now);
         assert_eq!(moved.next(now), at("2026-11-21T01:00:00Z"));
-        let earlier = Calendar::new(7 * DAY, Some((22, 0)), Some(last), now);
+        let earlier = Calendar::new(7 * DAY, Some((22, 0)), &UTC, Some(last), now);
         assert_eq!(earlier.next(now), at("2026-11-22T22:00:00Z"));
     }
 
     #[test]
     fn starts_that_passed_while_nobody_was_there_are_missed() {
         let last = at("2026-11-16T02:00:03Z");
-        let daily = Calendar::new(DAY, Some((2, 0)), Some(last), last);
+        let daily = Calendar::new(DAY, Some((2, 0)), &UTC, Some(last), last);
         let missed = |now: &str| daily.missed(Some(last), at(now));
         assert_eq!(missed("2026-11-16T02:00:03Z"), 0);
         assert_eq!(missed("2026-11-17T02:00:00Z"), 0, "due");
@@ -177,17 +242,61 @@ mod tests {
         assert_eq!(daily.missed(None, at("2026-11-20T02:00:00Z")), 0);
     }
 
+    fn berlin() -> TimeZone {
+        TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap()
+    }
+
+    #[test]
+    fn a_time_of_day_stays_when_the_clocks_change() {
+        // Clocks go forward on 2026-03-29 at 2:00 and back on 2026-10-25 at 3:00.
+        let now = at("2026-03-27T12:00:00Z");
+        let nightly = Calendar::new(DAY, Some((4, 0)), &berlin(), None, now);
+        let mut starts = vec![nightly.next(now)];
+        for _ in 0..3 {
+            starts.push(nightly.next(starts.last().unwrap().plus(Duration::from_millis(1))));
+        }
+        let utc =
+            ["2026-03-28T03:00:00Z", "2026-03-29T02:00:00Z", "2026-03-30T02:00:00Z", "2026-03-31T02:00:00Z"];
+        assert_eq!(starts, utc.map(at), "always at 4:00");
+        assert_eq!(nightly.missed(Some(starts[0]), starts[3]), 2);
+        assert_eq!(nightly.missed(Some(starts[0]), starts[3].plus(Duration::from_millis(1))), 3);
+        let winter = at("2026-11-01T00:00:00Z");
+        assert_eq!(nightly.next(winter), at("2026-11-01T03:00:00Z"));
+        let weekly = Calendar::new(7 * DAY, Some((4, 0)), &berlin(), Some(starts[0]), winter);
+        assert_eq!(weekly.next(winter), at("2026-11-07T03:00:00Z"), "a Saturday, as the first was");
+    }
+
+    #[test]
+    fn a_time_that_a_day_leaves_out_is_an_hour_later() {
+        let now = at("2026-03-28T12:00:00Z");
+        let nightly = Calendar::new(DAY, Some((2, 30)), &berlin(), None, now);
+        assert_eq!(nightly.next(now), at("2026-03-29T01:30:00Z"), "3:30 in summer time");
+        assert_eq!(nightly.next(at("2026-03-29T12:00:00Z")), at("2026-03-30T00:30:00Z"));
+        // A time that comes twice counts once, the first time.
+        let twice = at("2026-10-24T12:00:00Z");
+        assert_eq!(nightly.next(twice), at("2026-10-25T00:30:00Z"));
+        assert_eq!(nightly.next(at("2026-10-25T00:30:00.001Z")), at("2026-10-26T01:30:00Z"));
+    }
+
+    #[test]
+    fn hourly_cycles_begin_at_the_local_minute() {
+        let half = TimeZone::posix("IST-5:30").unwrap();
+        let now = at("2026-11-16T03:25:00Z");
+        let hourly = Calendar::new(HOUR, Some((2, 0)), &half, None, now);
+        assert_eq!(hourly.next(now), at("2026-11-16T03:30:00Z"), "9:00 there");
+    }
+
     #[test]
     fn absurd_times_are_no_error() {
         let (first, last) = (Timestamp::from_millis(i64::MIN), Timestamp::from_millis(i64::MAX));
         for every in [Duration::ZERO, DAY, Duration::MAX] {
             for (start, now) in [(first, last), (last, first), (first, first), (last, last)] {
-                let calendar = Calendar::new(every, Some((255, 255)), Some(start), now);
+                let calendar = Calendar::new(every, Some((255, 255)), &UTC, Some(start), now);
                 assert!(calendar.next(now) >= now);
                 let _ = calendar.missed(Some(start), now);
             }
         }
-        let hasty = Calendar::new(Duration::ZERO, None, None, first);
+        let hasty = Calendar::new(Duration::ZERO, None, &UTC, None, first);
         assert_eq!(hasty.missed(Some(first), last), u64::MAX - 1);
     }
 
@@ -232,7 +341,7 @@ mod tests {
             now in times(),
         ) -> (Calendar, Duration, Option<(u8, u8)>) {
             let every = Duration::from_millis(every_ms);
-            (Calendar::new(every, time_of_day, last_start, now), every, time_of_day)
+            (Calendar::new(every, time_of_day, &UTC, last_start, now), every, time_of_day)
         }
     }
 
@@ -253,6 +362,26 @@ mod tests {
         }
 
         #[test]
+        fn days_have_their_time_in_any_zone(
+            days in 1_i64..40, time_of_day in (0_u8..24, 0_u8..60), now in times(), later in times(),
+            last in prop::option::of(times()),
+        ) {
+            let every = Duration::from_secs(86_400) * days as u32;
+            let calendar = Calendar::new(every, Some(time_of_day), &berlin(), last, now);
+            let next = calendar.next(later);
+            prop_assert!(next >= later);
+            prop_assert!(next.after(later) <= every + HOUR);
+            prop_assert_eq!(calendar.next(next), next);
+            prop_assert_eq!(calendar.latest(next), next);
+            let after = calendar.next(next.plus(Duration::from_millis(1)));
+            prop_assert!(after >= next.plus(every - HOUR) && after <= next.plus(every + HOUR));
+            prop_assert_eq!(calendar.missed(Some(next), after), 0);
+            let local = jiff::Timestamp::from_millisecond(next.millis()).unwrap().to_zoned(berlin());
+            prop_assert!((local.hour(), local.minute()) == (time_of_day.0 as i8, time_of_day.1 as i8)
+                || time_of_day.0 == 2, "only 2:00 to 3:00 is ever left out: {local}");
+        }
+
+        #[test]
         fn every_start_in_between_is_missed(
             (calendar, every, _) in calendars(), now in times(), cycles in 0_u32..20, late in 0.0..1.0_f64,
         ) {
@@ -267,9 +396,9 @@ mod tests {
         fn a_restart_changes_nothing(
             days in 1_u32..30, time_of_day in (0_u8..24, 0_u8..60), now in times(), later in times(),
         ) {
-            let calendar = Calendar::new(days * DAY, Some(time_of_day), None, now);
+            let calendar = Calendar::new(days * DAY, Some(time_of_day), &UTC, None, now);
             let last = calendar.next(now);
-            let again = Calendar::new(days * DAY, Some(time_of_day), Some(last), later);
+            let again = Calendar::new(days * DAY, Some(time_of_day), &UTC, Some(last), later);
             prop_assert_eq!(again.next(later), calendar.next(later));
         }
 

@@ -266,7 +266,7 @@ section! {
         /// Time from the start of one cycle of `monitor` to the start of the next: 1h, 1d, 1w [default: 1d]
         #[arg(skip)]
         every: Written<TimeSpan>,
-        /// Time of day, UTC, at which cycles of `monitor` start
+        /// Time of day, local, at which cycles of `monitor` start
         #[arg(skip)]
         at: Written<TimeOfDay>,
         /// Give the cycles of `monitor` a quarter more budget until cycles that did not run are made up for

@@ -25,18 +25,22 @@ pub(crate) fn zone() -> jiff::tz::TimeZone {
     jiff::tz::TimeZone::try_system().unwrap_or(jiff::tz::TimeZone::UTC)
 }
 
-/// A date, a date with a time (UTC unless it says otherwise), or how long ago. `flag` is named in the error.
+/// A date or a date with a time, in the zone of the person unless it says otherwise, or how long ago. `flag` is named in the error.
 pub(crate) fn moment(flag: &str, text: &str, now: Timestamp) -> Result<Timestamp, Usage> {
+    moment_in(&zone(), flag, text, now)
+}
+
+fn moment_in(zone: &jiff::tz::TimeZone, flag: &str, text: &str, now: Timestamp) -> Result<Timestamp, Usage> {
     let ago = duration(text).map(|ago| now.millis().saturating_sub(ago.as_millis() as i64));
     let exact = || text.parse::<jiff::Timestamp>().ok().map(|at| at.as_millisecond());
     let civil = || {
         let at = text.parse::<jiff::civil::DateTime>().ok()?;
-        Some(at.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_millisecond())
+        Some(at.to_zoned(zone.clone()).ok()?.timestamp().as_millisecond())
     };
     ago.or_else(exact).or_else(civil).map(Timestamp::from_millis).ok_or_else(|| {
         Usage(format!(
-            "{flag} is `{text}`; write a date (2026-11-16), a date with a time (2026-11-16T08:00Z), or how long ago \
-             (30m, 12h, 7d, 2w)"
+            "{flag} is `{text}`; write a date (2026-11-16), a date with a time (2026-11-16T08:00, or 2026-11-16T08:00Z for UTC), \
+             or how long ago (30m, 12h, 7d, 2w)"
         ))
     })
 }
@@ -61,7 +65,13 @@ mod tests {
     #[test]
     fn moments_are_dates_or_how_long_ago() {
         let now = Timestamp::from_seconds(1_800_000_000);
-        let read = |text: &str| moment("--since", text, now).ok().map(|at| at.millis() / 1000);
+        let read_in = |zone: &jiff::tz::TimeZone, text: &str| {
+            moment_in(zone, "--since", text, now).ok().map(|at| at.millis() / 1000)
+        };
+        let read = |text: &str| read_in(&jiff::tz::TimeZone::UTC, text);
+        let tokyo = jiff::tz::TimeZone::posix("JST-9").unwrap();
+        assert_eq!(read_in(&tokyo, "2027-01-15T17:00"), Some(1_800_000_000), "local time");
+        assert_eq!(read_in(&tokyo, "2027-01-15T08:00:00Z"), Some(1_800_000_000));
         assert_eq!(read("1h"), Some(1_800_000_000 - 3600));
         assert_eq!(read("2027-01-15"), Some(1_799_971_200));
         assert_eq!(read("2027-01-15T08:00"), Some(1_800_000_000));

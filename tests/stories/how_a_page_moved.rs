@@ -205,7 +205,7 @@ fn a_page_that_moved_has_the_history_of_both_addresses() {
         (&json!(4), &json!(1), &json!("churn"))
     );
     let text = shown(&freshet, &[&site.url("/old")]);
-    let until = visits[2]["at"].as_str().expect("a time");
+    let until = visits[2]["at"].as_str().expect("a time").replace('T', " ").replace('Z', " UTC");
     assert!(text.contains(&format!("[1] until {until} it lived at {}", site.url("/old"))), "{text}");
     assert_eq!(
         text.lines().filter(|line| line.contains(" [1] ") || line.ends_with(" [1]")).count(),

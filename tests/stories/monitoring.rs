@@ -175,7 +175,7 @@ fn a_time_of_day_is_kept() {
         assert!(Instant::now() < deadline, "{}", running.stderr());
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert!(running.stderr().contains(&format!("T{hour:02}:00:00Z")), "{}", running.stderr());
+    assert!(running.stderr().contains(&format!(" {hour:02}:00:00 UTC")), "{}", running.stderr());
     terminate(&running);
     let ran = running.wait(LIMIT);
     assert_eq!(ran.code, Some(0), "{}", ran.output());

@@ -1,6 +1,7 @@
 //! The daily report: a row per site, the log of the last cycle, lists in an order, and the links of stored pages.
 
 use crate::support::operator::crawl;
+use crate::support::terminal::printed;
 use crate::support::{Freshet, Ran, Reply, Running, Site, article, links_page};
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -219,4 +220,145 @@ fn every_link_of_a_stored_page_can_be_asked_about() {
     assert_eq!(unstored.code, Some(1), "{}", unstored.output());
     assert!(unstored.stderr.contains("nothing is stored"), "{}", unstored.stderr);
     assert_eq!(site.log().total(), asked, "nothing was asked for");
+}
+
+/// A site with long addresses, crawled twice; one page is gone, one fails.
+fn long_addresses() -> (Site, Freshet, String) {
+    let site = Site::start();
+    let long = format!("/section/{}/page.html", "a-long-name-".repeat(6));
+    site.page("/", article("home", 60, 1, &[&long, "/gone", "/broken"]).as_str());
+    site.page(&long, Reply::sequence(vec![article("n", 80, 2, &[]).into(), article("n", 80, 3, &[]).into()]));
+    site.page("/broken", Reply::status(403, "not for you"));
+    let freshet = Freshet::new();
+    for _ in 0..2 {
+        crawl(&freshet, &[site.url("/")], &FLAGS);
+    }
+    (site, freshet, long)
+}
+
+#[test]
+fn tables_fit_the_terminal_and_are_whole_in_a_pipe() {
+    let (site, freshet, long) = long_addresses();
+    let long = site.url(&long);
+    let commands: [&[&str]; 9] = [
+        &["status"],
+        &["status", "--sites"],
+        &["pages"],
+        &["changes"],
+        &["seeds"],
+        &["log"],
+        &["history", &long],
+        &["history", &site.url("/broken")],
+        &["plan"],
+    ];
+    for columns in [80, 100, 130] {
+        for command in commands {
+            let lines = printed(&freshet, columns, &[], command);
+            // Sentences may be longer; tables are all that has two blanks in a row.
+            let is_row = |line: &&String| line.trim_start().contains("  ") && !line.starts_with("store ");
+            for line in lines.iter().filter(is_row) {
+                let width = line.chars().count();
+                assert!(
+                    width <= usize::from(columns),
+                    "{command:?} at {columns}: {width}\n{}",
+                    lines.join("\n")
+                );
+            }
+        }
+        let pages = printed(&freshet, columns, &[], &["pages"]).join("\n");
+        assert!(pages.contains("…") && pages.contains("page.html"), "{pages}");
+    }
+    for command in [&["pages"][..], &["log"], &["plan"]] {
+        let piped = freshet.run(command);
+        assert!(piped.stdout.contains(&long), "{}", piped.output());
+    }
+}
+
+#[test]
+fn times_are_local_in_tables_and_utc_in_json() {
+    let (site, freshet, _) = long_addresses();
+    let in_zone = |zone: &str, arguments: &[&str]| {
+        let mut command = freshet.command();
+        command.args(arguments).env("TZ", zone);
+        Running::start(command).wait(Duration::from_secs(60))
+    };
+    // Half an hour off tells local time from UTC, whatever the hour is.
+    let zone = "XST-5:30";
+    let home = site.url("/");
+    let commands: [&[&str]; 8] = [
+        &["status"],
+        &["status", "--sites"],
+        &["pages"],
+        &["changes"],
+        &["seeds"],
+        &["log"],
+        &["history", &home],
+        &["monitor", "--once", "--allow-private", "--delay", "0", "--no-sitemaps", "--budget", "1"],
+    ];
+    for command in commands {
+        let ran = in_zone(zone, command);
+        assert!(ran.stdout.contains(" XST"), "{command:?}\n{}", ran.output());
+        assert!(
+            !ran.stdout.contains("Z  ") && !ran.stdout.contains("Z cycle"),
+            "{command:?}\n{}",
+            ran.output()
+        );
+    }
+    let visit = |zone: &str| {
+        let line = in_zone(zone, &["log", "--json", "--limit", "1"]);
+        lines(&line)[0]["at"].as_str().expect("a time").to_owned()
+    };
+    assert_eq!(visit(zone), visit("UTC"));
+    assert!(visit(zone).ends_with('Z'));
+    // What is typed is local too: a minute ago by the local clock is a minute ago.
+    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::posix("XST-5:30").expect("a zone"));
+    let stamp = |minutes: i64| {
+        let at = now.checked_sub(jiff::SignedDuration::from_mins(minutes)).expect("a time");
+        at.strftime("%Y-%m-%dT%H:%M:%S").to_string()
+    };
+    let since = |zone: &str, at: &str| lines(&in_zone(zone, &["pages", "--json", "--since", at])).len();
+    assert_eq!(since(zone, &stamp(60)), 4);
+    assert_eq!(since(zone, &stamp(-60)), 0, "an hour from now");
+    assert_eq!(since("UTC", &stamp(60)), 0, "that is hours from now in UTC");
+    let waits = in_zone(zone, &["why", &site.url("/broken")]);
+    assert!(waits.stdout.contains(" XST"), "{}", waits.output());
+}
+
+#[test]
+fn quiet_is_silent_unless_json_is_asked_for() {
+    let (site, _) = two_sites();
+    let freshet = Freshet::new();
+    let seeds = freshet.seeds(&[site.url("/")]);
+    let quiet = |more: &[&str]| {
+        let ran = freshet.run(&[more, &["-q", "--seeds", &seeds, "--allow-private"], &FLAGS].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.output());
+        ran
+    };
+    for command in [&["crawl"][..], &["monitor", "--once"]] {
+        let ran = quiet(command);
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "{command:?}");
+    }
+    assert!(quiet(&["crawl", "--json"]).json()["requests"].is_number());
+    let loud = crawl(&freshet, &["http://127.0.0.1:1/"], &["-q", "--delay", "0"]);
+    assert!(!loud.stderr.is_empty() || loud.code == Some(0), "errors are told: {}", loud.output());
+}
+
+#[test]
+fn a_host_that_the_store_does_not_have_is_told() {
+    let (site, _) = two_sites();
+    let freshet = Freshet::new();
+    crawl(&freshet, &[site.url("/")], &FLAGS);
+    let port = site.origin(0).rsplit(':').next().unwrap_or_default().to_owned();
+    for command in ["pages", "changes", "log", "links"] {
+        let unknown = freshet.run(&[command, "--host", "nosuch.example"]);
+        assert_eq!((unknown.code, unknown.stdout.as_str()), (Some(1), ""), "{}", unknown.output());
+        assert!(unknown.stderr.contains("the store has no host `nosuch.example`"), "{}", unknown.stderr);
+        let near = freshet.run(&[command, "--host", &format!("127.0.0.2:{port}")]);
+        let meant = format!("did you mean `127.0.0.1:{port}`?");
+        assert!(near.stderr.contains(&meant), "{}", near.stderr);
+        let known = freshet.run(&[command, "--host", "127.0.0.1"]);
+        assert_eq!(known.code, Some(0), "{}", known.output());
+        let none = freshet.run(&[command, "--host", "two words"]);
+        assert_eq!(none.code, Some(2), "{}", none.output());
+    }
 }

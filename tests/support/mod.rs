@@ -28,6 +28,8 @@ mod pages;
 mod reply;
 mod run;
 mod site;
+#[cfg(unix)]
+pub mod terminal;
 pub mod tls_server;
 
 pub use log::{Hit, Log};
