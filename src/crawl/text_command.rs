@@ -5,7 +5,7 @@
 //! output; one that fails, hangs or floods gives a reason, never an error of the crawl.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write as _};
+use std::io::{self, Read, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -149,14 +149,15 @@ impl TextCommand {
     }
 }
 
-/// Reads an output to its end, or up to so many bytes, on a thread of its own. A process that the command left behind may hold
-/// it open for ever; then nothing comes.
-fn read_aside(output: impl Read + Send + 'static, most: usize) -> Receiver<Vec<u8>> {
+/// Reads up to `most` bytes of an output on a thread of its own. The rest is read and dropped: a command whose output is closed
+/// would be ended by that. A process that the command left behind may hold it open for ever; then nothing comes.
+fn read_aside(mut output: impl Read + Send + 'static, most: usize) -> Receiver<Vec<u8>> {
     let (tell, told) = channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        let _ = output.take(most as u64).read_to_end(&mut bytes);
+        let _ = output.by_ref().take(most as u64).read_to_end(&mut bytes);
         let _ = tell.send(bytes);
+        let _ = io::copy(&mut output, &mut io::sink());
     });
     told
 }
@@ -185,6 +186,12 @@ mod tests {
         let large = vec![b'x'; 3 << 20];
         assert_eq!(command("cat", 20.0).run(&large).unwrap().len(), large.len());
         assert_eq!(command("echo done", 20.0).run(&large).unwrap(), "done", "it need not read its input");
+    }
+
+    #[test]
+    fn a_command_may_have_many_messages() {
+        let warns = "i=0; while [ $i -lt 5000 ]; do echo 'Syntax Warning: a font is not embedded' >&2 || exit 9; i=$((i+1)); done; echo text";
+        assert_eq!(command(warns, 60.0).run(b"").unwrap(), "text");
     }
 
     #[test]
