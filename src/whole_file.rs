@@ -32,8 +32,7 @@ impl OutPlace {
             Ok(found) if found.is_dir() => {
                 Err(io::Error::new(ErrorKind::IsADirectory, "it is a folder; name a file in it"))
             }
-            // The links of `/dev/stdout` lead to names that only look like files.
-            Ok(found) if !found.is_file() || path.starts_with("/dev") || path.starts_with("/proc") => {
+            Ok(found) if !found.is_file() || is_open_file(path) => {
                 Ok(Self { target: path.to_owned(), there: Some(found), is_stream: true })
             }
             Ok(found) => Ok(Self { target: fs::canonicalize(path)?, there: Some(found), is_stream: false }),
@@ -102,6 +101,11 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
         }
         made => made,
     }
+}
+
+/// Does the path name a file that a process has open? Its links lead to names that only look like files.
+fn is_open_file(path: &Path) -> bool {
+    ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|names| path.starts_with(names))
 }
 
 /// The folder of a file.
@@ -190,6 +194,17 @@ mod tests {
         let error = write(Path::new("/dev/full"), b"never").expect_err("it is full");
         assert_eq!(error.kind(), ErrorKind::StorageFull);
         assert!(fs::metadata("/dev/full").expect("a device").file_type().is_char_device());
+    }
+
+    #[test]
+    fn a_longer_file_in_memory_is_replaced_as_a_whole() {
+        // A folder of files on Linux, though it is below `/dev`.
+        let Ok(folder) = TempDir::new_in("/dev/shm") else { return };
+        let path = folder.path().join("file");
+        for text in ["a long text", "short"] {
+            write(&path, text.as_bytes()).expect("it is written");
+            assert_eq!(fs::read_to_string(&path).expect("a file"), text);
+        }
     }
 
     #[test]
