@@ -237,3 +237,13 @@ fn a_hostile_feed_is_bounded() {
     );
     assert_eq!(read(&items).text, "");
 }
+
+#[test]
+fn a_base_that_is_longer_than_any_address_is_left_out() {
+    let links = |base: &str| {
+        let body = format!("<feed><entry xml:base='{base}'><link href='a'/></entry></feed>");
+        document(body.as_bytes(), None, 9).map(|feed| feed.links[0].href.clone())
+    };
+    assert_eq!(links("b/").as_deref(), Some("b/a"));
+    assert_eq!(links(&format!("{}/", "b".repeat(5000))).as_deref(), Some("a"));
+}

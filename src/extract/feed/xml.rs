@@ -126,15 +126,13 @@ impl<'a> FeedReader<'a> {
             // One that was never closed ends where the next begins.
             self.close_entry();
             self.has_channel = true;
-            let base = attribute(tag, "xml:base");
+            let base = base(tag);
             self.entry = Some(FeedEntry { base, ..FeedEntry::default() });
             self.set_prefix(tag);
         } else if !self.in_root || (name == "channel" && self.entry.is_none()) {
             self.has_channel |= name == "channel";
             self.in_root = true;
-            self.feed.base = attribute(tag, "xml:base")
-                .filter(|base| web_address(base).is_some())
-                .or(self.feed.base.take());
+            self.feed.base = base(tag).filter(|base| web_address(base).is_some()).or(self.feed.base.take());
             self.set_prefix(tag);
         } else if let Some(field) = self.field_of(tag, name) {
             let is_html = self.is_html(tag, field);
@@ -284,6 +282,15 @@ impl<'a> FeedReader<'a> {
         self.feed.entries.extend(self.entry.take());
         (self.field, self.nested) = (None, 0);
     }
+}
+
+/// Longest base of addresses that is believed, in bytes. Each address is joined to it, so a long one would cost time and memory
+/// for each.
+const MOST_BASE_BYTES: usize = 2048;
+
+/// The base of the addresses in an element.
+fn base(tag: &BytesStart<'_>) -> Option<String> {
+    attribute(tag, "xml:base").filter(|base| base.len() <= MOST_BASE_BYTES)
 }
 
 /// The value of an attribute, trimmed; `None` if it is not there or empty.
