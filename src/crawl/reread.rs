@@ -1,8 +1,8 @@
 //! Links taken again from stored bodies, when the rules that decide which links are taken have changed.
 //!
-//! Scope, patterns, depth and seeds decide which links of a page are taken. When one of them changes, the bodies that are
-//! stored are read again, and nothing is downloaded for it. A page whose body is not stored, or whose headers are not known
-//! and may have asked that its links be left alone, keeps its old rules: its next visit brings the whole page.
+//! Scope, patterns, depth, seeds and the release decide which links of a page are taken. When one of them changes, the bodies
+//! that are stored are read again, and nothing is downloaded for it. A page whose body is not stored, or whose headers are not
+//! known and may have asked that its links be left alone, keeps its old rules: its next visit brings the whole page.
 //!
 //! Work is committed in pieces, so that a crawl that is stopped meanwhile goes on from there.
 
@@ -50,6 +50,13 @@ pub struct LinksReadAgain {
 struct ReadLinks {
     page: PageToRead,
     links: Vec<Candidate>,
+}
+
+/// The answer that brought a stored version.
+struct StoredAnswer {
+    answer: Answer,
+    /// Its headers are known, or are known not to have asked that its links be left alone.
+    may_follow: bool,
 }
 
 impl<W: Web> Crawler<W> {
@@ -101,16 +108,17 @@ impl<W: Web> Crawler<W> {
             && let Some(page) = pages.next()
         {
             match stored_answer(&mut *recorder.store, &page, heads.remove(&page.page))? {
-                Some(answer) => {
-                    bytes += answer.body.len();
-                    taken.push((page, answer));
+                Some(stored) => {
+                    bytes += stored.answer.body.len();
+                    taken.push((page, stored));
                 }
                 None => done.left += 1,
             }
         }
-        let observer = &self.observer;
+        let (observer, asked) = (&self.observer, taken.len() as u64);
         let read: Vec<ReadLinks> =
-            taken.into_par_iter().map(|(page, answer)| links_of(observer, page, &answer)).collect();
+            taken.into_par_iter().filter_map(|(page, stored)| links_of(observer, page, &stored)).collect();
+        done.left += asked - read.len() as u64;
         let (mut found, mut reread): (Vec<NewPage>, Vec<LinksReread>) = Default::default();
         for ReadLinks { page, links } in read {
             let source = LinkSource {
@@ -141,25 +149,21 @@ fn heads_of(store: &mut dyn Store, pages: &[PageToRead]) -> Result<HashMap<PageI
     Ok(current.map(|KeptAnswer { page, head, .. }| (page, head)).collect())
 }
 
-/// The answer that brought the stored version of a page; `None` if its body is not stored, or if its headers are not known
-/// and may matter.
+/// The answer that brought the stored version of a page; `None` if its body is not stored.
 fn stored_answer(
     store: &mut dyn Store,
     page: &PageToRead,
     head: Option<AnswerHead>,
-) -> Result<Option<Answer>, StoreError> {
-    let headers = match head {
-        Some(head) => headers_of(&head),
-        // Links were taken of it, so its headers did not ask to leave them alone.
-        _ if page.has_links => HeaderMap::new(),
-        _ => return Ok(None),
-    };
+) -> Result<Option<StoredAnswer>, StoreError> {
+    // If links were taken of it, its headers did not ask to leave them alone.
+    let may_follow = head.is_some() || page.has_links;
+    let headers = head.as_ref().map(headers_of).unwrap_or_default();
     let Some(content) = store.version(page.version)? else { return Ok(None) };
     let mut answer = Answer::of(200, headers, Bytes::from(content.body));
     if let Some(Ok(kind)) = page.content_type.as_deref().map(HeaderValue::from_str) {
         answer.headers.insert(CONTENT_TYPE, kind);
     }
-    Ok(Some(answer))
+    Ok(Some(StoredAnswer { answer, may_follow }))
 }
 
 fn headers_of(head: &AnswerHead) -> HeaderMap {
@@ -173,19 +177,23 @@ fn headers_of(head: &AnswerHead) -> HeaderMap {
     headers
 }
 
-/// The links of a page, and the page that it names as canonical.
-fn links_of(observer: &Observer, page: PageToRead, answer: &Answer) -> ReadLinks {
+/// The links of a page, and the page that it names as canonical. `None` if it has links, and its headers are not known and may
+/// have asked to leave them alone.
+fn links_of(observer: &Observer, page: PageToRead, stored: &StoredAnswer) -> Option<ReadLinks> {
     let mut links = Vec::new();
     if let Ok(url) = Url::parse(&page.url)
-        && let Some((document, nofollow)) = observer.read_for_links(&url, answer)
+        && let Some((document, nofollow)) = observer.read_for_links(&url, &stored.answer)
     {
         let taken = observer.links(&url, &document, nofollow);
         links.extend(
             taken.filter_map(|link| Some(Candidate { url: link.judge().ok()?, lastmod: link.lastmod })),
         );
+        if !stored.may_follow && !links.is_empty() {
+            return None;
+        }
         links.extend(observer.canonical(&url, &document).map(|url| Candidate { url, lastmod: None }));
     }
-    ReadLinks { page, links }
+    Some(ReadLinks { page, links })
 }
 
 /// Goes through the links among known pages, and notes the pages that are fewer links from a seed than was known: they were

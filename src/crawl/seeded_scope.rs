@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::extract::links::LINKS_VERSION;
 use crate::page::{Depth, Host, Normaliser, PageUrl, SeedId};
 use crate::store::KnownSeed;
 use crate::unique::{Scope, ScopeKind};
@@ -55,7 +56,7 @@ impl SeededScope {
             |seed: &KnownSeed| seed.adopted_by.and_then(|by| by_id.get(&by).copied()).unwrap_or(seed).clone();
         let is_paused = |seed: &KnownSeed| named(seed).paused_at.is_some() || seed.paused_at.is_some();
         let mut visits = seeds.iter().any(is_paused).then(|| scope.clone());
-        let (mut links, mut rules) = (scope, rules);
+        let (mut links, mut rules) = (scope, rules_of_reader(rules));
         for seed in seeds {
             if named(seed).removed_at.is_some() || seed.removed_at.is_some() {
                 continue;
@@ -87,6 +88,11 @@ fn add(scope: &mut Scope, seed: &KnownSeed, url: &PageUrl) {
     } else {
         scope.add_seed(seed.id, url, seed.scope, seed.max_depth);
     }
+}
+
+/// The hash of the operator's rules with the version of the reader of links: stored bodies are read again by a better one.
+fn rules_of_reader(rules: u64) -> u64 {
+    xxh3_64(format!("({rules}, links {LINKS_VERSION})").as_bytes())
 }
 
 /// The hash of the rules that decide which links are taken, with one more seed. A store keeps it, and the links of stored pages
@@ -180,6 +186,14 @@ mod tests {
             KnownSeed { max_depth: Some(0), ..seed(2, "https://b.example/x") },
         ]);
         assert_eq!(alone.rules, with_page.rules);
+    }
+
+    #[test]
+    fn the_version_of_the_reader_of_links_is_one_of_the_rules() {
+        let of_an_earlier_release = rules_with_seed(7, "https://a.example/", None, None);
+        let now = seeded(&[seed(1, "https://a.example/")]).rules;
+        assert_ne!(now, of_an_earlier_release, "stored bodies are read again");
+        assert_eq!(now, rules_with_seed(xxh3_64(b"(7, links 2)"), "https://a.example/", None, None));
     }
 
     #[test]

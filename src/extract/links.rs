@@ -12,6 +12,10 @@ use super::elements::{Attribute, Element};
 use super::html::Scanner;
 use crate::identity_hash::ByHash;
 
+/// Version of which links are found in a body. It goes up when more or other links are found: then stored bodies are read again
+/// for them, once. 2: feeds that a page names, and links in feeds.
+pub const LINKS_VERSION: u32 = 2;
+
 /// A link of a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Link {

@@ -115,6 +115,30 @@ fn links_that_headers_ask_to_leave_alone_are_left_alone_in_stored_bodies() {
 }
 
 #[test]
+fn a_store_of_an_earlier_release_gives_up_its_feeds_and_nothing_is_downloaded_for_it() {
+    let (site, freshet) = (Site::start(), Freshet::new());
+    let page = |path: &str, body: &str| {
+        site.page(path, Reply::html(body.to_owned()).etag(format!("\"{path}\"")));
+    };
+    page("/", "<link rel=alternate type=application/rss+xml href=/feed><p>home <a href=/leaf>leaf</a>");
+    page("/leaf", "<p>a page without links");
+    page("/feed", "<p>stands for a feed");
+    crawl(&freshet, &[site.url("/")], &FLAGS);
+    let ran = freshet.run(&["forget", &site.url("/feed"), "--yes"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.output());
+    // As an earlier release left it: no headers, and links taken by other rules.
+    let store = rusqlite::Connection::open(freshet.path("freshet.db")).unwrap();
+    store.execute_batch("DELETE FROM answer; UPDATE page SET read_by_rules = 1; DELETE FROM note WHERE name = 'links-read-by'").unwrap();
+    store.close().unwrap();
+    downloaded(&site);
+    let ran = again(&freshet, &[]);
+    assert!(ran.stderr.contains("2 stored pages read again, 1 new page found"), "{}", ran.output());
+    assert_eq!(downloaded(&site), ["/feed"]);
+    let ran = again(&freshet, &[]);
+    assert!(!ran.stderr.contains("read again"), "once is enough\n{}", ran.output());
+}
+
+#[test]
 fn a_page_whose_body_is_not_stored_is_downloaded() {
     let (site, freshet) = (chain(), Freshet::new());
     freshet.write("freshet.toml", "[limits]\npage_store_bytes = 1\n");
