@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::DatasetError;
 use super::body_name::{INDEX_FILE, path_of, told_apart};
 use super::fields::{is_of_site, site_of};
+use crate::extract::title_of_body;
 use crate::fetch::answer_head::AnswerHead;
 use crate::page::PageId;
 use crate::store::version::{hex, sha256};
@@ -56,6 +57,7 @@ struct IndexLine<'a> {
     url: &'a str,
     file: Option<String>,
     page_id: i64,
+    title: Option<String>,
     version_id: i64,
     fetched_at: Timestamp,
     status: Option<u16>,
@@ -156,10 +158,12 @@ impl Bodies<'_> {
         fetched_at: Timestamp,
     ) -> Result<(), DatasetError> {
         let content_type = head.map_or_else(|| row.content_type.clone(), |head| head.header("content-type"));
+        let title = self.title(facts, content_type.as_deref())?;
         let mut line = IndexLine {
             url: &row.url,
             file: None,
             page_id: row.id,
+            title,
             version_id: facts.version.0,
             fetched_at,
             status: head.map(|head| head.status),
@@ -184,6 +188,22 @@ impl Bodies<'_> {
         written
             .and_then(|()| self.index.write_all(b"\n"))
             .map_err(DatasetError::write(&self.folder.join(INDEX_FILE)))
+    }
+
+    /// The title of a version, read from its body if an earlier release stored it.
+    fn title(
+        &mut self,
+        facts: &VersionFacts,
+        content_type: Option<&str>,
+    ) -> Result<Option<String>, DatasetError> {
+        match &facts.title {
+            Some(title) => Ok(Some(title.clone()).filter(|title| !title.is_empty())),
+            None if !facts.is_stored => Ok(None),
+            None => {
+                let content = self.store.version(facts.version)?;
+                Ok(content.and_then(|content| title_of_body(&content.body, content_type)))
+            }
+        }
     }
 
     /// A path that no other page of this export has, whatever its case.

@@ -32,7 +32,7 @@ pub use folded::FoldedText;
 pub use hints::{Hints, Refresh, RobotsTag, robots_tag};
 pub use links::Link;
 pub use media::{MediaKind, essence, media_kind};
-pub use title::{MOST_CHARACTERS as MOST_TITLE_CHARACTERS, title};
+pub use title::{MOST_CHARACTERS as MOST_TITLE_CHARACTERS, title, title_of_body};
 
 use elements::Element;
 use folded::Unfolded;

@@ -7,7 +7,7 @@ use super::elements::{Attribute, Element};
 use super::html::{HtmlToken, Scanner};
 use super::text::Words;
 use super::visibility::Visibility;
-use super::{Document, MediaKind, charset, is_xhtml, media_kind};
+use super::{Document, MediaKind, charset, document, is_xhtml, media_kind};
 
 /// A title is for lists: a longer one is cut.
 pub const MOST_CHARACTERS: usize = 200;
@@ -19,6 +19,11 @@ pub fn title(body: &[u8], content_type: Option<&str>, document: Option<&Document
         MediaKind::Html => heading(body, content_type),
         _ => None,
     })
+}
+
+/// The title of a body that has not been read yet.
+pub fn title_of_body(body: &[u8], content_type: Option<&str>) -> Option<String> {
+    title(body, content_type, document(body, content_type, 0).as_ref())
 }
 
 /// `og:title`, or else the first heading. Pages without a title are few: they are walked a second time.

@@ -77,9 +77,6 @@ pub(super) fn text_by_rules(
 
 /// The title of a version: as it was stored, or read from the body of one that an earlier release stored.
 pub(super) fn title(content: &StoredContent, content_type: Option<&str>) -> Option<String> {
-    let read = || {
-        let document = extract::document(&content.body, content_type, 0);
-        extract::title(&content.body, content_type, document.as_ref())
-    };
+    let read = || extract::title_of_body(&content.body, content_type);
     content.title.clone().map_or_else(read, |title| Some(title).filter(|title| !title.is_empty()))
 }

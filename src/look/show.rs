@@ -7,8 +7,8 @@ use crate::store::version::{hex, sha256};
 use crate::store::{KeptAnswer, Store, VisitRow};
 use crate::time::Timestamp;
 
-use super::LookError;
 use super::page::{VisitedPage, content};
+use super::{LookError, reread};
 
 /// A version of a page.
 #[derive(Clone, Debug, Serialize)]
@@ -17,6 +17,8 @@ pub struct ShownVersion {
     pub url: String,
     /// The number of the page.
     pub page_id: i64,
+    /// Title of the version.
+    pub title: Option<String>,
     /// State of the page now.
     pub state: String,
     /// The number of the version.
@@ -94,6 +96,7 @@ pub fn show(
     let latest = page.visits.iter().rfind(|(_, visit)| visit.page == last.page).map(|(_, visit)| visit);
     let is_latest_version = visits.last().and_then(|visit| visit.version) == Some(version);
     let own_type = page.page.content_type.clone().filter(|_| is_latest_version);
+    let content_type = head.as_ref().map_or(own_type, |head| head.header("content-type"));
     Ok(ShownVersion {
         url: found_at.unwrap_or(url),
         page_id: page.page.id,
@@ -105,7 +108,8 @@ pub fn show(
         status: head.as_ref().map(|head| head.status),
         protocol: head.as_ref().map(|head| head.protocol.clone()),
         remote_address: head.as_ref().and_then(|head| head.address).map(|address| address.to_string()),
-        content_type: head.as_ref().map_or(own_type, |head| head.header("content-type")),
+        title: reread::title(&stored, content_type.as_deref()),
+        content_type,
         headers: head.as_ref().map(|head| {
             let shown = |(name, value): &(String, Vec<u8>)| ShownHeader {
                 name: name.clone(),

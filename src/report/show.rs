@@ -12,6 +12,9 @@ pub fn heading(shown: &ShownVersion, screen: &Screen) -> String {
     let mut line = |name: &str, value: String| {
         let _ = writeln!(text, "{name:<9} {}", harmless(&value));
     };
+    if let Some(title) = &shown.title {
+        line("title", title.clone());
+    }
     let confirmed = match shown.confirmed_at == shown.fetched_at {
         true => String::new(),
         false => format!(", found unchanged until {}", screen.time(shown.confirmed_at)),
@@ -57,6 +60,7 @@ mod tests {
         let mut shown = ShownVersion {
             url: "https://example.org/".to_owned(),
             page_id: 1,
+            title: Some("Example\u{1b}[1m".to_owned()),
             state: "alive".to_owned(),
             version_id: 2,
             fetched_at: Timestamp::from_seconds(1_794_800_714),
@@ -75,6 +79,7 @@ mod tests {
             head: None,
         };
         let expected = "https://example.org/\n\
+                        title     Example␛[1m\n\
                         fetched   2026-11-16 03:45:14 UTC, found unchanged until 2026-11-16 04:45:14 UTC\n\
                         status    200 from 192.0.2.7\n\
                         type      text/html␛[31m\n\

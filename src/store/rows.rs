@@ -253,6 +253,8 @@ pub struct VersionFacts {
     pub is_stored: bool,
     /// SHA-256 of the body; `None` if an earlier release stored it. Then it can be made from the body.
     pub sha256: Option<[u8; 32]>,
+    /// Its title; empty if it has none. `None`: it was not looked for when it was stored.
+    pub title: Option<String>,
 }
 
 /// A version, unpacked.

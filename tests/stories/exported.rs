@@ -232,6 +232,14 @@ fn bodies_go_out_as_files_in_folders_by_host_with_an_index() {
     for (path, file) in [("/", "index.html"), ("/gone", "gone.html"), ("/picture.png", "picture.png")] {
         assert_eq!(of(path)["file"], format!("{host}/{file}"), "{index:?}");
     }
+    let titles = ["/", "/gone", "/picture.png"].map(|path| of(path)["title"].clone());
+    assert_eq!(titles, [Value::from("home"), "gone soon".into(), Value::Null]);
+    // An earlier release stored no titles: they are read from the bodies.
+    let store = rusqlite::Connection::open(freshet.path("freshet.db")).unwrap();
+    store.execute("UPDATE version SET title = NULL", []).unwrap();
+    store.close().unwrap();
+    done(out(&freshet, &["--format", "files", "--out", "archive"]));
+    assert_eq!(lines(&fs::read_to_string(freshet.path("archive/index.jsonl")).unwrap()), index);
     assert_eq!(
         fs::read(freshet.path(&format!("archive/{host}/picture.png"))).unwrap(),
         b"\x89PNG\r\n\x00\xff"

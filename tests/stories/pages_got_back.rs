@@ -73,6 +73,7 @@ fn a_pipe_and_a_file_get_the_body_byte_for_byte() {
     assert_eq!(fs::read(freshet.path("p.png")).unwrap(), PICTURE);
     let sum = Command::new("sha256sum").arg(freshet.path("p.png")).output().unwrap().stdout;
     let told = freshet.json(&["show", &site.url("/p.png"), "--json"]);
+    assert_eq!(told["title"], Value::Null);
     assert_eq!(told["sha256"].as_str(), String::from_utf8(sum).unwrap().split_whitespace().next());
 }
 
@@ -80,6 +81,7 @@ fn a_pipe_and_a_file_get_the_body_byte_for_byte() {
 fn json_and_headers_say_how_it_came() {
     let (site, freshet) = crawled();
     let told = freshet.json(&["show", &site.url("/news"), "--json"]);
+    assert_eq!(told["title"], "News");
     assert_eq!((&told["url"], &told["status"]), (&site.url("/news").into(), &200.into()), "{told}");
     assert_eq!(
         (&told["protocol"], &told["remote_address"]),

@@ -113,7 +113,7 @@ fn answer(row: &Row<'_>) -> Result<KeptAnswer> {
 pub(super) fn facts(connection: &Connection, versions: &[VersionId]) -> Result<Vec<VersionFacts>> {
     let sql = |places: &str| {
         format!(
-            "SELECT id, first_seen, body_bytes, text_bytes, length(content) > 0, sha256
+            "SELECT id, first_seen, body_bytes, text_bytes, length(content) > 0, sha256, title
              FROM version WHERE id IN ({places}) ORDER BY id"
         )
     };
@@ -135,6 +135,7 @@ pub(super) fn facts(connection: &Connection, versions: &[VersionId]) -> Result<V
                 text_bytes: count(row.get(3)?),
                 is_stored: row.get(4)?,
                 sha256: row.get(5)?,
+                title: row.get(6)?,
             });
             Ok(())
         },

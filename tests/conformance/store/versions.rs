@@ -221,6 +221,7 @@ pub fn versions_have_the_whole_hash_of_their_body(place: &dyn Place) {
     assert_eq!(sha256.as_deref(), Some(expected));
     let of = (facts[0].version, facts[0].first_seen, facts[0].body_bytes, facts[0].text_bytes);
     assert_eq!((of, facts[0].is_stored), ((version, NOW, 3, 4), true));
+    assert_eq!(facts[0].title.as_deref(), Some("about text"));
 }
 
 pub fn validators_come_with_the_plan(place: &dyn Place) {
