@@ -4,8 +4,10 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use anyhow::bail;
 use indicatif::{MultiProgress, ProgressBar, ProgressFinish, ProgressStyle};
 use serde::Serialize;
+use serde_json::Value;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -24,14 +26,29 @@ pub(crate) fn print(text: &str) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The version of the form of all JSON documents, which docs/json.md describes. It goes up when a key gets another meaning
+/// or goes away; a new key does not change it.
+const JSON_VERSION: u32 = 1;
+
 /// A value as JSON for people and programs, its keys in alphabetical order.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<String> {
-    Ok(serde_json::to_string_pretty(&serde_json::to_value(value)?)? + "\n")
+    Ok(serde_json::to_string_pretty(&document(value)?)? + "\n")
 }
 
 /// A value as a line of JSON, its keys in alphabetical order.
 pub(crate) fn json_line(value: &impl Serialize) -> anyhow::Result<String> {
-    Ok(serde_json::to_value(value)?.to_string() + "\n")
+    Ok(document(value)?.to_string() + "\n")
+}
+
+/// Every document is an object, and has the version of its form.
+fn document(value: &impl Serialize) -> anyhow::Result<Value> {
+    match serde_json::to_value(value)? {
+        Value::Object(mut document) => {
+            document.insert("version".to_owned(), JSON_VERSION.into());
+            Ok(Value::Object(document))
+        }
+        _ => bail!("a document that is not an object can't have a version"),
+    }
 }
 
 /// Where talk goes. Log lines and the progress bar share a terminal without writing over each other.

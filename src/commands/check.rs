@@ -16,7 +16,7 @@ use freshet::time::Timestamp;
 use crate::cli::{CheckArgs, Global};
 use crate::set_up::{ADDRESS_HINT, network};
 use crate::settings::{Settings, Usage};
-use crate::terminal::{Talk, print};
+use crate::terminal::{Talk, json, print};
 use crate::threads;
 
 /// A longer pause is announced.
@@ -32,11 +32,7 @@ pub(crate) fn run(global: &Global, arguments: &CheckArgs, talk: &Talk) -> anyhow
     let mut asker = asker(&settings)?;
     let (asked, now) = (url.clone(), Timestamp::now());
     let found = threads::block_on(check(&mut asker, &observer, scope, asked, now, &mut paused(talk)))?;
-    print(&if global.json {
-        serde_json::to_string_pretty(&found)? + "\n"
-    } else {
-        report::check::check(&found, shown, arguments.text)
-    })?;
+    print(&if global.json { json(&found)? } else { report::check::check(&found, shown, arguments.text) })?;
     if let Some(reason) = &found.reason {
         if found.outcome == PRIVATE_ADDRESS {
             talk.say(ADDRESS_HINT);

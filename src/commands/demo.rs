@@ -32,7 +32,7 @@ use crate::set_up::crawler;
 use crate::settings::when;
 use crate::settings::{Amount, ChangeGiven, CrawlGiven, Given, LongCount, Settings, Usage, with_formula};
 use crate::signals::listen;
-use crate::terminal::{Steps, Talk};
+use crate::terminal::{Steps, Talk, json};
 use crate::threads;
 use account::Account;
 use place::Place;
@@ -87,8 +87,7 @@ pub(crate) fn run(global: &Global, arguments: &DemoArgs, talk: &Talk) -> anyhow:
         return Ok(ExitCode::from(signal.load(Ordering::SeqCst)));
     };
     let account = Account::of(&ran, &place)?;
-    let text =
-        if global.json { serde_json::to_string_pretty(&account)? + "\n" } else { printed::text(&account) };
+    let text = if global.json { json(&account)? } else { printed::text(&account) };
     std::io::stdout().write_all(text.as_bytes())?;
     place.keep();
     Ok(ExitCode::SUCCESS)

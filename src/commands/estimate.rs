@@ -38,8 +38,7 @@ pub(crate) fn run(global: &Global, arguments: &EstimateArgs, talk: &Talk) -> any
     }
     let mut out = BufWriter::new(std::io::stdout().lock());
     for page in &pages {
-        serde_json::to_writer(&mut out, page)?;
-        writeln!(out)?;
+        out.write_all(json_line(page)?.as_bytes())?;
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)

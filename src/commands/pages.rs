@@ -15,7 +15,7 @@ use freshet::time::Timestamp;
 use crate::cli::{Global, ListFormat, PageSort, PagesArgs};
 use crate::settings::when::moment;
 use crate::settings::{Given, Settings, Usage};
-use crate::terminal::screen;
+use crate::terminal::{json_line, screen};
 
 use super::changes::wanted_host;
 
@@ -65,10 +65,9 @@ pub(crate) fn run(global: &Global, arguments: &PagesArgs) -> anyhow::Result<Exit
             })?;
             out.write_all(table.fitted(screen.width).as_bytes())?;
         }
-        ListFormat::Json => pages(&mut *store, &filter, |page| {
-            serde_json::to_writer(&mut out, &page)?;
-            anyhow::Ok(out.write_all(b"\n")?)
-        })?,
+        ListFormat::Json => {
+            pages(&mut *store, &filter, |page| anyhow::Ok(out.write_all(json_line(&page)?.as_bytes())?))?
+        }
         ListFormat::Csv => {
             let mut rows = csv::Writer::from_writer(&mut out);
             let mut has_heads = false;

@@ -17,9 +17,9 @@ use crate::terminal::json_line;
 /// How often to visit a page, as JSON has it.
 #[derive(Serialize)]
 struct PageRate<'a> {
-    page: &'a str,
-    /// Visits a day.
-    rate: f64,
+    /// Its name in the input.
+    url: &'a str,
+    visits_per_day: f64,
 }
 
 const SECONDS_A_DAY: f64 = 86_400.0;
@@ -44,7 +44,7 @@ pub(crate) fn run(global: &Global, arguments: &RatesArgs) -> anyhow::Result<Exit
     let mut out = BufWriter::new(std::io::stdout().lock());
     if global.json {
         for (name, rate) in names.iter().zip(&found.rates) {
-            out.write_all(json_line(&PageRate { page: name, rate: *rate })?.as_bytes())?;
+            out.write_all(json_line(&PageRate { url: name, visits_per_day: *rate })?.as_bytes())?;
         }
     } else {
         let mut table = Table::new(&[

@@ -21,10 +21,10 @@ use crate::threads;
 /// The scores of a store, as JSON has them.
 #[derive(Serialize)]
 struct StoreScores<'a> {
-    /// The first visit, in seconds since 1970.
-    since: f64,
-    /// Now, in seconds since 1970.
-    at: f64,
+    /// The first visit.
+    since_at: Timestamp,
+    /// Now.
+    at: Timestamp,
     moments: usize,
     day_seconds: Option<f64>,
     #[serde(flatten)]
@@ -64,7 +64,9 @@ pub(crate) fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<Exit
     let day = web.first().map(|witness| witness.clock.day);
     print(&if global.json {
         let day_seconds = day.map(|day| day.as_secs_f64());
-        json(&StoreScores { since, at: now, moments: MOMENTS, day_seconds, scores: &scores })?
+        let moment = |seconds: f64| Timestamp::from_millis((seconds * 1000.0) as i64);
+        let (since_at, at) = (moment(since), moment(now));
+        json(&StoreScores { since_at, at, moments: MOMENTS, day_seconds, scores: &scores })?
     } else {
         report::scores::scores(&scores, day.unwrap_or_default(), since, now)
     })

@@ -10,7 +10,7 @@ use freshet::store;
 
 use crate::cli::{Global, RebuildArgs, StoreCommand};
 use crate::settings::{ChangeGiven, Given, Settings};
-use crate::terminal::Talk;
+use crate::terminal::{Talk, json};
 
 pub(crate) fn run(global: &Global, command: &StoreCommand, talk: &Talk) -> anyhow::Result<ExitCode> {
     match command {
@@ -43,7 +43,7 @@ fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Res
     let differ =
         rebuilt.sketches_differ + rebuilt.pages_differ + rebuilt.aliases_differ + rebuilt.events_differ;
     let text = if global.json {
-        serde_json::to_string_pretty(&rebuilt)? + "\n"
+        json(&rebuilt)?
     } else {
         let made = if arguments.check { "would be made again" } else { "were made again" };
         format!(

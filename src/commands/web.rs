@@ -22,6 +22,7 @@ use crate::threads;
 #[derive(Serialize)]
 struct ServedWeb<'a> {
     seeds: &'a [String],
+    #[serde(rename = "start_seconds")]
     start: f64,
     day_seconds: f64,
     spec: Option<WebSpec>,

@@ -124,28 +124,35 @@ pub struct RaisedBudget {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CycleSummary {
     /// When it started.
+    #[serde(rename = "started_at")]
     pub cycle_began: Timestamp,
     /// How long it took.
+    #[serde(rename = "elapsed_seconds")]
     pub seconds: f64,
     /// Requests it could send.
     pub budget: Option<u64>,
     /// The least score of a page that was visited again.
+    #[serde(rename = "lowest_score")]
     pub threshold: Option<f64>,
     /// Requests sent.
     pub requests: u64,
     /// Visits that brought the page, or the word that it is unchanged.
+    #[serde(rename = "succeeded")]
     pub fetched: u64,
     /// Those that found a change.
     pub changed: u64,
     /// Those that found none.
     pub unchanged: u64,
     /// Pages found that were not known.
+    #[serde(rename = "new_pages")]
     pub new: u64,
     /// Visits that failed.
     pub failed: u64,
     /// Visits left for a later cycle.
+    #[serde(rename = "put_off")]
     pub deferred: u64,
     /// Pages in the store.
+    #[serde(rename = "known_urls")]
     pub known: u64,
     /// It was stopped before it was done.
     pub stopped: bool,
@@ -157,14 +164,17 @@ pub struct DaySummary {
     /// The day, UTC: `2026-11-16`.
     pub day: String,
     /// Cycles that started on it.
+    #[serde(rename = "cycle_count")]
     pub cycles: u64,
     /// Requests sent.
     pub requests: u64,
     /// Visits that brought the page, or the word that it is unchanged.
+    #[serde(rename = "succeeded")]
     pub fetched: u64,
     /// Those that found a change.
     pub changed: u64,
     /// Pages found that were not known.
+    #[serde(rename = "new_pages")]
     pub new: u64,
     /// Visits that failed.
     pub failed: u64,

@@ -23,8 +23,10 @@ use crate::store::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Rebuilt {
     /// Versions that there are.
+    #[serde(rename = "version_count")]
     pub versions: u64,
     /// Pages that there are.
+    #[serde(rename = "page_count")]
     pub pages: u64,
     /// Versions whose sketch was not the one that their text gives.
     pub sketches_differ: u64,

@@ -26,6 +26,7 @@ pub const VISIT_COLUMNS: [&str; 3] = ["page", "interval", "changed"];
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct PageEstimates {
     /// The page.
+    #[serde(rename = "url")]
     pub page: String,
     /// By the names of the estimators, in their order.
     pub estimates: NamedEstimates,
@@ -55,6 +56,7 @@ pub struct FittedPrior {
     /// The pages that it is for.
     pub group: String,
     /// The pages it was fitted to.
+    #[serde(rename = "page_count")]
     pub pages: u64,
     /// Its first parameter.
     pub first: f64,

@@ -51,6 +51,7 @@ pub struct PageHistory {
     /// The last of these.
     pub last_snapshot_at: Option<Timestamp>,
     /// How often the rules of what is noise changed, so that comparing started over.
+    #[serde(rename = "rule_changes")]
     pub began_anew: usize,
     /// Snapshots whose text differs from the one before.
     pub updates: usize,
@@ -92,6 +93,7 @@ pub struct OtherSpelling {
     /// It redirects to the page for good.
     pub moved: bool,
     /// When it was found to lead elsewhere, if the page was ever seen there.
+    #[serde(rename = "left_at")]
     pub lived_there_until: Option<Timestamp>,
 }
 
@@ -109,16 +111,20 @@ pub struct PageVisit {
     /// The status of the answer.
     pub status: Option<u16>,
     /// Did the page change? `None`: nothing to compare with.
+    #[serde(rename = "is_changed")]
     pub changed: Option<bool>,
     /// How far it was from the visit before.
     pub divergence: Option<f64>,
     /// How far it was from each base version.
     pub bases: Vec<BaseDistance>,
     /// An earlier version with the same text, if the page changed back to it.
+    #[serde(rename = "returned_to_version_id")]
     pub returned_to: Option<i64>,
     /// The version that was stored after it.
+    #[serde(rename = "version_id")]
     pub version: Option<i64>,
     /// Bytes of the body.
+    #[serde(rename = "body_bytes")]
     pub bytes: u64,
     /// Milliseconds that it took.
     pub took_ms: u64,
@@ -157,6 +163,7 @@ pub struct BaseDistance {
     /// When the base version was found.
     pub base_at: Timestamp,
     /// The base version.
+    #[serde(rename = "base_version_id")]
     pub base_version: i64,
     /// 0 the same, 1 nothing in common.
     pub divergence: f64,
@@ -168,6 +175,7 @@ pub struct ShownProfile {
     /// When its base version was found.
     pub base_at: Timestamp,
     /// Its base version.
+    #[serde(rename = "base_version_id")]
     pub base_version: i64,
     /// Divergence from it, by time.
     pub points: Vec<ShownPoint>,

@@ -24,10 +24,12 @@ pub struct PageLink {
     /// As written there.
     pub href: String,
     /// The address it leads to, in normal form; `None` if that is nowhere.
+    #[serde(rename = "target_url")]
     pub target: Option<String>,
     /// `known`, `new` or `refused`.
     pub verdict: &'static str,
     /// Why it is not followed, by the names of docs/outcomes.md.
+    #[serde(rename = "refused_for")]
     pub reason: Option<&'static str>,
     /// The state of the page that it leads to, if that is known.
     pub state: Option<String>,

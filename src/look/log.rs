@@ -57,6 +57,7 @@ pub struct LogLine {
     /// From the request to the end of the answer.
     pub took_ms: u64,
     /// Did the page change? `None`: there was nothing to compare with.
+    #[serde(rename = "is_changed")]
     pub changed: Option<bool>,
     /// How far it was from the visit before.
     pub divergence: Option<f64>,

@@ -21,8 +21,10 @@ pub struct ManyInOne {
     /// The page that they name.
     pub target: String,
     /// Pages that name it and are not known to have its text.
+    #[serde(rename = "page_count")]
     pub pages: u64,
     /// Those of them whose text is known to be another one.
+    #[serde(rename = "unlike_count")]
     pub unlike: u64,
 }
 

@@ -37,18 +37,22 @@ pub struct NextVisit {
     /// Its place in the plan, from 1.
     pub rank: usize,
     /// The page.
+    #[serde(rename = "url")]
     pub page: String,
     /// Its score.
     pub score: f64,
     /// It was never visited.
+    #[serde(rename = "is_new")]
     pub new: bool,
     /// Its importance.
     pub weight: f64,
     /// Days since its last visit.
     pub age_days: f64,
     /// Visits that had something to compare with.
+    #[serde(rename = "visits_compared")]
     pub visits: u32,
     /// Those of them that found a change.
+    #[serde(rename = "changes_found")]
     pub changes: u32,
     /// Failures in a row.
     pub failures: u32,

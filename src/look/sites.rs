@@ -47,6 +47,7 @@ pub struct SiteStatus {
     /// Its other origins: the same name by the other scheme.
     pub twins: Vec<String>,
     /// Pages, aliases left out.
+    #[serde(rename = "page_count")]
     pub pages: u64,
     /// Pages by their state.
     pub states: NamedCounts,
@@ -76,10 +77,12 @@ pub struct SiteStatus {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SiteCycle {
     /// Visits.
+    #[serde(rename = "visit_count")]
     pub visits: u64,
     /// Visits by how they ended.
     pub outcomes: NamedCounts,
     /// Pages that were found.
+    #[serde(rename = "new_pages")]
     pub new: u64,
     /// Visits that found a change.
     pub changed: u64,

@@ -22,21 +22,25 @@ pub struct StoreStatus {
     /// Pages, counted.
     pub pages: PageCounts,
     /// Seeds.
+    #[serde(rename = "seed_count")]
     pub seeds: u64,
     /// Addresses that seeds redirect to for good: their hosts are crawled too, until the seed answers for itself.
     pub adopted: Vec<AdoptedSeed>,
     /// Hosts of which many pages turn into one.
     pub merged: Vec<ManyInOne>,
     /// Links that were not taken, by reason.
+    #[serde(rename = "refused_links")]
     pub refused: NamedCounts,
     /// Every host: those that wait first, then the largest.
     pub hosts: Vec<HostStatus>,
     /// The latest cycles, newest first.
     pub cycles: Vec<CycleRow>,
     /// How large it is.
+    #[serde(rename = "size")]
     pub store: StoreSize,
     /// Bytes that scheduling keeps of pages, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "scheduling_size")]
     pub sizes: Option<Sizes>,
 }
 
@@ -50,6 +54,7 @@ pub struct PageCounts {
     /// Found to be gone.
     pub gone: u64,
     /// Failing at the moment.
+    #[serde(rename = "failing")]
     pub failed: u64,
     /// Other spellings of pages.
     pub aliases: u64,
@@ -67,6 +72,7 @@ pub struct AdoptedSeed {
     /// The seed, if it is known which one.
     pub seed: Option<String>,
     /// Since when the seed answers for itself, if it does: the host is not crawled for its sake any more.
+    #[serde(rename = "let_go_at")]
     pub let_go: Option<Timestamp>,
 }
 
@@ -84,12 +90,14 @@ pub struct HostStatus {
     /// Its origin.
     pub host: String,
     /// Pages it has.
+    #[serde(rename = "page_count")]
     pub pages: u64,
     /// Seconds between two requests.
     pub delay_seconds: f64,
     /// Failures in a row.
     pub failures: u32,
     /// Until when it is left alone, if it is.
+    #[serde(rename = "waiting_until_at")]
     pub waiting_until: Option<Timestamp>,
     /// Why it is left alone.
     pub waiting_for: Option<&'static str>,
@@ -105,6 +113,7 @@ pub struct HostStatus {
     /// Pages whose address is private or reserved.
     pub refused_pages: u64,
     /// When robots.txt was read.
+    #[serde(rename = "robots_read_at")]
     pub robots_read: Option<Timestamp>,
 }
 
@@ -112,12 +121,15 @@ pub struct HostStatus {
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct StoreSize {
     /// On disk.
+    #[serde(rename = "store_bytes")]
     pub bytes: u64,
     /// Those of them that are in the journal, not folded in yet.
     pub journal_bytes: u64,
     /// Observations in the log.
+    #[serde(rename = "observation_count")]
     pub observations: u64,
     /// Distinct contents.
+    #[serde(rename = "version_count")]
     pub versions: u64,
     /// Bytes of bodies and texts.
     pub content_bytes: u64,

@@ -22,8 +22,10 @@ use super::{LookError, waits};
 #[derive(Clone, Debug, Serialize)]
 pub struct Why {
     /// The page.
+    #[serde(rename = "url")]
     pub page: String,
     /// The URL that was asked about: the page, or another spelling of it.
+    #[serde(rename = "asked_url")]
     pub asked: String,
     /// The verdict: `due`, `not-due`, `robots` and so on.
     pub verdict: &'static str,
@@ -36,6 +38,7 @@ pub struct Why {
     /// Pages that may be visited now.
     pub candidates: usize,
     /// It is in the plan of the next cycle.
+    #[serde(rename = "is_planned")]
     pub planned: bool,
     /// Requests that the next cycle may send.
     pub budget: Option<u64>,
@@ -64,6 +67,7 @@ pub struct Why {
     /// Visits that had something to compare with.
     pub visits_compared: u32,
     /// Those of them that found a change.
+    #[serde(rename = "changes_found")]
     pub changes: u32,
     /// Its importance.
     pub weight: f64,

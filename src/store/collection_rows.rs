@@ -64,15 +64,20 @@ pub struct LinksReread {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Forgotten {
     /// Pages, aliases among them.
+    #[serde(rename = "page_count")]
     pub pages: u64,
     /// Visits in the log.
+    #[serde(rename = "observation_count")]
     pub observations: u64,
     /// Contents that no other page has.
+    #[serde(rename = "version_count")]
     pub versions: u64,
     /// Bytes that these take in the store.
     pub stored_bytes: u64,
     /// Hosts that have no other page.
+    #[serde(rename = "host_count")]
     pub hosts: u64,
     /// Seeds among the pages: they are not wanted any more.
+    #[serde(rename = "seed_count")]
     pub seeds: u64,
 }

@@ -40,6 +40,7 @@ impl CycleCommand {
 #[derive(Clone, Debug, Serialize)]
 pub struct CycleRow {
     /// Its number.
+    #[serde(rename = "cycle_id")]
     pub id: i64,
     /// When it began.
     pub started_at: Timestamp,
@@ -54,8 +55,10 @@ pub struct CycleRow {
     /// Requests it sent.
     pub requests: u64,
     /// Bytes it received.
+    #[serde(rename = "received_bytes")]
     pub bytes: u64,
     /// Visits that brought the page, or the word that it is unchanged.
+    #[serde(rename = "succeeded")]
     pub fetched: u64,
     /// Pages found that were not known.
     pub new_pages: u64,
@@ -66,7 +69,9 @@ pub struct CycleRow {
     /// Visits that failed.
     pub failed: u64,
     /// Visits put off to a later cycle.
+    #[serde(rename = "put_off")]
     pub deferred: u64,
     /// The least score of a page that was visited again.
+    #[serde(rename = "lowest_score")]
     pub threshold: Option<f64>,
 }

@@ -56,6 +56,7 @@ pub struct PageEvent {
     /// Where it led, if it was sent elsewhere.
     pub redirect_to: Option<String>,
     /// Did the content change? `None`: there was nothing to compare.
+    #[serde(rename = "is_changed")]
     pub changed: Option<bool>,
     /// From the earlier content; `None` where there are no words to compare.
     pub divergence: Option<f64>,

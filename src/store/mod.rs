@@ -22,6 +22,7 @@ pub mod events;
 mod packed_head;
 pub mod reading;
 pub mod rows;
+mod sizes;
 mod sqlite;
 pub mod version;
 pub mod views;
@@ -46,8 +47,9 @@ pub use error::StoreError;
 pub use events::{EventCount, EventFilter, EventPlace, PageEvent, PageEvents};
 pub use rows::{
     JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageLessons, PageRow,
-    PlannedVisit, Sizes, Spelling, StoredContent, Summary, VersionFacts, VisitRow,
+    PlannedVisit, Spelling, StoredContent, Summary, VersionFacts, VisitRow,
 };
+pub use sizes::Sizes;
 use sqlite::SqliteStore;
 pub use views::{HostTally, LogPart, LoggedVisit, PageOrder};
 

@@ -394,6 +394,7 @@ pub struct PageFilter {
 #[derive(Clone, Debug, Serialize)]
 pub struct PageRow {
     /// Its number.
+    #[serde(rename = "page_id")]
     pub id: i64,
     /// Its address.
     pub url: String,
@@ -417,8 +418,10 @@ pub struct PageRow {
     /// Importance.
     pub weight: f64,
     /// Visits that were made.
+    #[serde(rename = "visit_count")]
     pub visits: u64,
     /// Visits that found a change.
+    #[serde(rename = "change_count")]
     pub changes: u64,
     /// Visits in a row that brought nothing.
     pub failures: u64,
@@ -431,6 +434,7 @@ pub struct PageRow {
     /// It is not visited before this time.
     pub due_at: Option<Timestamp>,
     /// Length of the stored body.
+    #[serde(rename = "body_bytes")]
     pub bytes: Option<u64>,
     /// Is that body stored? There may have been no room for it.
     pub is_stored: bool,
@@ -439,6 +443,7 @@ pub struct PageRow {
     /// The title of the stored version; `None` if it has none, or an earlier release stored it.
     pub title: Option<String>,
     /// When it last changed, by its sitemap.
+    #[serde(rename = "sitemap_modified_at")]
     pub sitemap_lastmod: Option<Timestamp>,
     /// It asks not to be indexed.
     pub noindex: bool,
@@ -459,23 +464,6 @@ pub struct Spelling {
     pub url: String,
     /// It redirects for good: the page lived there before. Else it shows the page too, and says that it is the other.
     pub moved: bool,
-}
-
-/// Bytes of what scheduling keeps of the pages that were visited and have words.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Sizes {
-    /// Pages that were visited and have words.
-    pub pages: u64,
-    /// Times: the last visit, the last that brought or confirmed anything, and when it is due.
-    pub fixed_bytes: u64,
-    /// Change profiles.
-    pub profile_bytes: u64,
-    /// The policy's memory.
-    pub memory_bytes: u64,
-    /// Sketches of the versions that the profiles start from.
-    pub sketch_bytes: u64,
-    /// Of the page that takes most.
-    pub largest_bytes: u64,
 }
 
 /// Milliseconds as they are stored.

@@ -216,7 +216,7 @@ fn finds_changed(rule: &str, is_changed: impl Fn(&str) -> bool) {
     }
     assert!(changed.len() > 40 && unchanged.len() > 100, "{} {}", changed.len(), unchanged.len());
     let found: BTreeSet<String> =
-        held.iter().filter(|(_, row)| row["changes"] == 1).map(|(url, _)| url.clone()).collect();
+        held.iter().filter(|(_, row)| row["change_count"] == 1).map(|(url, _)| url.clone()).collect();
     assert_eq!(found, changed);
     assert_eq!(summary["changed"], changed.len());
     assert_eq!(summary["unchanged"], unchanged.len());
@@ -249,10 +249,10 @@ fn changes_are_seen_while_the_web_moves_on() {
         let changes: Vec<f64> =
             truth["changes"].as_array().expect("a list").iter().filter_map(Value::as_f64).collect();
         if changes.iter().any(|at| (rested..resumed).contains(at)) {
-            assert_eq!(held[page]["changes"], 1, "{page} {changes:?}");
+            assert_eq!(held[page]["change_count"], 1, "{page} {changes:?}");
             changed += 1;
         } else if changes.is_empty() {
-            assert_eq!(held[page]["changes"], 0, "{page}");
+            assert_eq!(held[page]["change_count"], 0, "{page}");
             unchanged += 1;
         }
     }
@@ -327,7 +327,7 @@ fn a_crawl_short_of_file_descriptors_takes_longer_and_blames_nobody() {
     let ran = Running::start(command).wait(Duration::from_secs(100));
     assert_eq!(ran.code, Some(0), "{}", ran.output());
     let summary = ran.json();
-    assert_eq!((&summary["fetched"], &summary["failed"]), (&json!(180), &json!(0)), "{summary}");
+    assert_eq!((&summary["succeeded"], &summary["failed"]), (&json!(180), &json!(0)), "{summary}");
     assert_eq!(alive(&rows(&freshet)), web.living().into_keys().collect::<BTreeSet<_>>());
     let status = freshet.json(&["status", "--json"]);
     for host in status["hosts"].as_array().expect("hosts") {
@@ -348,7 +348,7 @@ fn a_page_that_moved_keeps_its_history() {
     let held = rows(&freshet);
     let origin = web.seeds[0].trim_end_matches('/');
     let mut store = store::open_to_look(&freshet.path("freshet.db")).expect("the store");
-    let id = |url: &str| PageId(held[url]["id"].as_i64().expect("an id"));
+    let id = |url: &str| PageId(held[url]["page_id"].as_i64().expect("an id"));
     let mut moved = 0;
     for url in before.keys() {
         let truth = truth_since(url, 3.0);
@@ -556,8 +556,8 @@ fn a_recording_is_played_back_on_the_same_sockets() {
     let web = played(&freshet, 5.0, port);
     let summary = again(&freshet);
     let held = rows(&freshet);
-    assert_eq!(held[&notes]["changes"], 0);
-    assert_eq!((&held[&a]["changes"], &held[&b]["state"]), (&json!(1), &json!("missing")));
+    assert_eq!(held[&notes]["change_count"], 0);
+    assert_eq!((&held[&a]["change_count"], &held[&b]["state"]), (&json!(1), &json!("missing")));
     assert_eq!(summary["changed"], 2, "and the list of pages: {summary}");
     web.stop();
 

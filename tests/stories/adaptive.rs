@@ -37,7 +37,7 @@ fn lines(ran: &Ran) -> Vec<Value> {
 #[track_caller]
 fn planned(freshet: &Freshet, site: &Site, flags: &[&str]) -> Vec<String> {
     let ran = freshet.run(&[&["plan", "--json"], &NO_PAUSE[..], &NO_SITEMAPS, flags].concat());
-    let path = |line: &Value| line["page"].as_str().expect("a URL").replace(&site.origin(0), "");
+    let path = |line: &Value| line["url"].as_str().expect("a URL").replace(&site.origin(0), "");
     lines(&ran).iter().map(path).collect()
 }
 
@@ -137,10 +137,10 @@ fn a_threshold_visits_what_has_reached_it_and_a_budget_tells_its_own() {
     let freshet = Freshet::new();
     crawl(&freshet, &site, &["--cycles", "4"]);
     let told = crawl(&freshet, &site, &["--budget", "10"]);
-    let implied = told["threshold"].as_f64().expect("the least score that was visited again");
+    let implied = told["lowest_score"].as_f64().expect("the least score that was visited again");
     assert!(implied > 0.0, "{told}");
     let cycles = freshet.json(&["status", "--json"])["cycles"].clone();
-    assert_eq!(cycles[0]["threshold"].as_f64(), Some(implied), "{cycles}");
+    assert_eq!(cycles[0]["lowest_score"].as_f64(), Some(implied), "{cycles}");
 
     // Scores only rise while a page waits: what is above the middle one now will be.
     let ran = freshet.run(&[&["plan", "--json", "--limit", "0"], &NO_PAUSE[..], &NO_SITEMAPS].concat());
@@ -187,7 +187,7 @@ fn a_plan_asks_a_host_for_no_more_than_its_delay_allows_in_a_cycle() {
     for host in 0..2 {
         let origin = site.origin(host);
         let of_host =
-            plan.iter().filter(|line| line["page"].as_str().is_some_and(|page| page.starts_with(&origin)));
+            plan.iter().filter(|line| line["url"].as_str().is_some_and(|page| page.starts_with(&origin)));
         assert_eq!(of_host.count(), 6, "one at the start, and one every ten seconds");
     }
 }
@@ -200,7 +200,7 @@ fn a_share_of_the_budget_can_be_kept_for_new_pages() {
     let new = |share: &str| {
         let flags = ["--budget", "10", "--discover", share];
         let ran = freshet.run(&[&["plan", "--json"], &NO_PAUSE[..], &flags[..]].concat());
-        lines(&ran).iter().filter(|line| line["new"] == true).count()
+        lines(&ran).iter().filter(|line| line["is_new"] == true).count()
     };
     assert_eq!([new("0"), new("0.3"), new("1")], [0, 3, 10]);
     let without = planned(&freshet, &site, &["--budget", "10"]);
@@ -246,7 +246,7 @@ fn every_page_has_its_reason() {
     assert_eq!(site.log().total(), 0, "nobody was asked");
 
     let said = why(&freshet, &site.url("/0"), &["--budget", "25"]);
-    assert_eq!((&said["visits_compared"], &said["changes"]), (&json!(2), &json!(2)));
+    assert_eq!((&said["visits_compared"], &said["changes_found"]), (&json!(2), &json!(2)));
     let text = freshet.run(&[&["why", &site.url("/0"), "--budget", "25"], &NO_PAUSE[..]].concat()).stdout;
     for words in [
         "is in the plan of the next cycle.",
@@ -347,7 +347,7 @@ fn rates_come_from_the_stores_own_visits_and_priors_are_fitted_to_them() {
     let all = lines(&freshet.run(&["estimate", "--all", "--estimator", "cg,dated", "--json"]));
     assert_eq!(all.len(), 31);
     let rate = |path: &str| {
-        let line = all.iter().find(|line| line["page"] == site.url(path)).expect("the page");
+        let line = all.iter().find(|line| line["url"] == site.url(path)).expect("the page");
         line["estimates"]["cg"]["rate"].as_f64().expect("a rate")
     };
     assert!(rate("/0") > 0.0 && rate("/20") == 0.0);

@@ -100,7 +100,7 @@ fn a_name_is_judged_by_where_it_leads() {
 
     let allowed = Freshet::new();
     let ran = crawl_strictly(&allowed, &[&seed], &[&FLAGS[..], &["--allow-private"]].concat());
-    assert_eq!(ran.json()["fetched"], 1, "{}", ran.output());
+    assert_eq!(ran.json()["succeeded"], 1, "{}", ran.output());
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_sitemap_does_not_lead_past_the_rules() {
     let freshet = Freshet::new();
     let ran = crawl_strictly(&freshet, &[site.url("/")], &["--delay", "0", "--scope", "any", FIRST_ONLY]);
 
-    assert_eq!(ran.json()["fetched"], 1, "{}", ran.output());
+    assert_eq!(ran.json()["succeeded"], 1, "{}", ran.output());
     assert!(site.log().asked("/gone-there"), "{:?}", site.log().paths());
     assert_eq!(site.log().on(1).total(), 0, "{:?}", site.log().on(1).paths());
 }
@@ -183,7 +183,7 @@ fn names_and_passwords_in_urls_are_never_sent() {
     let ran = crawl_strictly(&freshet, &[site.url("/")], &["--delay", "0", "--allow-private"]);
 
     let summary = ran.json();
-    assert_eq!(summary["refused"]["user-info"], 2, "a link and a redirect\n{}", ran.output());
+    assert_eq!(summary["refused_links"]["user-info"], 2, "a link and a redirect\n{}", ran.output());
     assert!(site.log().asked("/plain"));
     for path in ["/link", "/target"] {
         assert!(!site.log().asked(path), "{path} was asked for");

@@ -63,10 +63,13 @@ fn a_page_with_an_etag_is_asked_whether_it_changed() {
     assert_eq!(log.hits()[0].header("If-None-Match"), Some("\"v1\""));
     assert_eq!(log.hits()[0].status, 304);
     assert_eq!(summary["outcomes"], json!({ "not-modified": 1 }));
-    assert_eq!((&summary["fetched"], &summary["unchanged"]), (&json!(1), &json!(1)));
+    assert_eq!((&summary["succeeded"], &summary["unchanged"]), (&json!(1), &json!(1)));
     let row = page(&freshet, &site.url("/"));
-    assert_eq!((&row["state"], &row["visits"], &row["changes"]), (&json!("alive"), &json!(2), &json!(0)));
-    assert_eq!(row["bytes"], "same as ever".len(), "the page is still held");
+    assert_eq!(
+        (&row["state"], &row["visit_count"], &row["change_count"]),
+        (&json!("alive"), &json!(2), &json!(0))
+    );
+    assert_eq!(row["body_bytes"], "same as ever".len(), "the page is still held");
 }
 
 #[test]
@@ -109,8 +112,8 @@ fn the_same_body_without_a_word_about_it_is_unchanged_and_kept_once() {
     let summary = again(&freshet, &NO_SITEMAPS);
     assert_eq!((&summary["unchanged"], &summary["changed"]), (&json!(2), &json!(0)));
     let status = freshet.json(&["status", "--json"]);
-    assert_eq!(status["store"]["versions"], 1, "a content is held once, whoever brings it");
-    assert_eq!(status["store"]["observations"], 4);
+    assert_eq!(status["size"]["version_count"], 1, "a content is held once, whoever brings it");
+    assert_eq!(status["size"]["observation_count"], 4);
 }
 
 #[test]
@@ -122,12 +125,12 @@ fn a_changed_body_counts_as_a_change_and_brings_its_links() {
     first(&freshet, &site.url("/"), &NO_SITEMAPS);
     let summary = again(&freshet, &NO_SITEMAPS);
     assert_eq!(
-        (&summary["changed"], &summary["unchanged"], &summary["new"]),
+        (&summary["changed"], &summary["unchanged"], &summary["new_pages"]),
         (&json!(1), &json!(0), &json!(1))
     );
     assert_eq!(site.log().count("/added"), 1);
-    assert_eq!(page(&freshet, &site.url("/"))["changes"], 1);
-    assert_eq!(freshet.json(&["status", "--json"])["store"]["versions"], 3);
+    assert_eq!(page(&freshet, &site.url("/"))["change_count"], 1);
+    assert_eq!(freshet.json(&["status", "--json"])["size"]["version_count"], 3);
 }
 
 #[test]
@@ -168,7 +171,7 @@ fn a_wider_wish_finds_what_an_earlier_run_left_alone() {
     let site = two_levels();
     let freshet = Freshet::new();
     let summary = first(&freshet, &site.url("/"), &["--no-sitemaps", "--max-depth", "1"]);
-    assert_eq!(summary["refused"], json!({ "too-deep": 2 }));
+    assert_eq!(summary["refused_links"], json!({ "too-deep": 2 }));
     again(&freshet, &NO_SITEMAPS);
     let log = site.log();
     assert_eq!((log.count("/a/x"), log.count("/b/x")), (1, 1), "the pages did not change, the wish did");
@@ -265,7 +268,7 @@ fn a_page_is_gone_when_two_runs_say_so_and_then_left_in_peace() {
         site.clear_log();
         again(&freshet, &NO_SITEMAPS);
         assert_eq!(site.log().paths(), ["/"], "{status}: a page that is gone is not asked for at once");
-        assert_eq!(page(&freshet, &site.url("/lost"))["bytes"], 4, "what it said is kept");
+        assert_eq!(page(&freshet, &site.url("/lost"))["body_bytes"], 4, "what it said is kept");
     }
 }
 
@@ -374,13 +377,13 @@ fn two_cycles_in_one_run_visit_everything_twice() {
     let log = site.log();
     let counts = ["/robots.txt", "/sitemap.xml", "/", "/a"].map(|path| log.count(path));
     assert_eq!(counts, [1, 1, 2, 2]);
-    assert_eq!(summary["cycles"], 2);
+    assert_eq!(summary["cycle_count"], 2);
     assert_eq!((&summary["changed"], &summary["unchanged"]), (&json!(1), &json!(1)));
     let status = freshet.json(&["status", "--json"]);
     let cycles = status["cycles"].as_array().expect("cycles");
     assert_eq!(cycles.len(), 2);
     assert!(cycles.iter().all(|cycle| cycle["ended_at"].is_string()), "{status:#}");
-    assert_eq!((&cycles[1]["fetched"], &cycles[1]["new_pages"]), (&json!(2), &json!(1)));
+    assert_eq!((&cycles[1]["succeeded"], &cycles[1]["new_pages"]), (&json!(2), &json!(1)));
 }
 
 #[test]
@@ -416,9 +419,9 @@ fn a_sitemap_at_the_well_known_place_is_read_once_a_day() {
     }
     let freshet = Freshet::new();
     let summary = first(&freshet, &site.url("/"), &[]);
-    assert_eq!(summary["fetched"], 4);
-    assert_eq!(summary["refused"], json!({ "out-of-scope": 1 }));
-    let lastmod = |path: &str| page(&freshet, &site.url(path))["sitemap_lastmod"].clone();
+    assert_eq!(summary["succeeded"], 4);
+    assert_eq!(summary["refused_links"], json!({ "out-of-scope": 1 }));
+    let lastmod = |path: &str| page(&freshet, &site.url(path))["sitemap_modified_at"].clone();
     assert_eq!(lastmod("/hidden"), "2025-01-02T00:00:00Z");
     assert_eq!(lastmod("/dated"), "2025-03-04T03:06:07Z");
     assert_eq!(lastmod("/undated"), Value::Null);
@@ -436,7 +439,7 @@ fn the_date_in_a_sitemap_is_kept_for_pages_that_were_known_before() {
     site.page("/sitemap.xml", Reply::bytes("application/xml", sitemap(&[(site.url("/"), "2025-01-02")])));
     let freshet = Freshet::new();
     first(&freshet, &site.url("/"), &[]);
-    assert_eq!(page(&freshet, &site.url("/"))["sitemap_lastmod"], "2025-01-02T00:00:00Z");
+    assert_eq!(page(&freshet, &site.url("/"))["sitemap_modified_at"], "2025-01-02T00:00:00Z");
 }
 
 #[test]
@@ -461,9 +464,9 @@ fn sitemaps_named_by_robots_are_read_index_gzip_and_all() {
     let freshet = Freshet::new();
     let summary = first(&freshet, &site.url("/"), &[]);
     let log = site.log();
-    assert_eq!(summary["fetched"], 4, "{:?}", log.paths());
+    assert_eq!(summary["succeeded"], 4, "{:?}", log.paths());
     assert!(!log.asked("/sitemap.xml"), "the well-known place is for those who name none");
-    assert_eq!(page(&freshet, &site.url("/two"))["sitemap_lastmod"], "2025-01-03T00:00:00Z");
+    assert_eq!(page(&freshet, &site.url("/two"))["sitemap_modified_at"], "2025-01-03T00:00:00Z");
     log.assert_polite(0, 0.0);
 }
 
@@ -482,7 +485,7 @@ fn a_sitemap_elsewhere_has_no_say_and_a_moved_one_is_found() {
     site.page("/found", "found");
     let freshet = Freshet::new();
     let summary = first(&freshet, &site.url("/"), &[]);
-    assert_eq!(summary["fetched"], 2);
+    assert_eq!(summary["succeeded"], 2);
     assert_eq!(site.log().on(1).total(), 0);
 }
 
@@ -527,7 +530,7 @@ fn the_budget_that_a_resting_host_gives_back_is_spent_on_another() {
     let seeds = freshet.seeds(&urls);
     let flags = ["crawl", "--seeds", &seeds, "--json", "--allow-private", "--delay", "0", "--budget", "10"];
     let summary = freshet.json(&flags);
-    assert_eq!(summary["fetched"], 1, "{summary:#}");
+    assert_eq!(summary["succeeded"], 1, "{summary:#}");
     assert!(summary["requests"].as_u64().is_some_and(|requests| requests <= 10));
 }
 

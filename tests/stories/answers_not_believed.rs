@@ -77,7 +77,7 @@ fn a_304_that_was_not_asked_for_is_an_error() {
     freshet.write("freshet.toml", "[crawl]\nattempts = 1\nback_off = 0.01\n");
     let seeds = site_with_a_good_page(&site);
     let first = crawl(&freshet, &seeds, &[]);
-    assert_eq!((&first["fetched"], &first["outcomes"]["http-error"]), (&json!(2), &json!(1)), "{first}");
+    assert_eq!((&first["succeeded"], &first["outcomes"]["http-error"]), (&json!(2), &json!(1)), "{first}");
 
     site.page("/", Reply::status(304, ""));
     let second = crawl(&freshet, &seeds, &[]);

@@ -45,7 +45,7 @@ fn a_host_that_asks_for_a_second_gets_it_from_all_of_us() {
     let freshet = hasty();
     let ran = crawl(&freshet, &[site.url("/")], &FLAGS);
 
-    assert_eq!(ran.json()["fetched"], 4, "{}", ran.output());
+    assert_eq!(ran.json()["succeeded"], 4, "{}", ran.output());
     let log = site.log();
     assert_eq!(log.count("/busy"), 2);
     let pause = pauses_after(log.hits(), "/busy")[0];
@@ -84,7 +84,7 @@ fn a_host_that_names_the_time_to_come_back_is_left_alone_until_then() {
     let freshet = hasty();
     let ran = crawl(&freshet, &[site.url("/")], &FLAGS);
 
-    assert_eq!(ran.json()["fetched"], 3, "{}", ran.output());
+    assert_eq!(ran.json()["succeeded"], 3, "{}", ran.output());
     assert_eq!(site.log().count("/busy"), 2);
     let early = early.lock().unwrap();
     assert!(early.iter().all(|early| early.as_millis() <= 5), "too early by {early:?}");
@@ -127,7 +127,7 @@ fn a_retry_after_that_means_nothing_is_as_good_as_none() {
     freshet.write("freshet.toml", "[crawl]\nback_off = 0.05\n");
     let ran = crawl(&freshet, &[site.url("/")], &FLAGS);
 
-    assert_eq!(ran.json()["fetched"], 6, "{}", ran.output());
+    assert_eq!(ran.json()["succeeded"], 6, "{}", ran.output());
     for path in &paths {
         assert_eq!(site.log().count(path), 2, "{path}");
     }
@@ -145,7 +145,7 @@ fn a_page_that_asks_for_ten_years_is_left_and_the_others_are_not() {
     let freshet = hasty();
     let ran = crawl(&freshet, &[site.url("/")], &FLAGS);
 
-    assert_eq!(ran.json()["fetched"], 3, "{}", ran.output());
+    assert_eq!(ran.json()["succeeded"], 3, "{}", ran.output());
     let log = site.log();
     assert_eq!(log.count("/never"), 1);
     assert!(log.asked("/other") && log.asked("/third"));
@@ -165,7 +165,7 @@ fn a_host_that_asks_for_more_than_our_patience_rests_and_is_not_asked_by_the_nex
     let summary = ran.json();
     let asked = site.log().hits().iter().filter(|hit| hit.status == 429).count();
     assert_eq!(asked, 1, "{:?}", site.log().paths());
-    assert_eq!(summary["put_off"]["retry-after"], 3, "{}", ran.output());
+    assert_eq!(summary["put_off_by_reason"]["retry-after"], 3, "{}", ran.output());
     let said = host(&freshet, &site.origin(0));
     assert_eq!(said["waiting_for"], "retry-after", "{said:#}");
     assert!(freshet.run(&["status"]).stdout.contains("retry-after for 5"), "some 59 minutes are left");
@@ -242,7 +242,7 @@ fn a_server_that_stumbles_is_asked_again() {
     let freshet = hasty();
     let ran = crawl(&freshet, &[site.url("/")], &FLAGS);
 
-    assert_eq!(ran.json()["fetched"], 3, "{}", ran.output());
+    assert_eq!(ran.json()["succeeded"], 3, "{}", ran.output());
     assert_eq!(site.log().count("/stumbles"), 3);
     assert_eq!(site.log().count("/resets"), 3);
 }

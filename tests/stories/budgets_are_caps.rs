@@ -114,5 +114,5 @@ fn a_policy_of_all_pages_leaves_none_out() {
     site.page("/vanishes", "here again");
     crawl(&freshet, &[site.url("/")], &flags);
     let row = crate::support::operator::page(&freshet, &site.url("/vanishes"));
-    assert_eq!((&row["state"], &row["visits"]), (&"alive".into(), &5.into()), "{row}");
+    assert_eq!((&row["state"], &row["visit_count"]), (&"alive".into(), &5.into()), "{row}");
 }

@@ -598,7 +598,7 @@ fn a_command_is_told_of_each_change_and_of_nothing_else() {
         .collect()
     };
     let first = crawl_telling(&freshet, &site, command, &[]).json();
-    assert_eq!((&first["fetched"], told().len()), (&json!(7), 0), "what is new has not changed");
+    assert_eq!((&first["succeeded"], told().len()), (&json!(7), 0), "what is new has not changed");
     // A failure in between is no visit that held the earlier content.
     site.page("/0", Reply::status(403, "not now"));
     let second = crawl_telling(&freshet, &site, command, &[]).json();
@@ -638,7 +638,7 @@ fn a_command_that_fails_is_reported_and_the_crawl_is_none_the_worse() {
     assert_eq!(ran.json()["changed"], 3, "exit code 0, and nothing but JSON on standard output");
     assert_eq!(ran.stderr.matches("exit status: 3").count(), 3, "{}", ran.stderr);
     assert!(ran.stderr.contains("3 of 3 commands of --on-change failed"), "{}", ran.stderr);
-    assert_eq!(ran.json()["on_change"], json!({ "well": 0, "failed": 3, "not_run": 0 }));
+    assert_eq!(ran.json()["on_change"], json!({ "succeeded": 0, "failed": 3, "not_run": 0 }));
     let ran = crawl_telling(&freshet, &site, "no-such-command-at-all", &[]);
     assert_eq!(ran.json()["changed"], 3);
     assert!(ran.stderr.contains("exit status: 127"), "{}", ran.stderr);

@@ -65,6 +65,7 @@ fn what_only_one_text_has_is_told_in_words() {
             "fragments_a": 6, "fragments_b": 6, "shared": 2,
             "only_a": ["quick brown fox jumps over the lazy"],
             "only_b": ["quick brown fox leaps over the lazy"],
+            "version": 1,
         })
     );
 
@@ -248,10 +249,10 @@ fn told(ran: &Ran) -> Value {
 /// The link that is written like this, as (taken, why, robots).
 #[track_caller]
 fn link(report: &Value, href: &str) -> (Value, Value, Value) {
-    let links = report["page"]["links"].as_array().cloned().unwrap_or_default();
+    let links = report["document"]["links"].as_array().cloned().unwrap_or_default();
     let found = links.iter().find(|link| link["href"] == href);
     let link = found.unwrap_or_else(|| panic!("no link `{href}` in {report:#}"));
-    (link["taken"].clone(), link["why"].clone(), link["robots"].clone())
+    (link["taken"].clone(), link["why"].clone(), link["robots_allowed"].clone())
 }
 
 const HOME: &str = "<html><head><title>The harbour</title><base href='/sub/'>\
@@ -271,25 +272,25 @@ fn a_page_is_told_with_all_that_a_crawl_would_make_of_it() {
     freshet.write("freshet.toml", "[change]\nignore = [\".clock\"]\nsketch = 1\nfragment_words = 2\n");
     let report = check(&freshet, &site.url("/"), &["--exclude", "/skip/"]).json();
 
-    assert_eq!((&report["fetched"], &report["outcome"]), (&json!(true), &json!("fetched")));
+    assert_eq!((&report["is_fetched"], &report["outcome"]), (&json!(true), &json!("fetched")));
     assert_eq!((&report["reason"], &report["requests"]), (&Value::Null, &json!(2)));
     let hop = &report["hops"][0];
     assert_eq!((&hop["url"], &hop["status"]), (&json!(site.url("/")), &json!(200)));
-    assert_eq!((&hop["address"], &hop["refused"]), (&json!("127.0.0.1"), &Value::Null));
+    assert_eq!((&hop["address"], &hop["refused_for"]), (&json!("127.0.0.1"), &Value::Null));
     assert_eq!(
         hop["robots"],
         json!({
-            "allowed": true, "rule": "Allow: /", "status": 200, "reason": null, "crawl_delay": 0.1, "delay": 0.1,
+            "allowed": true, "rule": "Allow: /", "status": 200, "reason": null, "crawl_delay_seconds": 0.1, "delay_seconds": 0.1,
             "sitemaps": ["https://example.org/map.xml"],
         })
     );
-    assert_eq!(hop["bytes"], HOME.len());
+    assert_eq!(hop["body_bytes"], HOME.len());
     assert_eq!(
-        (&hop["headers"]["etag"], &hop["headers"]["cache-control"]),
+        (&hop["chosen_headers"]["etag"], &hop["chosen_headers"]["cache-control"]),
         (&json!("\"v1\""), &json!("max-age=60"))
     );
 
-    let page = &report["page"];
+    let page = &report["document"];
     assert_eq!((&page["media"], &page["charset"]), (&json!("html"), &json!("UTF-8")));
     assert_eq!((&page["title"], &page["base"]), (&json!("The harbour"), &json!("/sub/")));
     assert_eq!(page["canonical"], site.url("/home"));
@@ -360,10 +361,10 @@ fn what_robots_txt_forbids_is_not_asked_for() {
     let ran = check(&freshet, &site.url("/private/page"), &[]);
     assert_refused(&ran, 1, &["robots.txt", "forbids it"]);
     let report = told(&ran);
-    assert_eq!((&report["fetched"], &report["outcome"]), (&json!(false), &json!("robots")));
+    assert_eq!((&report["is_fetched"], &report["outcome"]), (&json!(false), &json!("robots")));
     assert_eq!(report["hops"][0]["robots"]["allowed"], false);
     assert_eq!(report["hops"][0]["robots"]["rule"], "Disallow: /private");
-    assert_eq!(report["page"], Value::Null);
+    assert_eq!(report["document"], Value::Null);
     assert_eq!(site.log().paths(), ["/robots.txt"]);
     let text = freshet.run(&[&["check", &site.url("/private/page")], &FAST[..]].concat());
     assert!(text.stdout.contains("forbidden by `Disallow: /private`"), "{}", text.output());
@@ -384,13 +385,15 @@ fn redirects_are_followed_hop_by_hop_and_each_host_is_asked_for_its_rules_first(
         .as_array()
         .expect("hops")
         .iter()
-        .map(|hop| (hop["outcome"].as_str().expect("a word"), hop["refused"].as_str().unwrap_or_default()))
+        .map(|hop| {
+            (hop["outcome"].as_str().expect("a word"), hop["refused_for"].as_str().unwrap_or_default())
+        })
         .collect();
     assert_eq!(hops, [("moved", ""), ("redirected", ""), ("fetched", "out-of-scope")]);
     assert_eq!(report["hops"][0]["redirect_to"], site.url("/b"));
     assert_eq!(report["hops"][0]["robots"]["status"], 404);
     assert_eq!(report["hops"][2]["robots"]["status"], 200);
-    assert_eq!(report["page"]["url"], site.url_on(1, "/c"));
+    assert_eq!(report["document"]["url"], site.url_on(1, "/c"));
     assert_eq!(link(&report, "/d").1, "robots");
     assert_eq!(link(&report, &site.url_on(0, "/e")).1, "in scope (host)", "the first host is the seed's");
     assert_eq!(site.log().on(0).paths(), ["/robots.txt", "/a", "/b"]);
@@ -469,7 +472,7 @@ fn a_page_that_is_not_to_be_had_is_asked_for_once_and_the_reason_told() {
         let ran = check(&freshet, &site.url(path), &[]);
         assert_refused(&ran, 1, &["was not fetched", said]);
         let report = told(&ran);
-        assert_eq!((&report["outcome"], &report["fetched"]), (&json!(outcome), &json!(false)), "{path}");
+        assert_eq!((&report["outcome"], &report["is_fetched"]), (&json!(outcome), &json!(false)), "{path}");
         assert!(report["reason"].as_str().is_some_and(|reason| reason.contains(said)), "{report:#}");
         assert_eq!(site.log().count(path), 1, "{path}");
     }
@@ -500,7 +503,10 @@ fn hosts_that_can_not_or_may_not_be_asked_are_told_apart() {
         assert_refused(&ran, 1, &[said]);
         assert_eq!(told(&ran)["outcome"], outcome, "{}", ran.output());
     }
-    assert_eq!(told(&check(&freshet, &site.url_on(1, "/"), &[]))["hops"][0]["robots"]["crawl_delay"], 100.0);
+    assert_eq!(
+        told(&check(&freshet, &site.url_on(1, "/"), &[]))["hops"][0]["robots"]["crawl_delay_seconds"],
+        100.0
+    );
     assert!(!site.log().asked("/"), "{:?}", site.log().paths());
 
     let private = freshet.run(&["check", &site.url_on(2, "/"), "--json"]);
@@ -596,7 +602,7 @@ fn what_is_not_read_is_fetched_all_the_same() {
     freshet.write("plain.txt", "one two three four");
     let compared = freshet.run(&["compare", "turned.txt", "plain.txt", "--k", "1"]).stdout;
     assert!(!compared.contains(['\u{202e}', '\u{202c}']), "{compared:?}");
-    let page = |path: &str| check(&freshet, &site.url(path), &[]).json()["page"].clone();
+    let page = |path: &str| check(&freshet, &site.url(path), &[]).json()["document"].clone();
     let image = page("/image");
     assert_eq!(
         (&image["media"], &image["charset"], &image["text"]),

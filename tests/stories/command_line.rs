@@ -383,9 +383,18 @@ fn json_stands_alone_on_stdout_and_talk_on_stderr() {
     let seeds = freshet.seeds(&[site.url("/")]);
     let ran = crawl(&freshet, &["--seeds", &seeds, "--json", "-v"]);
     let summary = ran.json();
-    assert_eq!(summary["fetched"], 1);
-    for field in ["requests", "bytes", "new", "changed", "unchanged", "failed", "seconds", "known", "refused"]
-    {
+    assert_eq!(summary["succeeded"], 1);
+    for field in [
+        "requests",
+        "received_bytes",
+        "new_pages",
+        "changed",
+        "unchanged",
+        "failed",
+        "elapsed_seconds",
+        "known_urls",
+        "refused_links",
+    ] {
         assert!(!summary[field].is_null(), "{field}: {summary:#}");
     }
     assert!(ran.stderr.contains("--contact"), "{}", ran.stderr);
@@ -401,7 +410,7 @@ fn quiet_says_nothing_at_all() {
     let freshet = Freshet::new();
     let seeds = freshet.seeds(&[site.url("/")]);
     let ran = crawl(&freshet, &["--seeds", &seeds, "--json", "-q"]);
-    assert_eq!(ran.json()["fetched"], 1);
+    assert_eq!(ran.json()["succeeded"], 1);
     assert_eq!(ran.stderr, "");
 }
 
@@ -444,7 +453,7 @@ fn a_budget_that_robots_eats_up_is_no_failure() {
     let ran = crawl(&freshet, &["--seeds", &seeds, "--budget", "1"]);
     assert_eq!(ran.code, Some(0), "the page was put off, it did not fail\n{}", ran.output());
     assert_eq!(site.log().paths(), ["/robots.txt"]);
-    assert_eq!(crawl(&freshet, &["--budget", "1", "--json"]).json()["fetched"], 1);
+    assert_eq!(crawl(&freshet, &["--budget", "1", "--json"]).json()["succeeded"], 1);
 }
 
 // --- pages and status ------------------------------------------------------------------------------------------
@@ -515,8 +524,11 @@ fn pages_come_as_a_table_as_json_and_as_csv() {
     let json_rows = rows(&freshet.run(&["pages", "--format", "json"]));
     assert_eq!(json_rows, rows(&freshet.run(&["pages", "--json"])));
     let image = json_rows.iter().find(|row| row["url"] == site.url("/image.png")).expect("the image");
-    assert_eq!((&image["bytes"], &image["content_type"]), (&json!(2048), &json!("image/png")));
-    assert_eq!((&image["depth"], &image["visits"], &image["noindex"]), (&json!(1), &json!(1), &json!(false)));
+    assert_eq!((&image["body_bytes"], &image["content_type"]), (&json!(2048), &json!("image/png")));
+    assert_eq!(
+        (&image["depth"], &image["visit_count"], &image["noindex"]),
+        (&json!(1), &json!(1), &json!(false))
+    );
     assert!(image["last_visit_at"].as_str().is_some_and(|at| at.ends_with('Z')), "{image}");
 
     let ran = freshet.run(&["pages", "--format", "csv"]);
@@ -569,19 +581,19 @@ fn status_tells_of_pages_hosts_cycles_and_the_store() {
         status["pages"]["states"],
         json!({ "alive": 5, "blocked": 1, "failing": 1, "missing": 1, "redirected": 1 })
     );
-    assert_eq!(status["seeds"], 2);
+    assert_eq!(status["seed_count"], 2);
     let hosts = status["hosts"].as_array().expect("hosts");
     assert_eq!(hosts.len(), 2);
     assert_eq!(
-        (&hosts[0]["host"], &hosts[0]["pages"]),
+        (&hosts[0]["host"], &hosts[0]["page_count"]),
         (&json!(site.origin(0)), &json!(8)),
         "the largest first"
     );
     assert_eq!((&hosts[0]["robots_status"], &hosts[0]["waiting_for"]), (&json!(200), &Value::Null));
-    assert_eq!((&status["cycles"][0]["fetched"], &status["cycles"][0]["failed"]), (&json!(5), &json!(2)));
-    assert_eq!(status["store"]["observations"], 9);
+    assert_eq!((&status["cycles"][0]["succeeded"], &status["cycles"][0]["failed"]), (&json!(5), &json!(2)));
+    assert_eq!(status["size"]["observation_count"], 9);
     let size = std::fs::metadata(freshet.path("freshet.db")).expect("the store").len();
-    assert!(status["store"]["bytes"].as_u64() >= Some(size), "{status:#}");
+    assert!(status["size"]["store_bytes"].as_u64() >= Some(size), "{status:#}");
 
     let told = freshet.run(&["status"]).stdout;
     for words in ["9 known", "5 alive", "127.0.0.2", "longevity", "observations"] {
@@ -652,6 +664,6 @@ fn what_the_budget_leaves_is_told_as_put_off() {
     let crawl = ["crawl", "--seeds", &seeds, "--no-sitemaps", "--json", "--budget", "5"];
     let ran = freshet.run(&[&crawl[..], &FAST[..]].concat());
     // Robots.txt, home and three more of the nine.
-    assert_eq!((&ran.json()["requests"], &ran.json()["put_off"]["budget"]), (&json!(5), &json!(6)));
+    assert_eq!((&ran.json()["requests"], &ran.json()["put_off_by_reason"]["budget"]), (&json!(5), &json!(6)));
     assert!(ran.stderr.contains("the budget is spent; 6 pages wait for the next cycle"), "{}", ran.stderr);
 }

@@ -75,7 +75,10 @@ fn an_export_says_what_its_format_leaves_out_and_no_history_is_lost() {
     let all = done(out(&freshet, &["--format", "observations", "--out", "all.jsonl", "--json"])).json();
     let rows = lines(&fs::read_to_string(freshet.path("all.jsonl")).unwrap());
     let status = freshet.json(&["status", "--json"]);
-    assert_eq!(all["counts"]["visits"], status["store"]["observations"], "every visit is there: {status}");
+    assert_eq!(
+        all["counts"]["visits"], status["size"]["observation_count"],
+        "every visit is there: {status}"
+    );
     assert_eq!(all["left_out"]["aliases"], 0);
     let old: Vec<&Value> = rows.iter().filter(|row| row["url"] == site.url("/old")).collect();
     assert!(old.len() >= 2 && old.iter().all(|row| row["alias_of"] == site.url("/new")), "{old:?}");

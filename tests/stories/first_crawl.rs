@@ -13,8 +13,8 @@ fn everything_reachable_is_fetched_once_and_robots_comes_first() {
     let seeds = freshet.seeds(&[site.url("/")]);
     let summary = freshet.json(&[&["crawl", "--seeds", &seeds, "--json"], &FAST[..]].concat());
 
-    assert_eq!(summary["fetched"], 4);
-    assert_eq!(summary["refused"]["out-of-scope"], 1);
+    assert_eq!(summary["succeeded"], 4);
+    assert_eq!(summary["refused_links"]["out-of-scope"], 1);
     let log = site.log();
     assert!(log.asked("/sitemap.xml"));
     for path in ["/", "/a", "/b", "/c"] {

@@ -184,7 +184,7 @@ fn what_is_not_a_page_is_kept_but_not_read() {
         let listed = page(&freshet, &site.url(&format!("/{at}")));
         assert_eq!(listed["content_type"], *kind, "{listed:#}");
         assert_eq!(listed["state"], "alive", "{listed:#}");
-        assert_eq!(listed["bytes"], 23, "{listed:#}");
+        assert_eq!(listed["body_bytes"], 23, "{listed:#}");
     }
 }
 
@@ -292,9 +292,9 @@ fn of_two_hundred_thousand_links_some_are_taken_and_the_others_counted() {
     let ran = crawl(&freshet, &[site.url("/")], &FLAGS);
 
     assert_eq!(site.log().total(), 32, "robots.txt, the page, thirty links\n{}", ran.output());
-    assert_eq!(ran.json()["refused"]["links-per-page"], 199_970, "{}", ran.output());
+    assert_eq!(ran.json()["refused_links"]["links-per-page"], 199_970, "{}", ran.output());
     let status = freshet.json(&["status", "--json"]);
-    assert_eq!(status["refused"]["links-per-page"], 199_970);
+    assert_eq!(status["refused_links"]["links-per-page"], 199_970);
 }
 
 #[test]
@@ -305,9 +305,9 @@ fn there_is_a_limit_on_links_by_default() {
     let freshet = Freshet::new();
     let ran = crawl(&freshet, &[site.url("/")], &[&FLAGS[..], &["--budget", "4"]].concat());
 
-    let known = ran.json()["known"].as_u64().unwrap_or_default();
+    let known = ran.json()["known_urls"].as_u64().unwrap_or_default();
     assert!((100..=10_000).contains(&known), "{known} pages known\n{}", ran.output());
-    assert_eq!(ran.json()["refused"]["links-per-page"], 20_001 - known, "what is not taken is counted");
+    assert_eq!(ran.json()["refused_links"]["links-per-page"], 20_001 - known, "what is not taken is counted");
     assert_eq!(site.log().total(), 4);
 }
 

@@ -51,8 +51,8 @@ fn is_named(flags: &[&str], moving: &str) {
     for (url, truth) in web.living() {
         let told = history(&freshet, &url);
         assert_eq!(list(&told, "visits").len() as i32, visits, "{url}");
-        assert_eq!((&told["snapshots"], &told["began_anew"]), (&json!(visits), &json!(0)));
-        let changed = list(&told, "visits").iter().filter(|visit| visit["changed"] == true).count();
+        assert_eq!((&told["snapshots"], &told["rule_changes"]), (&json!(visits), &json!(0)));
+        let changed = list(&told, "visits").iter().filter(|visit| visit["is_changed"] == true).count();
         assert_eq!(told["updates"], changed, "{told:#}");
         let shares =
             ["static", "churn", "scroll"].map(|kind| told["shares"][kind].as_f64().expect("a share"));
@@ -107,17 +107,17 @@ fn everything_is_told_of_a_list_of_news() {
     assert_eq!((visits.len(), &told["visit_count"], &told["state"]), (8, &json!(8), &json!("alive")));
     let first = &visits[0];
     assert_eq!(
-        (&first["changed"], &first["divergence"], &first["validator"]),
+        (&first["is_changed"], &first["divergence"], &first["validator"]),
         (&Value::Null, &Value::Null, &Value::Null)
     );
     let last = &visits[7];
     assert_eq!(
-        (&last["outcome"], &last["status"], &last["changed"]),
+        (&last["outcome"], &last["status"], &last["is_changed"]),
         (&json!("fetched"), &json!(200), &json!(true))
     );
-    assert!(last["divergence"].as_f64() > Some(0.1) && last["bytes"].as_u64() > Some(100), "{last}");
+    assert!(last["divergence"].as_f64() > Some(0.1) && last["body_bytes"].as_u64() > Some(100), "{last}");
     assert_eq!((&last["validator"], &last["url"]), (&json!("etag"), &json!(url)));
-    assert!(last["took_ms"].is_u64() && last["version"].is_i64() && last["at"].is_string(), "{last}");
+    assert!(last["took_ms"].is_u64() && last["version_id"].is_i64() && last["at"].is_string(), "{last}");
 
     // How far each visit found it from the base versions of then, which are visits before it.
     assert_eq!(list(first, "bases"), [] as [Value; 0]);
@@ -125,7 +125,7 @@ fn everything_is_told_of_a_list_of_news() {
         let bases = list(visit, "bases");
         assert!(!bases.is_empty(), "{visit:#}");
         for base in bases {
-            let is_it = |visit: &Value| visit["version"] == base["base_version"];
+            let is_it = |visit: &Value| visit["version_id"] == base["base_version_id"];
             let then = visits.iter().position(is_it).expect("a visit");
             assert!(then < place && visits[then]["at"] == base["base_at"], "{visit:#}");
             assert!(base["divergence"].as_f64() > Some(0.0), "{visit:#}");
@@ -197,7 +197,7 @@ fn a_page_that_moved_has_the_history_of_both_addresses() {
     assert_eq!(visits[0]["url"], site.url("/old"));
     assert_eq!(
         told["spellings"],
-        json!([{ "url": site.url("/old"), "moved": true, "lived_there_until": visits[2]["at"] }])
+        json!([{ "url": site.url("/old"), "moved": true, "left_at": visits[2]["at"] }])
     );
     // What it said before it moved is held against what it says now.
     assert_eq!(
@@ -251,7 +251,7 @@ fn texts_that_other_rules_left_are_not_compared() {
     freshet.write("freshet.toml", "[change]\nignore = [\"time\"]\n");
     crawl(&freshet, &site, &[]);
     let told = history(&freshet, &site.url("/page"));
-    assert_eq!((&told["snapshots"], &told["began_anew"]), (&json!(1), &json!(1)), "{told:#}");
+    assert_eq!((&told["snapshots"], &told["rule_changes"]), (&json!(1), &json!(1)), "{told:#}");
     assert_eq!((&told["behaviour"], &told["shares"]), (&Value::Null, &Value::Null));
     crawl(&freshet, &site, &[]);
     let told = history(&freshet, &site.url("/page"));

@@ -26,6 +26,7 @@ mod first_crawl;
 mod hard_pages;
 mod hostile_sites;
 mod how_a_page_moved;
+mod json_documents;
 mod look_without_touching;
 mod managing_the_collection;
 mod monitoring;

@@ -155,7 +155,7 @@ fn pages_that_are_named_are_visited_now_and_no_others() {
     site.clear_log();
     let named = [site.url_on(0, "/a"), site.url_on(0, "/unlinked"), site.url_on(1, "/b")];
     let ran = again(&freshet, &["--policy", "nutch", "--only", &named[0], &named[1], &named[2]]);
-    assert_eq!(ran.json()["fetched"], 3, "{}", ran.output());
+    assert_eq!(ran.json()["succeeded"], 3, "{}", ran.output());
     assert_eq!((site.log().on(0).paths().len(), site.log().on(1).paths().len()), (2, 2), "robots.txt is one");
     assert!(ran.stderr.contains("in the scope of no seed: it is a seed of its own"), "{}", ran.output());
     let own = seed(&freshet, &named[2]);
@@ -165,7 +165,12 @@ fn pages_that_are_named_are_visited_now_and_no_others() {
     // Its budget is a cap too, and the seeds file does not have to name it.
     site.clear_log();
     let ran = again(&freshet, &["--budget", "1", "--only", &named[0], &named[1]]);
-    assert_eq!((site.log().total(), &ran.json()["put_off"]["budget"]), (1, &1.into()), "{}", ran.output());
+    assert_eq!(
+        (site.log().total(), &ran.json()["put_off_by_reason"]["budget"]),
+        (1, &1.into()),
+        "{}",
+        ran.output()
+    );
     let ran = crawl(&freshet, &[site.url_on(0, "/")], &FLAGS);
     assert!(!ran.stderr.contains("not in `seeds.txt`"), "{}", ran.output());
     let bad = freshet.run(&["crawl", "--only", "htp:/x"]);
@@ -238,13 +243,13 @@ fn a_forgotten_page_is_gone_from_the_file_and_does_not_come_back_by_itself() {
 
     // A content that another page has stays.
     let shared = freshet.json(&["forget", "--yes", "--json", &site.url_on(0, "/b")]);
-    assert_eq!((&shared["pages"], &shared["versions"]), (&1.into(), &0.into()), "{shared}");
+    assert_eq!((&shared["page_count"], &shared["version_count"]), (&1.into(), &0.into()), "{shared}");
     assert_eq!(page(&freshet, &site.url_on(1, "/b"))["is_stored"], true);
     let check = freshet.run(&["store", "rebuild", "--check"]);
     assert_eq!(check.code, Some(0), "{}", check.output());
     // A new page gets a number of its own.
     let ran = again(&freshet, &["--only", &site.url_on(0, "/a")]);
-    assert_eq!(ran.json()["fetched"], 1, "{}", ran.output());
+    assert_eq!(ran.json()["succeeded"], 1, "{}", ran.output());
     assert!(is_in_files(&freshet, SECRET));
 }
 
@@ -254,11 +259,15 @@ fn a_host_that_is_forgotten_goes_with_its_seed_and_its_robots_txt() {
     crawl(&freshet, &[site.url_on(0, "/"), site.url_on(1, "/")], &FLAGS);
     let host = site.origin(1);
     let forgotten = freshet.json(&["forget", "--yes", "--json", &host]);
-    assert_eq!((&forgotten["pages"], &forgotten["hosts"]), (&3.into(), &1.into()), "{forgotten}");
-    assert_eq!((&forgotten["seeds"], &forgotten["observations"]), (&1.into(), &3.into()), "{forgotten}");
+    assert_eq!((&forgotten["page_count"], &forgotten["host_count"]), (&3.into(), &1.into()), "{forgotten}");
+    assert_eq!(
+        (&forgotten["seed_count"], &forgotten["observation_count"]),
+        (&1.into(), &3.into()),
+        "{forgotten}"
+    );
     let status = freshet.json(&["status", "--json"]);
     assert_eq!(
-        (status["hosts"].as_array().map(Vec::len), &status["seeds"]),
+        (status["hosts"].as_array().map(Vec::len), &status["seed_count"]),
         (Some(1), &1.into()),
         "{status}"
     );

@@ -24,7 +24,9 @@ fn monitor(freshet: &Freshet, site: &Site, flags: &[&str]) -> Running {
 #[track_caller]
 fn wait_for_cycles(running: &Running, cycles: usize) {
     let deadline = Instant::now() + LIMIT;
-    while running.stdout().matches("cycle").count() < cycles {
+    // As text or as JSON, a line for each.
+    let ended = |line: &&str| line.contains(" cycle: ") || line.contains("\"started_at\"");
+    while running.stdout().lines().filter(ended).count() < cycles {
         assert!(Instant::now() < deadline, "{}\n{}", running.stdout(), running.stderr());
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -77,7 +77,7 @@ fn a_site_that_sends_everyone_to_one_notice_is_watched_on() {
     for path in PAGES.iter().chain(&late) {
         assert_eq!(state(&freshet, &site.url(path)), (json!("redirected"), Value::Null), "{path}");
     }
-    let merged = json!([{ "host": site.origin(0), "target": site.url("/notice"), "pages": 7, "unlike": 5 }]);
+    let merged = json!([{ "host": site.origin(0), "target": site.url("/notice"), "page_count": 7, "unlike_count": 5 }]);
     assert_eq!(freshet.json(&["status", "--json"])["merged"], merged);
     let said =
         format!("7 pages of {} lead to {}, 5 of them with another text", site.origin(0), site.url("/notice"));
@@ -127,7 +127,7 @@ fn a_template_that_names_one_canonical_for_all_makes_no_page_of_them() {
     let status = freshet.json(&["status", "--json"]);
     assert_eq!((&status["pages"]["known"], &status["pages"]["aliases"]), (&json!(6), &json!(0)));
     assert_eq!(
-        (&status["merged"][0]["target"], &status["merged"][0]["unlike"]),
+        (&status["merged"][0]["target"], &status["merged"][0]["unlike_count"]),
         (&json!(site.url("/")), &json!(5))
     );
     assert!(asked_again(&freshet, &site).is_superset(&paths(&PAGES)));
@@ -204,7 +204,7 @@ fn a_host_that_a_seed_moved_to_is_let_go_when_the_seed_answers_for_itself() {
     crawl(&freshet, &[site.url("/")], &["--cycles", "2"]);
     assert_eq!((site.log().on(1).count("/"), site.log().on(1).count("/a")), (2, 2));
     let status = freshet.json(&["status", "--json"]);
-    let moved = json!([{ "url": site.url_on(1, "/"), "seed": site.url("/"), "let_go": null }]);
+    let moved = json!([{ "url": site.url_on(1, "/"), "seed": site.url("/"), "let_go_at": null }]);
     assert_eq!(status["adopted"], moved);
 
     site.page_on(0, "/", links_page("home again", &["/b"]));

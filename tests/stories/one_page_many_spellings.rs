@@ -80,8 +80,8 @@ fn what_only_looks_different_is_asked_for_once() {
     let freshet = Freshet::new();
     let summary = crawl(&freshet, &[site.url("/")], &[]);
     assert_eq!(site.log().paths(), ["/robots.txt", "/", "/a"]);
-    assert_eq!(summary["fetched"], 2);
-    assert_eq!(summary["refused"], json!({}));
+    assert_eq!(summary["succeeded"], 2);
+    assert_eq!(summary["refused_links"], json!({}));
     assert_eq!(pages(&freshet, &["--aliases"]).len(), 2);
 }
 
@@ -128,7 +128,7 @@ fn what_may_be_another_page_is_another_page() {
     site.page("/robots.txt", Reply::status(404, ""));
     let freshet = Freshet::new();
     let summary = crawl(&freshet, &[site.url("/")], &[]);
-    assert_eq!(summary["fetched"], 12);
+    assert_eq!(summary["succeeded"], 12);
     for path in &links {
         assert_eq!(site.log().count(path), 1, "{path}: {:?}", site.log().paths());
     }
@@ -183,7 +183,7 @@ fn spellings_in_the_seeds_file_are_one_seed() {
     let lines = [site.url("/"), site.url(""), site.url("/#top"), site.url("/?utm_source=x"), site.url("/./")];
     crawl(&freshet, &lines, &[]);
     assert_eq!(site.log().paths(), ["/robots.txt", "/"]);
-    assert_eq!(freshet.json(&["status", "--json"])["seeds"], 1);
+    assert_eq!(freshet.json(&["status", "--json"])["seed_count"], 1);
 }
 
 // --- canonical links -------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ fn a_page_that_names_its_canonical_becomes_an_alias() {
     site.page("/linked", "an alias has links too");
     let freshet = Freshet::new();
     let summary = crawl(&freshet, &[site.url("/")], &[]);
-    assert_eq!(summary["fetched"], 5, "{summary:#}");
+    assert_eq!(summary["succeeded"], 5, "{summary:#}");
     assert_eq!(site.log().count("/story"), 1, "the canonical was not known before");
     assert_eq!(site.log().count("/linked"), 1);
     assert_eq!(page(&freshet, &site.url("/print"))["state"], "alive", "one visit is not believed");
@@ -286,7 +286,7 @@ fn permanent_redirects_become_aliases_and_temporary_ones_do_not() {
     let freshet = Freshet::new();
     let summary = crawl(&freshet, &[site.url("/")], &[]);
     assert_eq!(summary["redirected"], 5);
-    assert_eq!(summary["fetched"], 6);
+    assert_eq!(summary["succeeded"], 6);
     assert_eq!(summary["outcomes"], json!({ "fetched": 6, "moved": 2, "redirected": 3 }));
     for code in codes {
         let row = page(&freshet, &site.url(&format!("/by{code}")));
@@ -421,9 +421,9 @@ fn a_redirect_to_where_nobody_may_go_is_a_failure_with_its_reason() {
         summary["outcomes"],
         json!({ "fetched": 1, "redirect-bad-location": 4, "redirect-out-of-scope": 6 })
     );
-    assert_eq!(summary["refused"]["out-of-scope"], 1);
-    assert_eq!(summary["refused"]["scheme"], 4);
-    assert_eq!(summary["refused"]["user-info"], 1);
+    assert_eq!(summary["refused_links"]["out-of-scope"], 1);
+    assert_eq!(summary["refused_links"]["scheme"], 4);
+    assert_eq!(summary["refused_links"]["user-info"], 1);
 }
 
 #[test]
@@ -469,10 +469,10 @@ fn a_seed_that_moves_within_its_domain_takes_its_scope_along() {
     site.page_on(1, "/b", "b");
     let freshet = Freshet::new();
     let summary = crawl(&freshet, &[site.url("/")], &["--budget", "5"]);
-    assert_eq!(summary["fetched"], 2, "{summary:#}");
+    assert_eq!(summary["succeeded"], 2, "{summary:#}");
     let summary = again(&freshet);
     assert!(site.log().on(1).asked("/b"), "the next run knows it: {summary:#}");
-    assert_eq!(summary["refused"], json!({}));
+    assert_eq!(summary["refused_links"], json!({}));
 }
 
 // --- what a page says of its links -----------------------------------------------------------------------------
@@ -492,7 +492,7 @@ fn links_are_relative_to_the_base_that_a_page_names() {
     let mut paths = site.log().paths();
     paths.sort_unstable();
     assert_eq!(paths, ["/", "/robots.txt", "/shelf/", "/shelf/book", "/sign"]);
-    assert_eq!(summary["refused"], json!({ "out-of-scope": 1 }));
+    assert_eq!(summary["refused_links"], json!({ "out-of-scope": 1 }));
 }
 
 #[test]
@@ -504,7 +504,7 @@ fn a_page_that_sends_its_reader_on_is_followed() {
     let freshet = Freshet::new();
     let summary = crawl(&freshet, &[site.url("/")], &[]);
     assert_eq!(site.log().paths(), ["/robots.txt", "/", "/next"]);
-    assert_eq!(summary["fetched"], 2);
+    assert_eq!(summary["succeeded"], 2);
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn check_counts_the_characters_of_such_a_text() {
     site.page("/zh", CHINESE);
     let freshet = Freshet::new();
     let found = freshet.json(&[&["check", &site.url("/zh"), "--json"], &FAST[..]].concat());
-    let page = &found["page"];
+    let page = &found["document"];
     let (words, fragments) = (page["words"].as_u64().unwrap(), page["fragments"].as_u64().unwrap());
     assert!(words > 70 && fragments > 60, "{words} words, {fragments} fragments");
 }

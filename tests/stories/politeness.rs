@@ -108,7 +108,7 @@ fn many_hosts_that_send_us_to_one_do_not_hurry_us() {
     let freshet = Freshet::new();
     let ran = crawl(&freshet, &fronts(&site, 5), &["--delay", "0.15", "--scope", "any", "--no-sitemaps"]);
 
-    assert_eq!(ran.json()["fetched"], 5, "{}", ran.output());
+    assert_eq!(ran.json()["succeeded"], 5, "{}", ran.output());
     assert_eq!(site.log().on(5).total(), 6, "robots.txt and five pages");
     site.log().assert_polite(5, 0.15);
 }
@@ -170,7 +170,7 @@ fn two_requests_at_once_where_the_operator_allows_two_and_no_more() {
     let ran = crawl(&freshet, &[site.url("/")], &flags);
 
     assert_eq!(site.log().max_concurrent(0), 2, "{:#?}\n{}", site.log(), ran.output());
-    assert_eq!(ran.json()["fetched"], 7);
+    assert_eq!(ran.json()["succeeded"], 7);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn no_more_requests_are_in_flight_than_allowed_over_all_hosts() {
     let ran = crawl(&freshet, &fronts(&site, 9), &flags);
 
     assert_eq!(site.log().max_concurrent_of_all(), 3, "{}", ran.output());
-    assert_eq!(ran.json()["fetched"], 27);
+    assert_eq!(ran.json()["succeeded"], 27);
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn all_hosts_together_are_asked_no_faster_than_the_rate() {
     let freshet = Freshet::new();
     let ran = crawl(&freshet, &fronts(&site, 4), &["--delay", "0", "--rate", "10", "--address-rate", "0"]);
 
-    assert_eq!(ran.json()["fetched"], 12);
+    assert_eq!(ran.json()["succeeded"], 12);
     assert_rate(&site.log(), 10.0);
 }
 
@@ -206,7 +206,7 @@ fn hosts_on_one_address_share_what_the_address_is_allowed() {
     let freshet = Freshet::new();
     let ran = crawl(&freshet, &fronts(&site, 4), &["--delay", "0", "--address-rate", "10"]);
 
-    assert_eq!(ran.json()["fetched"], 12);
+    assert_eq!(ran.json()["succeeded"], 12);
     assert_rate(&site.log(), 10.0);
 }
 
@@ -229,7 +229,7 @@ fn a_site_can_have_a_delay_of_its_own() {
     freshet.write("freshet.toml", "[crawl]\ndelay = 0.05\n[site.\"127.0.0.2\"]\ndelay = 0.5\n");
     let ran = crawl(&freshet, &fronts(&site, 2), &[]);
 
-    assert_eq!(ran.json()["fetched"], 6);
+    assert_eq!(ran.json()["succeeded"], 6);
     let log = site.log();
     log.assert_polite(0, 0.05);
     log.assert_polite(1, 0.5);
@@ -314,7 +314,7 @@ fn a_ceiling_over_all_hosts_is_reached_though_each_address_has_its_own() {
     let ran = crawl(&freshet, &seeds, &flags);
     // 48 requests at 20 a second; each host alone would need 1.2 s.
     assert_eq!(ran.json()["requests"], 48, "{}", ran.output());
-    let seconds = ran.json()["seconds"].as_f64().unwrap_or(f64::MAX);
+    let seconds = ran.json()["elapsed_seconds"].as_f64().unwrap_or(f64::MAX);
     assert!((2.2..8.0).contains(&seconds), "{seconds} s");
 }
 

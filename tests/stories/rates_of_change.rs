@@ -26,7 +26,7 @@ fn lines(ran: &Ran) -> Vec<Value> {
 }
 
 fn rate_of<'a>(lines: &'a [Value], page: &str) -> &'a Value {
-    lines.iter().find(|line| line["page"] == page).expect("the page")
+    lines.iter().find(|line| line["url"] == page).expect("the page")
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn every_estimator_tells_its_rate_with_bounds() {
     freshet.write("visits.csv", HISTORIES);
     let all = lines(&freshet.run(&["estimate", "--input", "visits.csv", "--json"]));
     assert_eq!(all.len(), 2, "a line a page, in the order of the file");
-    assert_eq!(all[0]["page"], "http://a.example/");
+    assert_eq!(all[0]["url"], "http://a.example/");
     let estimates = all[0]["estimates"].as_object().expect("estimates");
     for name in ["naive", "cg", "mle", "mm", "lln", "sa", "posterior", "two-interval", "gamma", "nad", "gad"]
     {
@@ -69,7 +69,7 @@ fn visits_go_where_they_buy_the_most_freshness() {
             objective,
             "--json",
         ]));
-        let rate = |page: &str| rate_of(&rates, page)["rate"].as_f64().expect("a number");
+        let rate = |page: &str| rate_of(&rates, page)["visits_per_day"].as_f64().expect("a number");
         let spent: f64 = ["slow", "steady", "frantic", "never"].into_iter().map(rate).sum();
         assert!((spent - 2.0).abs() < 1e-9, "{objective}: {rates:?}");
         assert_eq!(rate("frantic") > 0.0, frantic_is_visited, "{objective}: {rates:?}");

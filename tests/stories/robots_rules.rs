@@ -34,7 +34,7 @@ fn a_host_without_robots_txt_may_be_crawled() {
     }
     let ran = crawl(&Freshet::new(), &fronts(&site, statuses.len()), &FLAGS);
 
-    assert_eq!(ran.json()["fetched"], statuses.len(), "{}", ran.output());
+    assert_eq!(ran.json()["succeeded"], statuses.len(), "{}", ran.output());
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn robots_txt_that_goes_round_in_circles_is_none() {
     site.page_on(2, "/robots.txt", Reply::redirect(301, site.url_on(1, "/robots.txt")));
     let ran = crawl(&Freshet::new(), &fronts(&site, 3), &["--delay", "0.05", "--no-sitemaps"]);
 
-    assert_eq!(ran.json()["fetched"], 3, "{}", ran.output());
+    assert_eq!(ran.json()["succeeded"], 3, "{}", ran.output());
     assert_eq!(site.log().on(0).count("/robots.txt"), 6, "once, and five redirects");
     assert_eq!(site.log().count("/robots.txt"), 18);
     for host in 0..3 {
@@ -138,7 +138,7 @@ fn robots_txt_on_another_host_counts_and_that_host_is_treated_politely() {
     site.page_on(3, "/robots.txt", rules("User-agent: *\nDisallow: /no\n"));
     let ran = crawl(&Freshet::new(), &fronts(&site, 3), &["--delay", "0.15", "--no-sitemaps"]);
 
-    assert_eq!(ran.json()["fetched"], 6, "{}", ran.output());
+    assert_eq!(ran.json()["succeeded"], 6, "{}", ran.output());
     assert!(!site.log().asked("/no"));
     assert_eq!(site.log().on(3).paths(), ["/robots.txt"; 3], "it is asked for nothing else");
     for host in 0..4 {
@@ -231,7 +231,7 @@ fn a_crawl_delay_longer_than_ours_is_kept() {
     let flags = ["--delay", "0.05"];
     let ran = crawl(&freshet, &[site.url("/")], &flags);
 
-    assert_eq!(ran.json()["fetched"], 3, "{}", ran.output());
+    assert_eq!(ran.json()["succeeded"], 3, "{}", ran.output());
     site.log().assert_polite(0, 0.3);
     assert_eq!(host(&freshet, &site.origin(0))["delay_seconds"], 0.3);
 
@@ -249,7 +249,7 @@ fn a_host_that_wants_too_long_a_delay_is_skipped_and_that_is_said() {
     let freshet = Freshet::new();
     let ran = crawl(&freshet, &fronts(&site, 2), &[&FLAGS[..], &["--max-crawl-delay", "0.2"]].concat());
 
-    assert_eq!(ran.json()["put_off"]["crawl-delay"], 1, "{}", ran.output());
+    assert_eq!(ran.json()["put_off_by_reason"]["crawl-delay"], 1, "{}", ran.output());
     assert_eq!(site.log().on(0).paths(), ["/robots.txt"]);
     assert!(site.log().on(1).asked("/"));
     assert!(ran.stderr.contains(&site.origin(0)), "{}", ran.output());
@@ -275,7 +275,7 @@ fn robots_txt_is_read_once_a_day() {
     site.clear_log();
     let again = crawl(&freshet, &[site.url("/")], &FLAGS);
 
-    assert_eq!(again.json()["fetched"], 2, "{}", again.output());
+    assert_eq!(again.json()["succeeded"], 2, "{}", again.output());
     let mut asked = site.log().paths();
     asked.sort();
     assert_eq!(asked, ["/", "/yes"], "the rules still hold, and were not asked for");
@@ -335,7 +335,7 @@ fn links_that_are_not_to_be_followed_are_not_unless_the_operator_says_so() {
     let ran = crawl(&freshet, &[site.url("/")], &FLAGS);
 
     let log = site.log();
-    assert_eq!(ran.json()["refused"]["no-follow"], 5, "{}", ran.output());
+    assert_eq!(ran.json()["refused_links"]["no-follow"], 5, "{}", ran.output());
     assert!(log.asked("/yes-1") && log.asked("/yes-2"), "{:?}", log.paths());
     for path in ["/no-1", "/no-2", "/no-3", "/no-4", "/no-5"] {
         assert!(!log.asked(path), "{path} was followed");
@@ -358,7 +358,7 @@ fn a_page_that_is_not_to_be_indexed_is_marked_and_its_links_are_followed() {
     let freshet = Freshet::new();
     let ran = crawl(&freshet, &[site.url("/")], &FLAGS);
 
-    assert_eq!(ran.json()["fetched"], 4, "{}", ran.output());
+    assert_eq!(ran.json()["succeeded"], 4, "{}", ran.output());
     for (path, noindex) in [("/", false), ("/meta", true), ("/header", true), ("/on", false)] {
         assert_eq!(page(&freshet, &site.url(path))["noindex"], noindex, "{path}");
     }

@@ -78,7 +78,7 @@ fn the_pages_of_a_host_share_a_limit() {
     let freshet = Freshet::new();
     freshet.write("freshet.toml", "[limits]\nhost_store_bytes = 20000\n");
     let summary = crawl(&freshet, &[site.url("/")], &[]);
-    assert_eq!(summary["fetched"], 9, "{summary}");
+    assert_eq!(summary["succeeded"], 9, "{summary}");
     let stored = stored_bytes(&freshet, "SELECT stored_bytes FROM host");
     assert!((1000..=20_000).contains(&stored), "{stored}");
     assert!(stored_bytes(&freshet, "SELECT count(*) FROM version WHERE length(content) = 0") > 0);

@@ -46,7 +46,7 @@ fn without_a_word_a_crawl_stays_on_the_hosts_of_its_seeds() {
     assert_eq!(pages_asked(&site, 0), ["/", "/here"]);
     assert_eq!(pages_asked(&site, 1), ["/", "/there"]);
     assert_eq!(site.log().on(2).total(), 0, "not even its robots.txt");
-    assert_eq!(summary["refused"], json!({ "out-of-scope": 1 }));
+    assert_eq!(summary["refused_links"], json!({ "out-of-scope": 1 }));
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn another_port_of_an_address_is_another_host() {
     let freshet = Freshet::new();
     let summary = crawl(&freshet, &[site.url("/")], &[]);
     assert_eq!(site.log().on(1).total(), 0);
-    assert_eq!(summary["refused"]["out-of-scope"], 1);
+    assert_eq!(summary["refused_links"]["out-of-scope"], 1);
 }
 
 #[test]
@@ -73,7 +73,11 @@ fn scope_prefix_stays_in_the_folder_of_its_seed() {
 
     let inside = ["/docs/a.html", "/docs/c.html", "/docs/deep/b.html", "/docs/index.html"];
     assert_eq!(pages_asked(&site, 0), inside);
-    assert_eq!(summary["refused"], json!({ "out-of-scope": 7 }), "4 of the first page, 1 of each other");
+    assert_eq!(
+        summary["refused_links"],
+        json!({ "out-of-scope": 7 }),
+        "4 of the first page, 1 of each other"
+    );
 }
 
 #[test]
@@ -85,7 +89,7 @@ fn scope_domain_means_an_address_on_every_port() {
     let freshet = Freshet::new();
     let summary = crawl(&freshet, &[site.url("/")], &["--scope", "domain"]);
     assert_eq!(pages_asked(&site, 1), ["/", "/further"]);
-    assert_eq!(summary["refused"], json!({ "out-of-scope": 1 }));
+    assert_eq!(summary["refused_links"], json!({ "out-of-scope": 1 }));
     site.log().assert_polite(1, 0.0);
 }
 
@@ -97,9 +101,9 @@ fn scope_any_goes_wherever_links_lead() {
     site.page_on(2, "/two", "two");
     let freshet = Freshet::new();
     let summary = crawl(&freshet, &[site.url("/")], &["--scope", "any"]);
-    assert_eq!(summary["fetched"], 3);
-    assert_eq!(summary["hosts"], 3);
-    assert_eq!(summary["refused"], json!({}));
+    assert_eq!(summary["succeeded"], 3);
+    assert_eq!(summary["host_count"], 3);
+    assert_eq!(summary["refused_links"], json!({}));
     for host in 0..3 {
         site.log().assert_polite(host, 0.0);
     }
@@ -116,7 +120,7 @@ fn a_seed_line_has_its_own_scope() {
     let summary = crawl(&freshet, &lines, &["--scope", "host"]);
     assert_eq!(pages_asked(&site, 0), ["/docs/", "/docs/a"]);
     assert_eq!(pages_asked(&site, 1), ["/blog/", "/docs/", "/docs/a"]);
-    assert_eq!(summary["refused"], json!({ "out-of-scope": 1 }));
+    assert_eq!(summary["refused_links"], json!({ "out-of-scope": 1 }));
 }
 
 // --- depth -----------------------------------------------------------------------------------------------------
@@ -128,7 +132,7 @@ fn max_depth_counts_links_from_the_seed() {
     let freshet = Freshet::new();
     let summary = crawl(&freshet, &[site.url("/0")], &["--max-depth", "2"]);
     assert_eq!(pages_asked(&site, 0), ["/0", "/1", "/2"]);
-    assert_eq!(summary["refused"], json!({ "too-deep": 1 }));
+    assert_eq!(summary["refused_links"], json!({ "too-deep": 1 }));
     let listed = freshet.run(&["pages", "--format", "csv"]).stdout;
     assert_eq!(listed.lines().count(), 4, "what is too deep is not even known\n{listed}");
 }
@@ -151,7 +155,7 @@ fn a_seed_lines_depth_stands_over_the_flag() {
     let summary = crawl(&freshet, &lines, &["--max-depth", "3"]);
     assert_eq!(pages_asked(&site, 0), ["/0", "/1"]);
     assert_eq!(pages_asked(&site, 1), ["/0", "/1", "/2", "/3"]);
-    assert_eq!(summary["refused"], json!({ "too-deep": 2 }));
+    assert_eq!(summary["refused_links"], json!({ "too-deep": 2 }));
 }
 
 // --- patterns --------------------------------------------------------------------------------------------------
@@ -168,7 +172,7 @@ fn include_and_exclude_choose_by_the_whole_url() {
         ["--include", "/news/", "--include", "/sport/", "--exclude", r"\.pdf$", "--exclude", "private"];
     let summary = crawl(&freshet, &[site.url("/")], &flags);
     assert_eq!(pages_asked(&site, 0), ["/", "/news/1", "/sport/1"]);
-    assert_eq!(summary["refused"], json!({ "excluded": 2, "not-included": 1 }));
+    assert_eq!(summary["refused_links"], json!({ "excluded": 2, "not-included": 1 }));
 }
 
 // --- limits on pages -------------------------------------------------------------------------------------------
@@ -185,7 +189,7 @@ fn max_pages_per_host_holds_for_each_host_apart() {
     let summary = crawl(&freshet, &seeds, &["--max-pages-per-host", "5"]);
     assert_eq!(pages_asked(&site, 0).len(), 5);
     assert_eq!(pages_asked(&site, 1).len(), 5);
-    assert_eq!(summary["refused"], json!({ "host-full": 32 }));
+    assert_eq!(summary["refused_links"], json!({ "host-full": 32 }));
 }
 
 #[test]
@@ -199,7 +203,7 @@ fn only_so_many_links_of_a_page_are_taken() {
     freshet.write("freshet.toml", "[limits]\nlinks_per_page = 4\n");
     let summary = crawl(&freshet, &[site.url("/")], &[]);
     assert_eq!(pages_asked(&site, 0), ["/", "/0", "/1", "/2", "/3"]);
-    assert_eq!(summary["refused"], json!({ "links-per-page": 6 }));
+    assert_eq!(summary["refused_links"], json!({ "links-per-page": 6 }));
 }
 
 // --- traps -----------------------------------------------------------------------------------------------------
@@ -222,13 +226,13 @@ fn a_calendar_without_end_is_left_after_so_many_months() {
     let months = pages_asked(&site, 0).iter().filter(|path| path.starts_with("/calendar")).count();
     assert_eq!(months, 5);
     assert!(site.log().asked("/about"));
-    assert_eq!(summary["refused"], json!({ "query-variants": 1 }));
+    assert_eq!(summary["refused_links"], json!({ "query-variants": 1 }));
 
     // The limit holds over the runs: what is known counts.
     site.page("/", links_page("home", &["/calendar?month=77"]));
     let summary = crawl(&freshet, &[site.url("/")], &[]);
     assert!(!site.log().asked("/calendar?month=77"));
-    assert_eq!(summary["refused"], json!({ "query-variants": 1 }));
+    assert_eq!(summary["refused_links"], json!({ "query-variants": 1 }));
 }
 
 #[test]
@@ -243,7 +247,7 @@ fn folders_within_folders_end_at_the_path_depth() {
     freshet.write("freshet.toml", "[limits]\npath_depth = 6\n");
     let summary = crawl(&freshet, &[site.url("/")], &[]);
     assert_eq!(pages_asked(&site, 0).len(), 7, "{:?}", pages_asked(&site, 0));
-    assert_eq!(summary["refused"], json!({ "path-too-deep": 1 }));
+    assert_eq!(summary["refused_links"], json!({ "path-too-deep": 1 }));
 }
 
 #[test]
@@ -254,7 +258,7 @@ fn a_relative_link_gone_wrong_ends_after_three_rounds() {
     let freshet = Freshet::new();
     let summary = crawl(&freshet, &[site.url("/")], &[]);
     assert_eq!(pages_asked(&site, 0), ["/", "/de/", "/de/de/", "/de/de/de/"]);
-    assert_eq!(summary["refused"], json!({ "repeated-segments": 1 }));
+    assert_eq!(summary["refused_links"], json!({ "repeated-segments": 1 }));
 }
 
 #[test]
@@ -270,7 +274,7 @@ fn a_url_that_is_too_long_is_not_asked_for() {
     freshet.write("freshet.toml", "[limits]\nurl_length = 200\n");
     let summary = crawl(&freshet, &[site.url("/")], &[]);
     assert_eq!(pages_asked(&site, 0), ["/", fits.as_str()]);
-    assert_eq!(summary["refused"], json!({ "url-too-long": 2 }));
+    assert_eq!(summary["refused_links"], json!({ "url-too-long": 2 }));
 }
 
 // --- sections of a site ----------------------------------------------------------------------------------------
@@ -288,7 +292,7 @@ fn a_sites_section_excludes_and_scopes_there_alone() {
     let summary = crawl(&freshet, &[site.url("/docs/"), site.url_on(1, "/docs/")], &[]);
     assert_eq!(pages_asked(&site, 0), ["/docs/", "/docs/a"]);
     assert_eq!(pages_asked(&site, 1), ["/blog/", "/docs/", "/docs/a", "/docs/private"]);
-    assert_eq!(summary["refused"], json!({ "excluded": 1, "out-of-scope": 1 }));
+    assert_eq!(summary["refused_links"], json!({ "excluded": 1, "out-of-scope": 1 }));
 }
 
 #[test]
@@ -302,7 +306,7 @@ fn a_sites_include_stands_in_for_the_general_one() {
     let summary = crawl(&freshet, &[site.url("/"), site.url_on(1, "/")], &["--include", "/red"]);
     assert_eq!(pages_asked(&site, 0), ["/", "/red"]);
     assert_eq!(pages_asked(&site, 1), ["/", "/blue"]);
-    assert_eq!(summary["refused"], json!({ "not-included": 2 }));
+    assert_eq!(summary["refused_links"], json!({ "not-included": 2 }));
 }
 
 #[test]
@@ -355,17 +359,17 @@ fn every_link_left_alone_is_counted_by_its_reason() {
         "url-too-long": 1,
         "user-info": 1,
     });
-    assert_eq!(summary["refused"], expected);
-    assert_eq!(freshet.json(&["status", "--json"])["refused"], expected);
+    assert_eq!(summary["refused_links"], expected);
+    assert_eq!(freshet.json(&["status", "--json"])["refused_links"], expected);
     assert_eq!(pages_asked(&site, 0), ["/"]);
     let told = freshet.run(&["status"]).stdout;
-    assert!(told.contains("excluded 2") && told.contains("user-info 1"), "{told}");
+    assert!(told.contains("2 excluded") && told.contains("1 user-info"), "{told}");
 
     // `status` adds up over the runs.
     site.page("/", links_page("home", &["/secret/3"]));
     let summary = crawl(&freshet, &[site.url("/")], &["--exclude", "/secret/"]);
-    assert_eq!(summary["refused"], json!({ "excluded": 1 }));
-    assert_eq!(freshet.json(&["status", "--json"])["refused"]["excluded"], 3);
+    assert_eq!(summary["refused_links"], json!({ "excluded": 1 }));
+    assert_eq!(freshet.json(&["status", "--json"])["refused_links"]["excluded"], 3);
 }
 
 #[test]
@@ -386,7 +390,7 @@ fn limits_hold_beyond_the_memory_of_known_pages() {
     let seeds = freshet.seeds(&[site.url("/")]);
     let summary = freshet.json(&["crawl", "--seeds", &seeds, "--json", "--allow-private", "--delay", "0"]);
     // Links of one batch may pass together before the store has said which are new.
-    let known = summary["known"].as_u64().unwrap_or(u64::MAX);
+    let known = summary["known_urls"].as_u64().unwrap_or(u64::MAX);
     assert!((60..400).contains(&known), "{summary:#}");
-    assert!(summary["refused"]["host-full"].as_u64() > Some(0), "{summary:#}");
+    assert!(summary["refused_links"]["host-full"].as_u64() > Some(0), "{summary:#}");
 }

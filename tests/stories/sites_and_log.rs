@@ -55,10 +55,10 @@ fn a_row_per_site_tells_the_last_cycle_and_why_it_waits() {
     assert!(reason.starts_with("HTTP 503 Service Unavailable: the host asks to come back in"), "{status:#}");
     assert!(first["budget_spent"].as_u64().is_some_and(|spent| (0..=50).contains(&spent)), "{status:#}");
     assert_eq!(second["host"], well.origin(0));
-    assert_eq!((&second["pages"], &second["states"]["alive"]), (&5.into(), &3.into()), "{status:#}");
+    assert_eq!((&second["page_count"], &second["states"]["alive"]), (&5.into(), &3.into()), "{status:#}");
     let cycle = &second["last_cycle"];
     assert_eq!(
-        (&cycle["new"], &cycle["changed"], &cycle["gone"]),
+        (&cycle["new_pages"], &cycle["changed"], &cycle["gone"]),
         (&1.into(), &1.into(), &1.into()),
         "{status:#}"
     );
@@ -91,7 +91,7 @@ fn the_log_has_a_line_for_each_visit_of_the_cycle() {
     let times: Vec<&str> = log.iter().filter_map(|line| line["at"].as_str()).collect();
     assert!(times.is_sorted(), "{times:?}");
     let of = |path: &str| log.iter().find(|line| line["url"] == well.url(path).as_str()).expect("a visit");
-    assert_eq!((&of("/news")["outcome"], &of("/news")["changed"]), (&"fetched".into(), &true.into()));
+    assert_eq!((&of("/news")["outcome"], &of("/news")["is_changed"]), (&"fetched".into(), &true.into()));
     assert_eq!((&of("/gone")["outcome"], &of("/gone")["status"]), (&"missing".into(), &404.into()));
     assert_eq!(of("/gone")["reason"], "HTTP 404 Not Found");
     assert_eq!(of("/old")["redirect_to"], well.url("/news").as_str());
@@ -189,7 +189,7 @@ fn every_link_of_a_stored_page_can_be_asked_about() {
         .map(|link| {
             (
                 link["href"].as_str().unwrap_or(""),
-                link["reason"].as_str().or(link["state"].as_str()).unwrap_or(""),
+                link["refused_for"].as_str().or(link["state"].as_str()).unwrap_or(""),
             )
         })
         .collect();

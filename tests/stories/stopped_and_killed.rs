@@ -49,7 +49,7 @@ fn visited(freshet: &Freshet) -> HashSet<String> {
     }
     assert_eq!(ran.code, Some(0), "a store left by a killed crawl can be looked at\n{}", ran.output());
     let rows = ran.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line of JSON"));
-    let seen = rows.into_iter().filter(|row| row["visits"] != 0);
+    let seen = rows.into_iter().filter(|row| row["visit_count"] != 0);
     seen.filter_map(|row| row["url"].as_str().map(str::to_owned)).collect()
 }
 
@@ -213,7 +213,7 @@ fn a_killed_crawl_leaves_no_lock_behind_and_a_living_one_keeps_others_out() {
 
     crawl.kill();
     site.page("/", "home");
-    assert_eq!(go_on(&freshet, &["--no-sitemaps"])["fetched"], 1);
+    assert_eq!(go_on(&freshet, &["--no-sitemaps"])["succeeded"], 1);
 }
 
 // --- stopped ---------------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ fn the_first_signal_lets_what_is_in_flight_finish() {
         assert!(visited(&freshet).contains(&site.url("/0")), "{name}: it was stored");
         assert!(ran.stderr.contains("freshet crawl"), "{name}: it says how to go on\n{}", ran.output());
         let summary: Value = serde_json::from_str(&ran.stdout).expect("the summary is printed all the same");
-        assert_eq!((&summary["stopped"], &summary["fetched"]), (&Value::Bool(true), &Value::from(2)));
+        assert_eq!((&summary["stopped"], &summary["succeeded"]), (&Value::Bool(true), &Value::from(2)));
 
         site.clear_log();
         let summary = go_on(&freshet, &["--no-sitemaps"]);
@@ -289,14 +289,14 @@ fn how_to_go_on_names_the_flags_that_were_used_and_the_pages_that_are_left() {
     let line = "Go on with: freshet crawl --json --allow-private --delay 0 --no-sitemaps --store mine.db\n";
     assert!(ran.stderr.contains(line), "{}", ran.output());
     let stopped: Value = serde_json::from_str(&ran.stdout).expect("a summary");
-    assert_eq!((&stopped["fetched"], &stopped["known"]), (&2.into(), &11.into()), "{}", ran.output());
+    assert_eq!((&stopped["succeeded"], &stopped["known_urls"]), (&2.into(), &11.into()), "{}", ran.output());
     assert_eq!(
-        (&stopped["deferred"], &stopped["put_off"]["stopped"]),
+        (&stopped["put_off"], &stopped["put_off_by_reason"]["stopped"]),
         (&9.into(), &9.into()),
         "{}",
         ran.output()
     );
-    assert_eq!(go_on(&freshet, &["--no-sitemaps", "--store", "mine.db"])["fetched"], 9);
+    assert_eq!(go_on(&freshet, &["--no-sitemaps", "--store", "mine.db"])["succeeded"], 9);
 }
 
 #[test]

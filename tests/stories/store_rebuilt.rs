@@ -69,8 +69,8 @@ fn after_eventful_crawls_a_rebuild_has_nothing_to_do() {
     let checked = rebuild(&freshet, &["--check"]);
     let told = checked.json();
     assert_eq!((&told["sketches_differ"], &told["pages_differ"]), (&json!(0), &json!(0)), "{told}");
-    assert_eq!(told["pages"], before[0].len());
-    assert!(told["versions"].as_u64() > Some(10), "{told}");
+    assert_eq!(told["page_count"], before[0].len());
+    assert!(told["version_count"].as_u64() > Some(10), "{told}");
     assert_eq!(rebuild(&freshet, &[]).code, Some(0));
     assert_eq!([PAGES, SKETCHES, LOG].map(|sql| dump(&freshet, sql)), before);
 }
@@ -207,8 +207,8 @@ fn eight_hashes_one_profile_and_what_was_learnt_fit_into_200_bytes() {
     let freshet = Freshet::new();
     for _ in 0..9 {
         crawl(&freshet, &[site.url("/")], &["--sketch", "8", "--profiles", "1", "--per-host", "4"]);
-        let sizes = freshet.json(&["status", "--sizes", "--json"])["sizes"].clone();
-        assert_eq!(sizes["pages"], 41);
+        let sizes = freshet.json(&["status", "--sizes", "--json"])["scheduling_size"].clone();
+        assert_eq!(sizes["page_count"], 41);
         // The sketch has 65 bytes, and what the default policy remembers 80 at the most.
         assert!(sizes["largest_bytes"].as_u64() <= Some(200), "{sizes}");
     }
@@ -315,7 +315,7 @@ fn contents_that_an_earlier_release_hashed_otherwise_are_known_again() {
     site.page("/b", "words of b");
     let freshet = Freshet::new();
     let first = crawl_seeds(&freshet, &[site.url("/")], &["--delay", "0", "--no-sitemaps"]);
-    assert_eq!(first.json()["fetched"], 3, "{}", first.output());
+    assert_eq!(first.json()["succeeded"], 3, "{}", first.output());
     // As the migration finds a store of an earlier release: other hashes, and the note that they are to be made again.
     let store = rusqlite::Connection::open(freshet.path("freshet.db")).unwrap();
     store.execute("UPDATE version SET body_hash = randomblob(16), text_hash = randomblob(16)", []).unwrap();
@@ -330,7 +330,7 @@ fn contents_that_an_earlier_release_hashed_otherwise_are_known_again() {
         second.output()
     );
     assert!(second.stderr.contains("hashed again, once"), "{}", second.output());
-    assert_eq!(freshet.json(&["--json", "status"])["store"]["versions"], 3);
+    assert_eq!(freshet.json(&["--json", "status"])["size"]["version_count"], 3);
     let third = crawl_seeds(&freshet, &[site.url("/")], &["--delay", "0", "--no-sitemaps"]);
     assert!(!third.stderr.contains("hashed again"), "{}", third.output());
 }

@@ -36,18 +36,18 @@ fn it_spends_its_budget_gains_freshness_and_leaves_a_store() {
     assert_eq!(policies.collect::<Vec<_>>(), ["longevity", "uniform", "nutch"]);
     let contender = &told["contenders"][0];
     let cycles = contender["by_cycle"].as_array().expect("cycles");
-    assert_eq!(cycles.len() as u64, told["cycles"].as_u64().expect("a number"));
+    assert_eq!(cycles.len() as u64, told["cycle_count"].as_u64().expect("a number"));
     let mut requests = 0.0;
     for cycle in cycles {
         assert!(figure(cycle, "requests") <= figure(&told, "budget"), "{cycle}");
-        assert!(figure(cycle, "fetched") > 0.0, "{cycle}");
+        assert!(figure(cycle, "succeeded") > 0.0, "{cycle}");
         for share in ["freshness", "staleness", "coverage"] {
             assert!((0.0..=1.0).contains(&figure(cycle, share)), "{share}: {cycle}");
         }
         requests += figure(cycle, "requests");
     }
     assert_eq!(requests, figure(contender, "requests"));
-    let pages = figure(&told, "hosts") * figure(&told, "pages_per_host");
+    let pages = figure(&told, "host_count") * figure(&told, "pages_per_host");
     assert!(figure(&told, "budget") < pages && figure(&told["first_crawl"], "requests") > 0.9 * pages);
     assert!(figure(contender, "changed") > 0.0);
     let left_alone = &told["left_alone"]["all"];

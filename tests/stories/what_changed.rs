@@ -86,7 +86,7 @@ impl Still {
         for day in days {
             self.set(*day);
             let summary = crawl(freshet, &[self.site.url("/")], &[&["--per-host", "4"], flags].concat());
-            assert_eq!(summary["fetched"], self.spec.pages, "{summary}");
+            assert_eq!(summary["succeeded"], self.spec.pages, "{summary}");
         }
     }
 
@@ -398,7 +398,7 @@ fn an_error_is_not_a_change() {
         freshet.write("freshet.toml", HASTY);
         let seeds: Vec<String> = (0..errors.len()).map(|host| site.url_on(host, "/")).collect();
         let first = crawl(&freshet, &seeds, &[]);
-        assert_eq!(first["fetched"], 2 * errors.len(), "{first}");
+        assert_eq!(first["succeeded"], 2 * errors.len(), "{first}");
 
         for (host, (_, _, reply)) in errors.iter().enumerate() {
             site.page_on(host, "/", reply.clone());
@@ -416,7 +416,7 @@ fn an_error_is_not_a_change() {
         site.page("/", well());
         std::thread::sleep(std::time::Duration::from_millis(50));
         let third = crawl(&freshet, &seeds, &[]);
-        assert_eq!((&third["changed"], &third["new"]), (&json!(0), &json!(0)), "{third}");
+        assert_eq!((&third["changed"], &third["new_pages"]), (&json!(0), &json!(0)), "{third}");
         let seen = visits(&freshet);
         for ((name, ..), seed) in errors.iter().zip(&seeds) {
             let visits = &seen[seed];
@@ -430,7 +430,7 @@ fn an_error_is_not_a_change() {
         }
         assert_eq!(changes(&freshet, &[]), [json!(null); 0]);
         assert_eq!(
-            freshet.json(&["status", "--json"])["store"]["versions"],
+            freshet.json(&["status", "--json"])["size"]["version_count"],
             2,
             "nothing of the errors is kept"
         );
@@ -485,6 +485,8 @@ fn robots_txt_that_begins_to_forbid_and_relents_changes_nothing() {
     let forget_robots = || {
         let store = rusqlite::Connection::open(freshet.path("freshet.db")).expect("the store");
         store.execute("UPDATE host SET robots_at = 0", []).expect("a host");
+        // A page that was forbidden waits a day.
+        store.execute("UPDATE page SET due_at = 0", []).expect("pages");
     };
     crawl(&freshet, &seeds, &[]);
     site.page("/robots.txt", Reply::text("User-agent: *\nDisallow: /"));

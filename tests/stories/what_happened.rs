@@ -102,7 +102,7 @@ fn everything_that_happens_to_a_page_is_listed() {
     let edit = of("changed", "/edit");
     assert_eq!((&edit["title"], &edit["new_text"]), (&json!("After & on"), &json!("and less about it")));
     assert_eq!(of("started-failing", "/falters")["outcome"], "server-error");
-    assert_eq!(of("back", "/returns")["changed"], false);
+    assert_eq!(of("back", "/returns")["is_changed"], false);
 
     assert_eq!(told(&site, &events(&freshet, &["--kind", "recovered"])), [pair("recovered", "/falters")]);
     assert_eq!(events(&freshet, &["--kind", "gone,moved"]).len(), 3);

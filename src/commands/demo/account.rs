@@ -20,6 +20,7 @@ const MOST_CHANGES: usize = 3;
 #[derive(Debug, Serialize)]
 pub(super) struct Account {
     pub seed: u64,
+    #[serde(rename = "host_count")]
     pub hosts: u32,
     pub pages_per_host: u32,
     pub median_bytes: u32,
@@ -27,7 +28,9 @@ pub(super) struct Account {
     pub delay_seconds: f64,
     /// Requests a cycle.
     pub budget: u64,
+    #[serde(rename = "cycle_count")]
     pub cycles: u32,
+    #[serde(rename = "elapsed_seconds")]
     pub seconds: f64,
     /// Days of the web from the end of the first crawl to the end.
     pub days: f64,
@@ -42,9 +45,12 @@ pub(super) struct Account {
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct DemoSpent {
     pub requests: u64,
+    #[serde(rename = "received_bytes")]
     pub bytes: u64,
+    #[serde(rename = "succeeded")]
     pub fetched: u64,
     pub changed: u64,
+    #[serde(rename = "new_pages")]
     pub new: u64,
 }
 

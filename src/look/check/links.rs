@@ -29,6 +29,7 @@ pub struct JudgedLink {
     /// The link or its page asks not to be followed.
     pub nofollow: bool,
     /// Whether robots.txt allows it, if it is of a host whose robots.txt was read.
+    #[serde(rename = "robots_allowed")]
     pub robots: Option<bool>,
     /// Whether a crawl takes it.
     pub taken: bool,

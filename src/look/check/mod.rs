@@ -35,6 +35,7 @@ pub struct PageCheck {
     /// When it was asked for.
     pub at: Timestamp,
     /// Whether there is a page.
+    #[serde(rename = "is_fetched")]
     pub fetched: bool,
     /// How a crawl would record the visit, or why it would put it off.
     pub outcome: &'static str,
@@ -43,10 +44,12 @@ pub struct PageCheck {
     /// Requests sent, robots.txt included.
     pub requests: u64,
     /// Bytes of the bodies received.
+    #[serde(rename = "received_bytes")]
     pub bytes: u64,
     /// The URLs on the way, one at least.
     pub hops: Vec<CheckedHop>,
     /// The page itself, if there is one.
+    #[serde(rename = "document")]
     pub page: Option<CheckedPage>,
 }
 
@@ -58,6 +61,7 @@ pub struct CheckedHop {
     /// The verdict of its host's robots.txt.
     pub robots: CheckedRobots,
     /// Why a crawl that has the first URL as its only seed would not come here; `None`: it would.
+    #[serde(rename = "refused_for")]
     pub refused: Option<&'static str>,
     /// How it ended.
     pub outcome: &'static str,
@@ -70,10 +74,13 @@ pub struct CheckedHop {
     /// The address that answered.
     pub address: Option<IpAddr>,
     /// How long it took.
+    #[serde(rename = "took_ms")]
     pub milliseconds: Option<f64>,
     /// Bytes of the body, decoded.
+    #[serde(rename = "body_bytes")]
     pub bytes: Option<usize>,
     /// The headers that matter to a crawl.
+    #[serde(rename = "chosen_headers")]
     pub headers: BTreeMap<&'static str, String>,
 }
 
@@ -89,8 +96,10 @@ pub struct CheckedRobots {
     /// Why it could not be fetched, in words.
     pub reason: Option<String>,
     /// Seconds between two requests that it asks for.
+    #[serde(rename = "crawl_delay_seconds")]
     pub crawl_delay: Option<f64>,
     /// Seconds between two requests that are kept.
+    #[serde(rename = "delay_seconds")]
     pub delay: Option<f64>,
     /// The sitemaps it names.
     pub sitemaps: Vec<String>,
@@ -145,6 +154,7 @@ pub struct CheckedPage {
 #[derive(Clone, Debug, Serialize)]
 pub struct CheckedRefresh {
     /// After this time.
+    #[serde(rename = "after_seconds")]
     pub seconds: f64,
     /// To this URL, as written.
     pub url: String,
