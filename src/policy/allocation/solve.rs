@@ -83,7 +83,9 @@ fn bounded_budget(budget: f64) -> f64 {
 fn poisson(pages: &[Watched], budget: f64) -> CrawlRates {
     let pages: Vec<Watched> = pages.iter().map(Watched::bounded).collect();
     let mut order: Vec<&Watched> = pages.iter().filter(|page| changes(page)).collect();
-    order.sort_by(|a, b| (b.weight * a.change_rate).total_cmp(&(a.weight * b.change_rate)));
+    // By the ratios, not by products of two pages: rounded products are no order.
+    let ratio = |page: &Watched| page.weight / page.change_rate;
+    order.sort_by(|a, b| ratio(b).total_cmp(&ratio(a)));
     let budget = bounded_budget(budget);
     // ν = 1/√μ
     let (mut rates_sum, mut roots_sum, mut nu) = (0.0, 0.0, None::<f64>);
