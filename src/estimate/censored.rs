@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::online::naive;
 use super::share::wilson;
 use super::two_intervals::TwoIntervals;
 use super::{Estimate, Estimator, EstimatorState, Memory, Seen, bounded_days};
@@ -31,7 +32,7 @@ impl Estimator for Naive {
         let Some(days) = state.mean_days() else { return Estimate::of_nothing(0.0) };
         let (visits, changes) = (f64::from(state.visits), f64::from(state.changes));
         let (low, high) = wilson(changes, visits);
-        Estimate::new(changes / visits / days, low / days, high / days)
+        Estimate::new(naive(1.0 / days, visits, changes), low / days, high / days)
     }
 }
 

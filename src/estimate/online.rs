@@ -1,4 +1,5 @@
-//! LLN and SA (Avrachenkov et al. 2020): two estimators with a few numbers a page, for visits at random moments.
+//! LLN and SA (Avrachenkov et al. 2020): two estimators with a few numbers a page, for visits at random moments; and the naive one
+//! that they are compared with.
 //!
 //! Both assume exponential gaps between visits. With evenly spaced visits, p a day, they tend to p (e^(rate / p) − 1)
 //! ([`limit_if_evenly_spaced`]), which is too high; [`super::bias_reduced`] is for such visits.
@@ -57,6 +58,11 @@ pub(crate) fn law_of_large_numbers(crawl_rate: f64, visits: f64, changes: f64, d
     if changes == 0.0 { 0.0 } else { crawl_rate * changes / (visits + damping - changes) }
 }
 
+/// p X / n (Avrachenkov et al. 2020, §3.3): changes seen by the time of the visits. It tends to p · rate / (p + rate).
+pub(crate) fn naive(crawl_rate: f64, visits: f64, changes: f64) -> f64 {
+    crawl_rate * changes / visits
+}
+
 /// One step of SA, y + η (I (y + p) − y) (Avrachenkov et al. 2020, eq. 3). With η ≤ 1 the result is never negative.
 pub(crate) fn stochastic_approximation(rate: f64, crawl_rate: f64, changed: bool, step: f64) -> f64 {
     let target = if changed { rate + crawl_rate } else { 0.0 };
@@ -106,6 +112,32 @@ impl Estimator for LawOfLargeNumbers {
         let damping = self.damping.of(visits);
         let (low, high) = bounds(state, p, damping);
         Estimate::new(law_of_large_numbers(p, visits, f64::from(state.changes), damping), low, high)
+    }
+}
+
+/// The naive estimator with a given crawl rate, for comparison. [`super::censored::Naive`] takes the visits' own rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct NaiveAtRate {
+    /// p of the paper.
+    pub crawl_rate: Rate,
+}
+
+impl Estimator for NaiveAtRate {
+    fn name(&self) -> &'static str {
+        "naive"
+    }
+
+    fn observe(&self, state: &mut EstimatorState, interval: Age, seen: Seen) {
+        state.count(interval, seen);
+    }
+
+    fn as_published(&self, state: &EstimatorState) -> Estimate {
+        if state.visits == 0 {
+            return Estimate::of_nothing(0.0);
+        }
+        let (p, visits, changes) = (self.crawl_rate.get(), f64::from(state.visits), f64::from(state.changes));
+        let (low, high) = wilson(changes, visits);
+        Estimate::new(naive(p, visits, changes), p * low, p * high)
     }
 }
 

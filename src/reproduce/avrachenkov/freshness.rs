@@ -1,43 +1,38 @@
-//! Expt. 2: how fresh copies are if crawl rates are made from estimated change rates.
+//! Expt. 2: crawl rates from estimated change rates, and the freshness that they reach.
 
 use rand::{Rng, RngExt as _};
 
-use super::{sa, visit};
-use crate::estimate::censored::MostLikely;
-use crate::estimate::online::LawOfLargeNumbers;
+use super::paths::PagePace;
+use super::{DAMPING, GAMMA, lln, naive, sa, visit_counts};
 use crate::estimate::{Estimator, EstimatorState};
-use crate::policy::allocation::{
-    Objective, VisitTerms, Watched, freshness_of_random_visits, optimal, optimal_under,
-};
-use crate::reproduce::{
-    Effort, ErrorSample, Experiment, Figure, FigureCurve, Numbers, Point, Scale, exponential, geometric,
-};
+use crate::policy::allocation::{Objective, Watched, freshness_of_random_visits, optimal};
+use crate::reproduce::{Effort, ErrorSample, Experiment, Figure, FigureCurve, Numbers, Point, Scale};
 use crate::time::Age;
 
-/// Pages of Expt. 2, and visits a day to all of them together.
+/// N, B and p of Expt. 2. Change rates are uniform between 0 and 1.
 const PAGES: usize = 100;
-const VISITS_A_PAGE: f64 = 0.5;
-/// Change rates are spread evenly in their logarithm between these.
-const SLOWEST: f64 = 0.05;
-const FASTEST: f64 = 5.0;
-/// The least crawl rate of a page, as a part of an even share: without visits its change rate can't be learnt.
-const LEAST_SHARE: f64 = 0.1;
-const FIRST_LEARNT_DAYS: f64 = 3.0;
-const LONGEST_LEARNT_DAYS: f64 = 300.0;
+const BUDGET: f64 = 80.0;
+const CRAWL_RATE: f64 = 0.8;
+/// Visits to each page. This number is ours: the text gives none.
+const VISITS: u32 = 1000;
+/// The first number of visits that is drawn: before it most pages have not been seen to change.
+const FIRST: u32 = 5;
+/// Visits at which the table stops.
+const LOOKS: [u32; 4] = [FIRST, 20, 100, VISITS];
 
-/// The estimators whose change rates become crawl rates.
-pub(super) const LEARNERS: [&str; 3] = ["LLN", "SA", "MLE"];
+/// The plans that are compared. The last is ours: the rates that a crawl would use.
+const PLANS: [&str; 4] = ["LLN", "SA", "Naive", "LLN with the floor of crawls"];
 
 /// The weight of a page's freshness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PageWeights {
+pub(super) enum PageWeights {
     Alike,
     /// 1, 1/2, 1/3 and so on, whatever the change rate.
     Zipf,
 }
 
 impl PageWeights {
-    fn of(self, page: usize) -> f64 {
+    pub(super) fn of(self, page: usize) -> f64 {
         match self {
             Self::Alike => 1.0,
             Self::Zipf => 1.0 / (page + 1) as f64,
@@ -45,135 +40,116 @@ impl PageWeights {
     }
 }
 
-/// How the estimated rates are used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Use {
-    /// They are learnt from visits at even rates, and used afterwards.
-    Apart,
-    /// They are used at once, and learnt from the visits that follow.
-    Loop,
-    /// The same, with a least crawl rate for all pages.
-    LoopWithLeast,
-}
-
-impl Use {
-    const ALL: [Self; 3] = [Self::Apart, Self::Loop, Self::LoopWithLeast];
-}
-
-/// Freshness over the runs: at each time, by each use and each estimator; and that of known and of uniform rates.
-struct Freshness {
-    learnt: Vec<[[ErrorSample; 3]; 3]>,
-    best: ErrorSample,
-    uniform: ErrorSample,
-    /// For each estimator, in a loop: the share of the pages worth a visit that get none in the end.
-    given_up: [ErrorSample; 3],
-}
-
-/// Expt. 2: how fresh copies are if crawl rates are made from estimates.
+/// Fig. 2.
 pub(super) fn freshness(effort: Effort) -> Experiment {
-    let runs = effort.less(20);
-    let times = geometric(FIRST_LEARNT_DAYS, LONGEST_LEARNT_DAYS, 16);
-    let alike = learnt_freshness(runs, PageWeights::Alike, &times, &mut effort.draws(3));
-    let zipf = learnt_freshness(runs, PageWeights::Zipf, &times, &mut effort.draws(6));
-    let figure = |name, title: &str, across: &str, found: &Freshness, uses: &[(Use, &str)]| Figure {
-        name,
-        title: title.to_owned(),
-        across: Scale::log(across),
-        up: Scale::linear("freshness, Σ w p/(p + Δ) / Σ w"),
-        curves: freshness_curves(found, &times, uses),
-    };
-    let apart = [(Use::Apart, "")];
-    let looped = [(Use::Loop, ""), (Use::LoopWithLeast, ", least rate")];
-    let figures = vec![
-        figure(
-            "2-learnt-apart",
-            "Rates learnt at even visits, then put to use",
-            "days of learning",
-            &alike,
-            &apart,
-        ),
-        figure("2-in-a-loop", "Rates put to use while they are learnt", "days", &alike, &looped),
-        figure(
-            "2-zipf-weights",
-            "Learnt at even visits, weights 1, ½, ⅓, …",
-            "days of learning",
-            &zipf,
-            &apart,
-        ),
-    ];
+    let runs = effort.less(10);
+    let alike = learnt(runs, PageWeights::Alike, &mut effort.draws(17));
+    let zipf = learnt(runs, PageWeights::Zipf, &mut effort.draws(18));
     Experiment {
-        name: "2-freshness",
+        name: "2-optimal-rates",
         title: format!(
-            "Expt. 2: freshness of {PAGES} pages after {LONGEST_LEARNT_DAYS} days, {runs} runs: weights alike, then 1, ½, ⅓, …"
+            "Fig. 2, as printed but for the weights, which are not: N = {PAGES}, Δ ~ U[0, 1], B = {BUDGET}, p = {CRAWL_RATE}, {runs} draws of pages: equal weights, then 1, ½, ⅓, …"
         ),
         notes: vec![
-            "the paper does not print the weights of its pages: in the first table all are 1, and then uniform rates are hard \
-             to beat; the second, with Zipf weights, is ours"
+            "the paper prints no numbers here; it says that the crawl rates by LLN and SA are much better than by Naive (a), that the \
+             freshness hardly differs between the three, and that LLN and SA come closer to the optimum in the end (b)"
                 .to_owned(),
-            format!(
-                "assumed: {PAGES} pages, change rates log-uniform from {SLOWEST} to {FASTEST} a day, {VISITS_A_PAGE} visits a \
-                 page and day; the freshness is that which the crawl rates reach in the long run"
-            ),
-            "eq. 10 sums from 0, not 1, in print; the rates are those of Azar et al. 2018".to_owned(),
-            "learnt apart: from visits at even rates. In a loop: each estimate sets the rates of the next visits; a page \
-             believed to change too fast is given up, and never learnt of again, unless there is a least rate; the last column \
-             is the share of the pages worth visits that get none in the end"
+            "printed: N, B, p and the distribution of Δ. Assumed: the weights, which the paper does not print, so there are two \
+             choices; 1000 visits to each page; α = 1, γ = 0.75; a shows one draw and its first page, the one with weight 1"
                 .to_owned(),
-            format!(
-                "in a loop LLN takes the mean crawl rate so far for p, as it knows only one, and SA the one of each visit; the \
-                 least rate is {LEAST_SHARE} of an even share"
-            ),
-            "a rate of 0 would starve a page for ever, so estimates are at least once in twice the time watched".to_owned(),
+            "with equal weights Naive is nearly as good as LLN: it takes all pages to change more slowly than they do, and the best \
+             rates depend mostly on the order. With unequal weights it is not: what the paper says of a suggests that its weights \
+             differ"
+                .to_owned(),
+            "an estimate of 0 gives a page no visit, and its freshness is 0 if it changes at all: that is most of the loss after 20 \
+             visits. Beyond: with the floor of crawls, one change in twice the time watched, most of it is gone"
+                .to_owned(),
+            "eq. 10 sums from 0, not from 1, in print; freshness here is divided by the sum of weights".to_owned(),
         ],
-        tables: vec![freshness_table(&alike, &times), freshness_table(&zipf, &times)],
-        figures,
+        tables: vec![alike.table(), zipf.table()],
+        figures: vec![
+            alike.page_figure("2a-rate-of-one-page", "Fig. 2a: the crawl rate of one page, equal weights"),
+            alike.freshness_figure("2b-freshness", "Fig. 2b: freshness by estimated rates, equal weights"),
+            zipf.page_figure("2a-rate-of-one-page-zipf", "Fig. 2a: the crawl rate of one page, weights 1, ½, ⅓, …"),
+            zipf.freshness_figure("2b-freshness-zipf", "Fig. 2b: freshness by estimated rates, weights 1, ½, ⅓, …"),
+        ],
     }
 }
 
-fn learnt_freshness(runs: u32, weights: PageWeights, times: &[f64], random: &mut impl Rng) -> Freshness {
-    let mut found = Freshness {
-        learnt: vec![<[[ErrorSample; 3]; 3]>::default(); times.len()],
+/// The plans of all draws, by the number of visits.
+struct LearntPlans {
+    visits: Vec<u32>,
+    /// Freshness of each plan after each number of visits.
+    freshness: Vec<Vec<ErrorSample>>,
+    /// The mean over pages of |rate − best rate|, in the same order.
+    off: Vec<Vec<ErrorSample>>,
+    /// The rate of the first page of the first draw.
+    one_page: Vec<Vec<Point>>,
+    best_of_one_page: f64,
+    best: ErrorSample,
+    uniform: ErrorSample,
+}
+
+/// Each page is visited at p; after each number of visits the estimates become a plan, which is judged by the true rates.
+fn learnt(runs: u32, weights: PageWeights, random: &mut impl Rng) -> LearntPlans {
+    let visits = visit_counts(FIRST, VISITS, 60, &LOOKS);
+    let none = || vec![vec![ErrorSample::default(); visits.len()]; PLANS.len()];
+    let mut found = LearntPlans {
+        freshness: none(),
+        off: none(),
+        one_page: vec![Vec::new(); PLANS.len()],
+        best_of_one_page: 0.0,
         best: ErrorSample::default(),
         uniform: ErrorSample::default(),
-        given_up: Default::default(),
+        visits: visits.clone(),
     };
-    for _ in 0..runs {
+    let (lln, sa, naive) = (lln(DAMPING, CRAWL_RATE), sa(GAMMA, CRAWL_RATE), naive(CRAWL_RATE));
+    let estimators: [&dyn Estimator; 3] = [&lln, &sa, &naive];
+    for run in 0..runs {
         let truth: Vec<Watched> = (0..PAGES)
-            .map(|page| Watched {
-                change_rate: SLOWEST * (FASTEST / SLOWEST).powf(random.random::<f64>()),
-                weight: weights.of(page),
-            })
+            .map(|page| Watched { change_rate: random.random(), weight: weights.of(page) })
             .collect();
-        let evenly = vec![VISITS_A_PAGE; PAGES];
-        let best = planned(&truth, 0.0);
+        let best = optimal(Objective::Poisson, &truth, BUDGET).rates;
         found.best.add(reached(&truth, &best));
-        found.uniform.add(reached(&truth, &evenly));
-        for (learner, _) in LEARNERS.iter().enumerate() {
-            for (place, way) in Use::ALL.into_iter().enumerate() {
-                let mut pages: Vec<LearntRates> =
-                    truth.iter().map(|page| LearntRates::new(page.change_rate)).collect();
-                let mut rates = evenly.clone();
-                let mut now = 0.0;
-                for (time, sample) in times.iter().zip(&mut found.learnt) {
-                    for (page, rate) in pages.iter_mut().zip(&rates) {
-                        page.live(time - now, *rate, learner, random);
-                    }
-                    now = *time;
-                    let believed: Vec<Watched> = pages
-                        .iter()
-                        .zip(&truth)
-                        .map(|(page, truth)| Watched { change_rate: page.believed(learner), ..*truth })
-                        .collect();
-                    let plan = planned(&believed, if way == Use::LoopWithLeast { LEAST_SHARE } else { 0.0 });
-                    if let Some(sample) = sample.get_mut(place).and_then(|of| of.get_mut(learner)) {
-                        sample.add(reached(&truth, &plan));
-                    }
-                    if way != Use::Apart {
-                        rates = plan;
+        found.uniform.add(reached(&truth, &[CRAWL_RATE; PAGES]));
+        if run == 0 {
+            found.best_of_one_page = best.first().copied().unwrap_or(0.0);
+        }
+        let mut states = vec![<[EstimatorState; 3]>::default(); PAGES];
+        let mut done = 0;
+        for (at, until) in visits.iter().enumerate() {
+            for (page, states) in truth.iter().zip(&mut states) {
+                for _ in done..*until {
+                    let (gap, seen) = PagePace::random(page.change_rate, CRAWL_RATE).next(random);
+                    for (estimator, state) in estimators.iter().zip(states.iter_mut()) {
+                        estimator.observe(state, Age::from_days(gap), seen);
                     }
                 }
-                if let (Use::Loop, Some(sample)) = (way, found.given_up.get_mut(learner)) {
-                    sample.add(given_up(&best, &rates));
+            }
+            done = *until;
+            let published = |which: usize| {
+                move |states: &[EstimatorState; 3]| {
+                    let asked = estimators.get(which).zip(states.get(which));
+                    asked.map_or(0.0, |(estimator, state)| estimator.as_published(state).rate.get())
+                }
+            };
+            let floored = |states: &[EstimatorState; 3]| lln.estimate(&states[0]).rate.get();
+            let believed: [Vec<f64>; 4] = [
+                states.iter().map(published(0)).collect(),
+                states.iter().map(published(1)).collect(),
+                states.iter().map(published(2)).collect(),
+                states.iter().map(floored).collect(),
+            ];
+            for (plan, rates) in believed.iter().enumerate() {
+                let pages = truth.iter().zip(rates);
+                let pages: Vec<Watched> =
+                    pages.map(|(page, rate)| Watched { change_rate: *rate, ..*page }).collect();
+                let rates = optimal(Objective::Poisson, &pages, BUDGET).rates;
+                let off: f64 = rates.iter().zip(&best).map(|(rate, best)| (rate - best).abs()).sum();
+                found.add(plan, at, reached(&truth, &rates), off / PAGES as f64);
+                if run == 0 {
+                    let first = Point::new(f64::from(*until), rates.first().copied().unwrap_or(0.0));
+                    found.one_page.get_mut(plan).into_iter().for_each(|path| path.push(first));
                 }
             }
         }
@@ -181,120 +157,63 @@ fn learnt_freshness(runs: u32, weights: PageWeights, times: &[f64], random: &mut
     found
 }
 
-impl Freshness {
-    fn of(&self, time: usize, way: Use, learner: usize) -> Option<&ErrorSample> {
-        let place = Use::ALL.iter().position(|other| *other == way)?;
-        self.learnt.get(time)?.get(place)?.get(learner)
-    }
-}
-
-fn freshness_curves(found: &Freshness, times: &[f64], uses: &[(Use, &str)]) -> Vec<FigureCurve> {
-    let mut curves = Vec::new();
-    for (way, suffix) in uses {
-        for (learner, name) in LEARNERS.into_iter().enumerate() {
-            let points = times.iter().enumerate().filter_map(|(at, time)| {
-                let sample = found.of(at, *way, learner)?;
-                Some(Point::new(*time, sample.mean()))
-            });
-            curves.push(FigureCurve::measured(format!("{name}{suffix}"), points.collect()));
-        }
-    }
-    for (name, sample) in [("known rates", &found.best), ("uniform", &found.uniform)] {
-        curves.push(FigureCurve::level(name, FIRST_LEARNT_DAYS, LONGEST_LEARNT_DAYS, sample.mean()));
-    }
-    curves
-}
-
-fn freshness_table(found: &Freshness, times: &[f64]) -> Numbers {
-    let mut table = Numbers::new([
-        "rates from",
-        "learnt apart, 14 days",
-        "learnt apart",
-        "in a loop",
-        "loop with a least rate",
-        "given up in the loop",
-    ]);
-    let end = times.len().saturating_sub(1);
-    let early = times.iter().position(|time| *time >= 13.9).unwrap_or(end);
-    let always = |sample: &ErrorSample| [sample.mean(); 4].into_iter().chain([0.0]);
-    table.row("the truth", always(&found.best));
-    for (learner, name) in LEARNERS.into_iter().enumerate() {
-        let mean = |(at, way)| found.of(at, way, learner).map_or(f64::NAN, ErrorSample::mean);
-        let means =
-            [(early, Use::Apart), (end, Use::Apart), (end, Use::Loop), (end, Use::LoopWithLeast)].map(mean);
-        table.row(name, means.into_iter().chain(found.given_up.get(learner).map(ErrorSample::mean)));
-    }
-    table.row("uniform", always(&found.uniform));
-    table
-}
-
-/// A page and the estimates of its change rate.
-struct LearntRates {
-    change_rate: f64,
-    state: EstimatorState,
-    /// Days since the last visit.
-    waited_days: f64,
-    crawl_rate: f64,
-}
-
-impl LearntRates {
-    fn new(change_rate: f64) -> Self {
-        Self { change_rate, state: EstimatorState::default(), waited_days: 0.0, crawl_rate: VISITS_A_PAGE }
-    }
-
-    /// Visits at random moments, for a while.
-    fn live(&mut self, days: f64, crawl_rate: f64, learner: usize, random: &mut impl Rng) {
-        self.crawl_rate = crawl_rate;
-        let mut left = days;
-        // The exponential distribution has no memory, so the wait for the next visit can begin again here.
-        loop {
-            let gap = if crawl_rate > 0.0 { exponential(crawl_rate, random) } else { f64::INFINITY };
-            if gap > left {
-                self.waited_days += left;
-                return;
+impl LearntPlans {
+    fn add(&mut self, plan: usize, at: usize, freshness: f64, off: f64) {
+        for (samples, value) in [(&mut self.freshness, freshness), (&mut self.off, off)] {
+            if let Some(sample) = samples.get_mut(plan).and_then(|of| of.get_mut(at)) {
+                sample.add(value);
             }
-            left -= gap;
-            let interval = self.waited_days + gap;
-            let seen = visit(self.change_rate, interval, random);
-            let mut state = std::mem::take(&mut self.state);
-            self.with(learner, |estimator| estimator.observe(&mut state, Age::from_days(interval), seen));
-            self.state = state;
-            self.waited_days = 0.0;
         }
     }
 
-    fn believed(&self, learner: usize) -> f64 {
-        self.with(learner, |estimator| estimator.estimate(&self.state).rate.get())
-    }
-
-    fn with<T>(&self, learner: usize, ask: impl FnOnce(&dyn Estimator) -> T) -> T {
-        match learner {
-            0 => ask(&LawOfLargeNumbers::default()),
-            1 => ask(&sa(0.75, self.crawl_rate)),
-            _ => ask(&MostLikely::default()),
+    fn table(&self) -> Numbers {
+        let heads = LOOKS.map(|visits| format!("freshness, k = {visits}"));
+        let off = [20, VISITS].map(|visits| format!("error of p, k = {visits}"));
+        let mut table = Numbers::new(["rates from".to_owned()].into_iter().chain(heads).chain(off));
+        table.row("the truth", [self.best.mean(); LOOKS.len()].into_iter().chain([0.0; 2]));
+        let mean = |of: Option<&Vec<ErrorSample>>, visits: u32| {
+            let at = self.visits.iter().position(|other| *other == visits);
+            at.and_then(|at| of?.get(at)).map_or(f64::NAN, ErrorSample::mean)
+        };
+        for (plan, name) in PLANS.into_iter().enumerate() {
+            let freshness = LOOKS.map(|visits| mean(self.freshness.get(plan), visits));
+            let off = [20, VISITS].map(|visits| mean(self.off.get(plan), visits));
+            table.row(name, freshness.into_iter().chain(off));
         }
+        table.row("uniform", [self.uniform.mean(); LOOKS.len()].into_iter().chain([f64::NAN; 2]));
+        table
+    }
+
+    /// Only the paper's three.
+    fn page_figure(&self, name: &'static str, title: &str) -> Figure {
+        let paths = self.one_page.iter().zip(PLANS).take(3);
+        let mut curves: Vec<FigureCurve> =
+            paths.map(|(path, name)| FigureCurve::measured(name, path.clone())).collect();
+        curves.push(self.level("true optimum", self.best_of_one_page));
+        let up = Scale::linear("crawl rate of the page").above(0.0);
+        Figure { name, title: title.to_owned(), across: Scale::log("visits to each page, k"), up, curves }
+    }
+
+    /// Only the paper's three.
+    fn freshness_figure(&self, name: &'static str, title: &str) -> Figure {
+        let curve = |(samples, name): (&Vec<ErrorSample>, &str)| {
+            let points = self.visits.iter().zip(samples).map(|(k, of)| Point::new(f64::from(*k), of.mean()));
+            FigureCurve::measured(name, points.collect())
+        };
+        let mut curves: Vec<FigureCurve> = self.freshness.iter().zip(PLANS).take(3).map(curve).collect();
+        curves.push(self.level("true optimum", self.best.mean()));
+        curves.push(self.level("uniform", self.uniform.mean()));
+        let up = Scale::linear("freshness (eq. 10), Σ w p/(p + Δ) / Σ w");
+        Figure { name, title: title.to_owned(), across: Scale::log("visits to each page, k"), up, curves }
+    }
+
+    fn level(&self, name: &str, value: f64) -> FigureCurve {
+        FigureCurve::level(name, f64::from(FIRST), f64::from(VISITS), value)
     }
 }
 
-/// The best crawl rates for these change rates. None is below `least_share` of an even share.
-fn planned(pages: &[Watched], least_share: f64) -> Vec<f64> {
-    let budget = VISITS_A_PAGE * pages.len() as f64;
-    if least_share == 0.0 {
-        return optimal(Objective::Poisson, pages, budget).rates;
-    }
-    let terms = vec![VisitTerms { least: least_share * VISITS_A_PAGE, ..VisitTerms::default() }; pages.len()];
-    optimal_under(Objective::Poisson, pages, &terms, budget).map_or_else(Vec::new, |found| found.rates)
-}
-
-/// The share of the pages worth a visit that are not visited.
-fn given_up(best: &[f64], rates: &[f64]) -> f64 {
-    let due = best.iter().zip(rates).filter(|(best, _)| **best > 0.0);
-    let missed = due.clone().filter(|(_, rate)| **rate == 0.0).count();
-    missed as f64 / due.count().max(1) as f64
-}
-
-/// The freshness at these crawl rates, by weight.
-fn reached(pages: &[Watched], crawl_rates: &[f64]) -> f64 {
+/// The freshness at these crawl rates (eq. 10), by weight.
+pub(super) fn reached(pages: &[Watched], crawl_rates: &[f64]) -> f64 {
     let fresh =
         |(page, rate): (&Watched, &f64)| page.weight * freshness_of_random_visits(page.change_rate, *rate);
     let all: f64 = pages.iter().map(|page| page.weight).sum();
