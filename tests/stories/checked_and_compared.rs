@@ -340,7 +340,7 @@ fn people_read_the_same_in_sections() {
         "title      A list",
         "links: 31, of which a crawl takes 30, not taken: robots 1",
         "and 11 more (--links all shows them)",
-        "lines more (--text shows all)",
+        "more lines (--text shows all)",
         "content-type",
     ] {
         assert!(text.contains(said), "`{said}` is not said\n{text}");
