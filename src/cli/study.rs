@@ -50,7 +50,8 @@ Examples:
   freshet estimate https://example.org/          every estimator on one page of the store
   freshet estimate --all --estimator gamma,mle   two of them on all pages
   freshet estimate --input visits.csv --json     histories from a file, no store needed
-  freshet estimate --fit-prior --group host      fit the priors to the store's own pages, and store them";
+  freshet estimate --fit-prior --group host      fit the priors to the store's own pages, and store them
+  freshet estimate --first-interval              the best time until the second visit to a new page";
 
 /// Estimate how often pages change, from visits of the store or of a file, with every estimator side by side
 ///
@@ -70,9 +71,14 @@ pub(crate) struct EstimateArgs {
     /// else 0. Visits of a page are in the order of time. `-` reads standard input
     #[arg(long, value_name = "FILE", group = "of")]
     pub input: Option<PathBuf>,
-    /// Fit the priors of `gamma` and `two-interval` to the store's pages, and store them for its crawls
+    /// Fit the priors of `gamma`, `two-interval` and `posterior` and the first interval of new pages to the store's pages, and
+    /// store them for its crawls
     #[arg(long, group = "of")]
     pub fit_prior: bool,
+    /// Show the best time between the first and the second visit to a new page: the one with the smallest errors of estimated
+    /// periods, if the new pages are like those of the store. Changes nothing
+    #[arg(long, group = "of")]
+    pub first_interval: bool,
     /// Pages that share a prior, for --fit-prior: all pages, those of one host, or of one depth: all, host, depth [default:
     /// host]
     #[arg(long, value_name = "KIND", requires = "fit_prior")]
@@ -343,7 +349,7 @@ pub(crate) struct ReproduceArgs {
     /// The paper
     #[arg(value_parser = names::papers())]
     pub paper: String,
-    /// Dataset made by `freshet import`, instead of made-up pages; `longevity` and `gp4c` only
+    /// Dataset made by `freshet import`, instead of made-up pages; not for `avrachenkov`
     pub dataset: Option<PathBuf>,
     /// Folder for plots and numbers; files of the same names are replaced
     #[arg(long, value_name = "DIR", default_value = "reproduce")]

@@ -10,7 +10,7 @@ use freshet::estimate::learner::Learner;
 use freshet::estimate::priors::{GroupBy, PriorKind};
 use freshet::estimate::registry::{self, EstimatorSettings};
 use freshet::look::estimates::{
-    PageEstimates, VISIT_COLUMNS, estimates_of_file, estimates_of_store, fitted_priors,
+    PageEstimates, VISIT_COLUMNS, estimates_of_file, estimates_of_store, first_intervals, fitted_priors,
 };
 use freshet::report;
 use freshet::store;
@@ -28,6 +28,9 @@ pub(crate) fn run(global: &Global, arguments: &EstimateArgs, talk: &Talk) -> any
     let estimators = chosen(&arguments.estimator, &settings)?;
     if arguments.fit_prior {
         return fit_prior(global, arguments, talk);
+    }
+    if arguments.first_interval {
+        return first_interval(global);
     }
     let pages = match &arguments.input {
         Some(path) => estimates_of_file(&mut CsvTable::open_input(path, &VISIT_COLUMNS)?, &estimators)?,
@@ -72,6 +75,20 @@ fn of_store(
     Ok(estimates_of_store(&mut *store, &learners, page)?)
 }
 
+/// The repair if there are too few visits.
+const TOO_LITTLE: &str = "at least 20 pages must have been visited twice, and at least one of them must have changed; run \
+                          `freshet crawl` a few more times";
+
+/// The best time between the first and the second visit to a new page.
+fn first_interval(global: &Global) -> anyhow::Result<ExitCode> {
+    let settings = Settings::load(global, &Given::default())?;
+    let mut store = store::open_to_look(&settings.store)?;
+    let Some(found) = first_intervals(&mut *store)? else {
+        anyhow::bail!("there is too little to try first intervals on: {TOO_LITTLE}");
+    };
+    print(&if global.json { json_line(&found)? } else { report::estimates::first_intervals(&found) })
+}
+
 /// Fits priors to the store's own pages, and keeps them.
 fn fit_prior(global: &Global, arguments: &EstimateArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let by = arguments.group.as_deref().unwrap_or(GroupBy::default().name());
@@ -80,17 +97,14 @@ fn fit_prior(global: &Global, arguments: &EstimateArgs, talk: &Talk) -> anyhow::
     // It must exist already: opening for writing would make a new one.
     drop(store::open_to_look(&settings.store)?);
     let mut store = store::open(&settings.store)?;
-    let mut priors = learning::fit(&mut *store, by, &PriorKind::ALL)?;
-    if priors.is_empty() {
-        anyhow::bail!(
-            "there is too little to fit priors to: at least 20 pages must have been visited twice, and at least one of \
-             them must have changed; run `freshet crawl` a few more times"
-        );
+    let mut fit = learning::fit(&mut *store, by, &PriorKind::ALL)?;
+    if fit.priors.is_empty() {
+        anyhow::bail!("there is too little to fit priors to: {TOO_LITTLE}");
     }
-    priors.comparisons = store.comparisons()?;
-    store.set_priors(&priors)?;
+    fit.priors.comparisons = store.comparisons()?;
+    store.set_priors(&fit.priors)?;
     talk.say("the next crawl estimates its pages again with these priors");
-    let fitted = fitted_priors(&mut *store, &priors)?;
+    let fitted = fitted_priors(&mut *store, &fit)?;
     print(&if global.json {
         fitted.iter().map(json_line).collect::<anyhow::Result<String>>()?
     } else {

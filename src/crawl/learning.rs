@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 
 use crate::estimate::censored::{KEPT_LENGTHS, VisitHistory};
-use crate::estimate::priors::{GroupBy, LEAST_PAGES_IN_ALL, PriorKind, Priors, is_time_to_fit};
+use crate::estimate::initial_interval::{self, TriedIntervals};
+use crate::estimate::priors::{GroupBy, LEAST_PAGES_IN_ALL, PriorKind, Priors, PriorsFit, is_time_to_fit};
 use crate::observation::{Lesson, lessons};
 use crate::page::{Depth, HostId, PageId};
 use crate::policy::page_state::seen;
@@ -29,7 +30,7 @@ pub fn priors(store: &mut dyn Store, policy: &dyn Policy) -> Result<(Priors, boo
     if !is_time_to_fit(comparisons, held.comparisons) {
         return Ok((held, false));
     }
-    let mut fitted = fit(store, held.by, &[kind])?;
+    let mut fitted = fit(store, held.by, &[kind])?.priors;
     fitted.comparisons = comparisons;
     if fitted.is_empty() || nearly_the_same(&held, &fitted, kind) {
         fitted.all.clone_from(&held.all);
@@ -40,20 +41,40 @@ pub fn priors(store: &mut dyn Store, policy: &dyn Policy) -> Result<(Priors, boo
 }
 
 fn nearly_the_same(held: &Priors, fitted: &Priors, kind: PriorKind) -> bool {
-    let of = |priors: &Priors| {
-        let own = priors.all.iter().filter(|prior| prior.kind == kind);
-        own.map(|prior| (prior.group, prior.numbers)).collect::<HashMap<_, _>>()
-    };
-    let (held, fitted) = (of(held), of(fitted));
+    let (held, fitted) = (held.of(kind), fitted.of(kind));
     let near = |one: f64, other: f64| (one / other).max(other / one) < NEARLY;
+    let all_near = |one: &[[f64; 2]], other: &[[f64; 2]]| {
+        one.len() == other.len()
+            && one.iter().zip(other).all(|(one, other)| near(one[0], other[0]) && near(one[1], other[1]))
+    };
     held.len() == fitted.len()
-        && held.iter().all(|(group, [first, second])| {
-            fitted.get(group).is_some_and(|numbers| near(*first, numbers[0]) && near(*second, numbers[1]))
-        })
+        && held
+            .iter()
+            .all(|(group, numbers)| fitted.get(group).is_some_and(|others| all_near(numbers, others)))
 }
 
 /// Fits priors of these kinds to what the store's visits found.
-pub fn fit(store: &mut dyn Store, by: GroupBy, kinds: &[PriorKind]) -> Result<Priors, StoreError> {
+pub fn fit(store: &mut dyn Store, by: GroupBy, kinds: &[PriorKind]) -> Result<PriorsFit, StoreError> {
+    let pages = histories(store)?;
+    if pages.len() < LEAST_PAGES_IN_ALL {
+        return Ok(PriorsFit { priors: Priors { by, ..Priors::default() }, ..PriorsFit::default() });
+    }
+    Ok(Priors::fit(by, kinds, &pages))
+}
+
+/// First intervals for new pages, tried on what the store's visits found (Grimes & Ford 2008, §4.2). `None` if there are too few
+/// pages, or if none ever changed.
+pub fn first_intervals(store: &mut dyn Store) -> Result<Option<TriedIntervals>, StoreError> {
+    let pages = histories(store)?;
+    if pages.len() < LEAST_PAGES_IN_ALL {
+        return Ok(None);
+    }
+    let histories: Vec<VisitHistory> = pages.into_iter().map(|(_, _, history)| history).collect();
+    Ok(initial_interval::of_collection(&histories))
+}
+
+/// The histories of pages that were visited at least twice: of all, or of [`MOST_PAGES`].
+fn histories(store: &mut dyn Store) -> Result<Vec<(HostId, Depth, VisitHistory)>, StoreError> {
     let mut pages: Vec<(HostId, Depth, VisitHistory)> = Vec::new();
     let every = store.pages_held()?.div_ceil(MOST_PAGES).max(1);
     store.each_history(every, &mut |page| {
@@ -66,10 +87,7 @@ pub fn fit(store: &mut dyn Store, by: GroupBy, kinds: &[PriorKind]) -> Result<Pr
         }
         pages.push((page.host, page.depth, history));
     })?;
-    if pages.len() < LEAST_PAGES_IN_ALL {
-        return Ok(Priors { by, ..Priors::default() });
-    }
-    Ok(Priors::fit(by, kinds, &pages))
+    Ok(pages)
 }
 
 /// Gets a store ready for a cycle by this policy: new priors are kept, and pages are learnt again that another policy, or

@@ -7,7 +7,7 @@ use crate::time::Age;
 
 /// −ln((n − X + ½) / (n + ½)): expected changes a visit, if `changes` of `visits` at equal intervals found a change.
 ///
-/// Grimes & Ford 2008, §3.2, eq. 1 (whose left side is printed upside down), and Santos et al. 2013, eq. 1.
+/// Grimes & Ford 2008, §3.3, eq. 1 (whose left side is printed upside down), and Santos et al. 2013, eq. 1.
 /// It is finite for any count, as if half a visit more had found nothing.
 pub(crate) fn ratio(visits: f64, changes: f64) -> f64 {
     ((visits + 0.5) / (visits - changes.min(visits) + 0.5)).ln()

@@ -3,17 +3,19 @@
 //! Pages with known periods are visited in a simulation: the first time after a candidate interval, then after the intervals that
 //! the estimates suggest. The best candidate is the one whose estimates are closest to the truth.
 
-use rand::{Rng, RngExt as _};
+use rand::{Rng, RngExt as _, SeedableRng as _};
+use rand_pcg::Pcg64Mcg;
 
 use super::Seen;
 use super::censored::VisitHistory;
+use super::priors;
 use super::two_intervals::TwoIntervals;
 
 /// The number of simulated visits to each page.
 pub(crate) const EPOCHS: usize = 5;
 /// Intervals are between an hour and a year.
-const SHORTEST_DAYS: f64 = 1.0 / 24.0;
-const LONGEST_DAYS: f64 = 365.0;
+pub(crate) const SHORTEST_DAYS: f64 = 1.0 / 24.0;
+pub(crate) const LONGEST_DAYS: f64 = 365.0;
 /// The next interval, as a share of the estimated period (§4.1). With 1, a page that changed at every visit
 /// would keep the same interval, because its estimate is that interval.
 pub(crate) const SHARE_OF_PERIOD: f64 = 0.8;
@@ -57,7 +59,16 @@ pub(crate) fn median_errors(
     share: f64,
     prior: Option<TwoIntervals>,
 ) -> [f64; EPOCHS] {
-    let errors: Vec<_> = trials.iter().map(|trial| trial.errors(first_days, share, prior)).collect();
+    median_errors_each(trials.iter().map(|trial| (trial, first_days)), share, prior)
+}
+
+/// [`median_errors`] where each page has a first interval of its own.
+pub(crate) fn median_errors_each<'a>(
+    trials: impl Iterator<Item = (&'a Trial, f64)>,
+    share: f64,
+    prior: Option<TwoIntervals>,
+) -> [f64; EPOCHS] {
+    let errors: Vec<_> = trials.map(|(trial, first)| trial.errors(first, share, prior)).collect();
     std::array::from_fn(|epoch| {
         median(errors.iter().filter_map(|of_page| of_page.get(epoch).copied()).collect())
     })
@@ -70,6 +81,72 @@ pub(crate) fn best(trials: &[Trial], candidates_days: &[f64]) -> Option<f64> {
         |first: f64| median_errors(trials, first, SHARE_OF_PERIOD, None).iter().sum::<f64>() / EPOCHS as f64;
     let scored = candidates_days.iter().map(|first| (mean(*first), *first));
     scored.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, first)| first)
+}
+
+/// A first interval that was tried.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TriedInterval {
+    /// The interval, in days.
+    pub first_days: f64,
+    /// The median error of the estimated period after each visit, in days.
+    pub errors_days: [f64; EPOCHS],
+}
+
+impl TriedInterval {
+    /// The mean of the errors, by which intervals are compared.
+    pub fn mean(&self) -> f64 {
+        self.errors_days.iter().sum::<f64>() / EPOCHS as f64
+    }
+}
+
+/// First intervals that were tried on the pages of a collection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TriedIntervals {
+    /// The pages.
+    pub pages: usize,
+    /// Half of the pages have a shorter period, in days.
+    pub median_period_days: f64,
+    /// The intervals, shortest first.
+    pub tried: Vec<TriedInterval>,
+}
+
+impl TriedIntervals {
+    /// The interval of the least mean error; the shortest of several.
+    pub fn best(&self) -> Option<TriedInterval> {
+        self.tried.iter().copied().min_by(|a, b| a.mean().total_cmp(&b.mean()))
+    }
+}
+
+/// The most pages that are simulated for a collection.
+const MOST_TRIALS: usize = 400;
+/// The number of first intervals that are tried for a collection.
+const CANDIDATES: u32 = 24;
+
+/// Simulated pages of these periods, which are sorted: some of them, evenly from the shortest to the longest.
+pub(super) fn trials_of(periods: &[f64]) -> Vec<Trial> {
+    let mut random = Pcg64Mcg::seed_from_u64(1);
+    let every = periods.len().div_ceil(MOST_TRIALS).max(1);
+    periods.iter().step_by(every).map(|period| Trial::draw(*period, &mut random)).collect()
+}
+
+/// First intervals tried on the periods of these pages, from a tenth of the median period to four times it. `None` if no page
+/// changed.
+pub(crate) fn of_collection(histories: &[VisitHistory]) -> Option<TriedIntervals> {
+    let periods = priors::periods(histories);
+    let median_period_days = periods.get(periods.len() / 2).copied()?;
+    // The simulation knows intervals from an hour to a year. A collection on a fast clock may have periods of seconds: it is
+    // simulated in units of its median period, which is 10 days there.
+    let unit = median_period_days / 10.0;
+    let scaled: Vec<f64> = periods.iter().map(|period| period / unit).collect();
+    let trials = trials_of(&scaled);
+    let (from, to) = (1.0_f64, 40.0_f64);
+    let step = (to / from).ln() / f64::from(CANDIDATES - 1);
+    let tried = (0..CANDIDATES).map(|at| {
+        let first = from * (step * f64::from(at)).exp();
+        let errors = median_errors(&trials, first, SHARE_OF_PERIOD, None);
+        TriedInterval { first_days: first * unit, errors_days: errors.map(|error| error * unit) }
+    });
+    Some(TriedIntervals { pages: periods.len(), median_period_days, tried: tried.collect() })
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -130,6 +207,33 @@ mod tests {
             trials.reverse();
             same(median_errors(&trials, 1.0 / prior.rate(), share, Some(prior)), &pseudo["mad_by_epoch"]);
         }
+    }
+
+    #[test]
+    fn the_best_first_interval_of_a_collection_is_somewhat_below_its_median_period() {
+        use crate::time::Age;
+        // Log-normal periods around 18 days on a day of any length: the quantiles, each with 60 visits at a quarter of its period.
+        let pages = |day: f64| -> Vec<VisitHistory> {
+            let page = |at: i32| {
+                let normal = 2.0 * f64::from(at) / 100.0 * (1.0 + f64::from(at.abs()) / 200.0);
+                let interval = 0.25 * day * 18.0 * (0.95 * normal).exp();
+                VisitHistory::of(
+                    (0..60).map(|visit| (Age::from_days(interval), Seen::from(visit * 2 % 9 < 2))),
+                )
+            };
+            (-100..=100).map(page).collect()
+        };
+        let found = of_collection(&pages(1.0)).expect("pages that change");
+        let share = found.best().map(|best| best.first_days / found.median_period_days);
+        assert!(share.is_some_and(|share| (0.35..0.95).contains(&share)), "{share:?}");
+        assert_eq!((found.pages, found.tried.len()), (201, 24));
+        let fast = of_collection(&pages(1.0 / 720.0)).expect("pages that change");
+        let fast_share = fast.best().map_or(0.0, |best| best.first_days / fast.median_period_days);
+        assert!(
+            share.is_some_and(|share| close(share, fast_share, 0.01)),
+            "the clock does not matter: {fast_share}"
+        );
+        assert_eq!(of_collection(&[VisitHistory::of([(Age::from_days(3.0), Seen::Unchanged)])]), None);
     }
 
     #[test]

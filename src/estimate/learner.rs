@@ -9,6 +9,7 @@ use std::fmt;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::gamma::Gamma;
+use super::period_grid::PeriodGrid;
 use super::priors::{GroupBy, PriorKind, Priors};
 use super::registry::{self, EstimatorSettings};
 use super::two_intervals::TwoIntervals;
@@ -64,17 +65,13 @@ impl Learner {
         self.groups.clear();
         self.gammas.clear();
         let Some(kind) = self.prior_kind() else { return };
-        for prior in priors.of(kind) {
-            let [first, second] = prior.numbers;
-            let mut settings = self.settings.clone();
-            settings.gamma.prior = Gamma { shape: first, days: second };
-            settings.two_intervals = TwoIntervals { changed_days: first, unchanged_days: second };
+        for (group, numbers) in priors.of(kind) {
+            let Some(settings) = self.settings_with(kind, &numbers) else { continue };
             let Ok(estimator) = registry::find(&self.name, &settings) else { continue };
-            match prior.group {
+            match group {
                 None => {
                     self.general = estimator;
-                    self.settings.gamma = settings.gamma;
-                    self.settings.two_intervals = settings.two_intervals;
+                    self.settings = settings;
                 }
                 Some(group) => {
                     self.groups.insert(group, estimator);
@@ -82,6 +79,24 @@ impl Learner {
                 }
             }
         }
+    }
+
+    /// The settings with this prior in the place of their own; `None` if it can't be used.
+    fn settings_with(&self, kind: PriorKind, numbers: &[[f64; 2]]) -> Option<EstimatorSettings> {
+        let mut settings = self.settings.clone();
+        let [first, second] = *numbers.first()?;
+        match kind {
+            PriorKind::Gamma => settings.gamma.prior = Gamma { shape: first, days: second },
+            PriorKind::TwoIntervals => {
+                settings.two_intervals = TwoIntervals { changed_days: first, unchanged_days: second };
+            }
+            PriorKind::Periods => {
+                let masses: Vec<f64> = numbers.iter().map(|[_, mass]| *mass).collect();
+                settings.periods = PeriodGrid::new(numbers.iter().map(|[days, _]| *days).collect(), &masses)?;
+            }
+            PriorKind::FirstInterval => return None,
+        }
+        Some(settings)
     }
 
     /// Sets the length of a cycle. Estimators that count visits rather than time need it to give a rate per day.
@@ -179,6 +194,26 @@ mod tests {
         let all = vec![prior(PriorKind::Gamma, None, 0.5)];
         counting.believe(&Priors { by: GroupBy::Host, all, comparisons: 0 });
         assert_eq!(counting.memory_version(), version);
+    }
+
+    #[test]
+    fn a_posterior_starts_from_the_periods_of_the_collection() {
+        let mut posterior = learner("posterior");
+        let version = posterior.memory_version();
+        let period =
+            |group, days, share| Prior { numbers: [days, share], ..prior(PriorKind::Periods, group, 0.0) };
+        let all = vec![
+            period(None, 1.0, 0.5),
+            period(None, 10.0, 0.5),
+            period(Some(7), 2.0, 0.9),
+            period(Some(7), 4.0, 0.1),
+        ];
+        posterior.believe(&Priors { by: GroupBy::Host, all, comparisons: 0 });
+        let rate = |host| posterior.as_published(HostId(host), 0, &EstimatorState::default()).rate.get();
+        assert!((rate(8) - 0.55).abs() < 1e-9 && (rate(7) - 0.475).abs() < 1e-9, "{} {}", rate(8), rate(7));
+        let mut known = learner("posterior");
+        known.believe(&Priors { all: vec![period(None, 1.0, 1.0)], ..Priors::default() });
+        assert_eq!(known.memory_version(), version, "memories are visits, whatever is believed of them");
     }
 
     #[test]

@@ -27,6 +27,7 @@ pub(crate) mod period_grid;
 pub mod priors;
 pub mod registry;
 mod share;
+pub(crate) mod tuned_intervals;
 pub(crate) mod two_intervals;
 pub(crate) mod weighted;
 
@@ -185,8 +186,8 @@ impl EstimatorState {
     }
 }
 
-/// Changes a day of a page that was never visited twice: one in ten days. In Grimes & Ford 2008 (§4.2) half of the pages change
-/// within 11 days. A prior that is fitted to the collection is better than either.
+/// Changes a day of a page that was never visited twice: one in ten days. For their pages Grimes & Ford 2008 (§4.2) found
+/// that 11 days are the best first interval. A prior that is fitted to the collection is better than either.
 pub(crate) const RATE_OF_AN_UNKNOWN_PAGE: f64 = 0.1;
 
 /// The shortest interval that counts; shorter ones count as this long.

@@ -1,4 +1,7 @@
 //! The posterior distribution of a page's period, on a grid of periods (Grimes & Ford 2008, §4.3).
+//!
+//! The prior is empirical as in the paper: the distribution of the periods of a collection's own pages ([`PeriodGrid::fit`]).
+//! Before there is one, every order of magnitude has the same mass.
 
 use super::censored::{VisitHistory, with_history};
 use super::{Estimate, Estimator, EstimatorState, Memory, Seen};
@@ -6,10 +9,17 @@ use crate::time::Age;
 
 /// Periods, each with the share of pages that have it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PeriodGrid {
+pub struct PeriodGrid {
     days: Vec<f64>,
     log_masses: Vec<f64>,
 }
+
+/// The most pages that a fit takes, evenly from the shortest to the longest period.
+const PAGES_OF_A_FIT: usize = 2000;
+/// Rounds of a fit. More rounds follow the chance of the sample: the distribution falls apart into spikes.
+const ROUNDS_OF_A_FIT: usize = 12;
+/// The share of the mass that is the same for all periods.
+const SPREAD_EVENLY: f64 = 0.01;
 
 /// The distribution after some visits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,7 +39,6 @@ pub(crate) struct Posterior {
 impl PeriodGrid {
     /// A grid of periods, shortest first, with masses that need not add up to 1. `None` if no period has a mass, or a number is not
     /// usable.
-    #[cfg(test)]
     pub(crate) fn new(days: Vec<f64>, masses: &[f64]) -> Option<Self> {
         let total: f64 = masses.iter().sum();
         let usable = days.len() == masses.len()
@@ -54,6 +63,77 @@ impl PeriodGrid {
             steps.map(|step| 10_f64.powf(f64::from(step) / f64::from(TO_A_DECADE))).collect();
         let log_mass = -(days.len() as f64).ln();
         Self { log_masses: vec![log_mass; days.len()], days }
+    }
+
+    /// The distribution of the periods of these pages, on the grid of [`Self::log_uniform`]; `None` if no page changed.
+    ///
+    /// The paper counts the estimated periods of pages with 25 changes or more. A crawl has pages with few visits, for which one
+    /// estimate says little: a page without a change may have any long period. So each page counts with its whole posterior, and
+    /// the mean of all posteriors is the next prior, some times over (expectation maximisation). With many visits a page this is
+    /// the histogram of the paper. A hundredth of the mass stays spread evenly, so that no period is impossible.
+    pub(crate) fn fit(histories: &[VisitHistory]) -> Option<Self> {
+        if histories.iter().all(VisitHistory::is_quiet) {
+            return None;
+        }
+        let even = Self::log_uniform();
+        // In order of their periods, so that neither the choice nor the rounding of sums depends on the order of the pages.
+        let mut pages: Vec<(f64, &VisitHistory)> =
+            histories.iter().map(|history| (history.most_likely(), history)).collect();
+        pages.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.quiet_days.total_cmp(&b.1.quiet_days)));
+        let every = pages.len().div_ceil(PAGES_OF_A_FIT).max(1);
+        let likelihoods: Vec<Vec<f64>> =
+            pages.iter().step_by(every).map(|(_, history)| even.likelihoods(history)).collect();
+        let share = 1.0 / even.days.len() as f64;
+        let mut masses = vec![share; even.days.len()];
+        for _ in 0..ROUNDS_OF_A_FIT {
+            let mut next = vec![0.0; masses.len()];
+            for page in &likelihoods {
+                let total: f64 = page.iter().zip(&masses).map(|(likelihood, mass)| likelihood * mass).sum();
+                for ((to, likelihood), mass) in next.iter_mut().zip(page).zip(&masses) {
+                    *to += likelihood * mass / total / likelihoods.len() as f64;
+                }
+            }
+            masses = next;
+        }
+        let masses: Vec<f64> =
+            masses.iter().map(|mass| SPREAD_EVENLY * share + (1.0 - SPREAD_EVENLY) * mass).collect();
+        Self::new(even.days, &masses)
+    }
+
+    /// Each period in days, shortest first, with its mass.
+    pub(crate) fn points(&self) -> impl Iterator<Item = [f64; 2]> {
+        self.days.iter().zip(&self.log_masses).map(|(days, log_mass)| [*days, log_mass.exp()])
+    }
+
+    /// The probability of a history for each period, divided by the highest of them.
+    pub(crate) fn likelihoods(&self, history: &VisitHistory) -> Vec<f64> {
+        let logs: Vec<f64> = self.days.iter().map(|days| history.log_likelihood(1.0 / days)).collect();
+        let top = logs.iter().copied().fold(f64::MIN, f64::max);
+        logs.iter().map(|log| (log - top).exp()).collect()
+    }
+
+    /// The distribution after a history: a mass for each period, together 1.
+    pub(crate) fn masses_after(&self, history: &VisitHistory) -> Vec<f64> {
+        let likelihoods = self.likelihoods(history);
+        let masses: Vec<f64> =
+            likelihoods.iter().zip(&self.log_masses).map(|(likely, log)| likely * log.exp()).collect();
+        let total: f64 = masses.iter().sum();
+        masses.iter().map(|mass| mass / total).collect()
+    }
+
+    /// The shortest period that this share of the mass does not exceed, in days.
+    pub(crate) fn quantile_days(&self, share: f64) -> f64 {
+        let mut below = 0.0;
+        let reached = self.points().find(|[_, mass]| {
+            below += mass;
+            below >= share
+        });
+        reached.or_else(|| self.points().last()).map_or(0.0, |[days, _]| days)
+    }
+
+    /// The mean rate, in changes a day.
+    pub(crate) fn mean_rate(&self) -> f64 {
+        self.points().map(|[days, mass]| mass / days).sum()
     }
 
     /// Bayes' rule on the grid, in logarithms, because probabilities may be smaller than a float can be.
@@ -152,6 +232,35 @@ mod tests {
             assert_eq!(posterior.likeliest_period_days, number(&case["map_period"]), "{case}");
             assert!(posterior.bounds.0 <= posterior.bounds.1);
         }
+    }
+
+    #[test]
+    fn the_prior_of_a_collection_is_the_distribution_of_its_periods() {
+        // Three pages of four change about once in two days, and one about once in forty: each was watched for 400 days.
+        let page = |period: f64| {
+            let changes = (400.0 / period) as usize;
+            VisitHistory::of(
+                (0..400).map(|day| (Age::from_days(1.0), Seen::from(day % (400 / changes) == 0))),
+            )
+        };
+        let mut pages: Vec<VisitHistory> = [2.0, 40.0, 2.0, 2.0].repeat(10).into_iter().map(page).collect();
+        let fitted = PeriodGrid::fit(&pages).expect("a prior");
+        let mass = |from: f64, to: f64| {
+            fitted.points().filter(|[days, _]| (from..to).contains(days)).map(|[_, mass]| mass).sum::<f64>()
+        };
+        assert!((mass(1.0, 4.0) - 0.75).abs() < 0.02, "{}", mass(1.0, 4.0));
+        assert!((mass(20.0, 80.0) - 0.25).abs() < 0.02, "{}", mass(20.0, 80.0));
+        assert!(mass(1000.0, 20_000.0) > 0.0, "no period is impossible");
+        assert!((1.0..3.0).contains(&fitted.quantile_days(0.5)) && fitted.quantile_days(0.9) > 20.0);
+        pages.rotate_left(3);
+        assert_eq!(PeriodGrid::fit(&pages), Some(fitted.clone()), "the order of the pages does not matter");
+        assert_eq!(PeriodGrid::fit(&[VisitHistory::of([(Age::from_days(3.0), Seen::Unchanged)])]), None);
+
+        // A new page of this collection that was seen unchanged for a week is probably one of the slow ones.
+        let quiet = VisitHistory::of([(Age::from_days(14.0), Seen::Unchanged)]);
+        let after = fitted.posterior(&quiet);
+        assert!(after.mean_period_days > 20.0 && after.mean_rate < fitted.mean_rate() / 3.0, "{after:?}");
+        assert!(close(fitted.masses_after(&quiet).iter().sum(), 1.0, 1e-9));
     }
 
     #[test]

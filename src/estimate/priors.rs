@@ -8,7 +8,10 @@ use std::str::FromStr;
 
 use super::censored::VisitHistory;
 use super::gamma::Gamma;
-use super::two_intervals::{Base, Histogram, Search, TwoIntervals};
+use super::initial_interval;
+use super::period_grid::PeriodGrid;
+use super::tuned_intervals;
+use super::two_intervals::SearchAgreement;
 use crate::near_names;
 use crate::page::{Depth, HostId};
 
@@ -64,29 +67,37 @@ pub enum PriorKind {
     Gamma,
     /// A changed and an unchanged interval before the first visit (Grimes & Ford 2008, §4.4).
     TwoIntervals,
+    /// The distribution of periods, on a grid (their §4.3).
+    Periods,
+    /// The interval before the second visit to a page (their §4.2), for estimators without a prior.
+    FirstInterval,
 }
 
 impl PriorKind {
     /// Every kind of prior.
-    pub const ALL: [Self; 2] = [Self::Gamma, Self::TwoIntervals];
+    pub const ALL: [Self; 4] = [Self::Gamma, Self::TwoIntervals, Self::Periods, Self::FirstInterval];
 
-    /// The name of the estimator that uses this kind of prior.
+    /// The name in the store: that of the estimator that uses this kind of prior, or `first-interval`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gamma => "gamma",
             Self::TwoIntervals => "two-interval",
+            Self::Periods => "posterior",
+            Self::FirstInterval => "first-interval",
         }
     }
 }
 
-/// One prior, as it is stored.
+/// One prior, as it is stored. A prior of kind [`PriorKind::Periods`] is several of these, one for each period of the grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prior {
     /// Its family.
     pub kind: PriorKind,
     /// The group's key ([`GroupBy::key`]). `None` is the prior of all pages whose group has none of its own.
     pub group: Option<i64>,
-    /// For `Gamma`: the shape, and the scale in days. For `TwoIntervals`: the changed and the unchanged interval, in days.
+    /// For `Gamma`: the shape, and the scale in days. For `TwoIntervals`: the changed and the unchanged interval, in days. For
+    /// `Periods`: a period in days, and the share of pages that have it. For `FirstInterval`: the interval, and the mean over the
+    /// first five visits of the median error of the period, in days.
     pub numbers: [f64; 2],
     /// How many pages it was fitted to.
     pub pages: u64,
@@ -101,6 +112,15 @@ pub struct Priors {
     pub all: Vec<Prior>,
     /// How many comparisons (visits with something to compare with) the collection had at the time of the fit.
     pub comparisons: u64,
+}
+
+/// Priors that were fitted just now, and the confidence in them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PriorsFit {
+    /// The priors.
+    pub priors: Priors,
+    /// For each group with a prior of two intervals: how many searches for it agree.
+    pub agreements: BTreeMap<Option<i64>, SearchAgreement>,
 }
 
 /// The fewest pages, each visited at least twice, for which a group gets a prior of its own. Smaller groups use that of all pages.
@@ -118,13 +138,10 @@ pub(crate) fn is_time_to_fit(comparisons: u64, fitted: u64) -> bool {
     comparisons >= LEAST_COMPARISONS && comparisons >= fitted.saturating_add(fitted / 4)
 }
 
-/// Bins of the histogram that two intervals are fitted to. Each is a hundredth of the longest period wide.
-const BINS: usize = 200;
-
 impl Priors {
     /// Fits priors to the histories of pages: one for all pages, and one for each group that is large enough. The order of the
     /// pages does not matter. The result is empty if there are too few pages, or if none ever changed.
-    pub fn fit(by: GroupBy, kinds: &[PriorKind], pages: &[(HostId, Depth, VisitHistory)]) -> Self {
+    pub fn fit(by: GroupBy, kinds: &[PriorKind], pages: &[(HostId, Depth, VisitHistory)]) -> PriorsFit {
         let mut groups: BTreeMap<Option<i64>, Vec<VisitHistory>> = BTreeMap::new();
         for (host, depth, history) in pages {
             groups.entry(None).or_default().push(history.clone());
@@ -132,22 +149,43 @@ impl Priors {
                 groups.entry(Some(by.key(*host, *depth))).or_default().push(history.clone());
             }
         }
-        let mut all = Vec::new();
+        let (mut all, mut agreements) = (Vec::new(), BTreeMap::new());
         for (group, histories) in &groups {
             let least = if group.is_some() { LEAST_PAGES } else { LEAST_PAGES_IN_ALL };
             if histories.len() < least {
                 continue;
             }
             for kind in kinds {
-                let numbers = match kind {
-                    PriorKind::Gamma => Gamma::fit(histories).map(|fit| [fit.shape, fit.days]),
-                    PriorKind::TwoIntervals => fit_two_intervals(histories),
+                let rows: Vec<[f64; 2]> = match kind {
+                    PriorKind::Gamma => {
+                        Gamma::fit(histories).map(|fit| [fit.shape, fit.days]).into_iter().collect()
+                    }
+                    PriorKind::TwoIntervals => {
+                        let found = tuned_intervals::fit(histories);
+                        agreements.extend(found.iter().map(|found| (*group, found.agreement())));
+                        let pair = found.map(|found| [found.two.changed_days, found.two.unchanged_days]);
+                        pair.into_iter().collect()
+                    }
+                    PriorKind::Periods => {
+                        PeriodGrid::fit(histories).iter().flat_map(PeriodGrid::points).collect()
+                    }
+                    PriorKind::FirstInterval => {
+                        let tried = initial_interval::of_collection(histories);
+                        let best =
+                            tried.and_then(|tried| tried.best().map(|best| [best.first_days, best.mean()]));
+                        best.into_iter().collect()
+                    }
                 };
                 let pages = histories.len() as u64;
-                all.extend(numbers.map(|numbers| Prior { kind: *kind, group: *group, numbers, pages }));
+                all.extend(rows.into_iter().map(|numbers| Prior {
+                    kind: *kind,
+                    group: *group,
+                    numbers,
+                    pages,
+                }));
             }
         }
-        Self { by, all, comparisons: 0 }
+        PriorsFit { priors: Self { by, all, comparisons: 0 }, agreements }
     }
 
     /// Is there no prior at all?
@@ -155,28 +193,24 @@ impl Priors {
         self.all.is_empty()
     }
 
-    /// The priors of one kind.
-    pub(super) fn of(&self, kind: PriorKind) -> impl Iterator<Item = &Prior> {
-        self.all.iter().filter(move |prior| prior.kind == kind)
+    /// The numbers of the priors of one kind, by group: one pair, or one for each period of a grid.
+    pub(crate) fn of(&self, kind: PriorKind) -> BTreeMap<Option<i64>, Vec<[f64; 2]>> {
+        let mut groups: BTreeMap<Option<i64>, Vec<[f64; 2]>> = BTreeMap::new();
+        for prior in self.all.iter().filter(|prior| prior.kind == kind) {
+            groups.entry(prior.group).or_default().push(prior.numbers);
+        }
+        groups
     }
 }
 
-/// The two intervals that best fit the periods of these pages; a page's period is one over [`VisitHistory::most_likely`].
-fn fit_two_intervals(histories: &[VisitHistory]) -> Option<[f64; 2]> {
-    let mut periods: Vec<f64> = histories
-        .iter()
-        .map(|history| 1.0 / history.most_likely())
-        .filter(|period| period.is_finite())
-        .collect();
-    if periods.is_empty() || histories.iter().all(VisitHistory::is_quiet) {
-        return None;
+/// The periods of these pages in days, shortest first; a page's period is one over [`VisitHistory::most_likely`]. Empty if no
+/// page changed.
+pub(super) fn periods(histories: &[VisitHistory]) -> Vec<f64> {
+    if histories.iter().all(VisitHistory::is_quiet) {
+        return Vec::new();
     }
+    let periods = histories.iter().map(|history| 1.0 / history.most_likely());
+    let mut periods: Vec<f64> = periods.filter(|period| period.is_finite()).collect();
     periods.sort_by(f64::total_cmp);
-    // One page in twenty may lie beyond the last bin: the very longest period would make the bins too wide for the others.
-    let longest = periods.get((periods.len() - 1) * 19 / 20).copied()?;
-    let bin_days = 2.0 * longest / BINS as f64;
-    let population = Histogram::of(&periods, bin_days, BINS);
-    let search = Search { shortest_days: bin_days / 10.0, longest_days: 20.0 * longest, ..Search::default() };
-    let fitted = TwoIntervals::fit_seeded(&population, Base::Rates, &search, 1);
-    Some([fitted.changed_days, fitted.unchanged_days])
+    periods
 }

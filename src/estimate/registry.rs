@@ -23,6 +23,8 @@ pub struct EstimatorSettings {
     pub gamma: GammaPosterior,
     /// The prior of `two-interval`.
     pub two_intervals: TwoIntervals,
+    /// The prior of `posterior`.
+    pub periods: PeriodGrid,
     /// The weight of the newest visit in `sa`.
     pub step: Step,
     /// The number that `lln` adds to the visits that found nothing.
@@ -36,6 +38,7 @@ impl Default for EstimatorSettings {
             keep: KEPT_LENGTHS,
             gamma: GammaPosterior::default(),
             two_intervals: TwoIntervals::default(),
+            periods: PeriodGrid::log_uniform(),
             step: StochasticApproximation::default().step,
             damping: Damping::default(),
         }
@@ -54,13 +57,13 @@ pub const DEFAULT: &str = "gamma";
 
 /// Every estimator, the default first.
 pub fn all(settings: &EstimatorSettings) -> Vec<Box<dyn Estimator>> {
-    let EstimatorSettings { visit, keep, gamma, two_intervals, step, damping } = *settings;
+    let EstimatorSettings { visit, keep, gamma, two_intervals, step, damping, .. } = *settings;
     let weighted = |weights| -> Box<dyn Estimator> { Box::new(Weighted { weights, visit }) };
     let mut all: Vec<Box<dyn Estimator>> = vec![
         Box::new(gamma),
         Box::new(MostLikely { keep, prior: None, dated: false }),
         Box::new(MostLikely { keep, prior: Some(two_intervals), dated: true }),
-        Box::new(GridPosterior { grid: PeriodGrid::log_uniform(), keep }),
+        Box::new(GridPosterior { grid: settings.periods.clone(), keep }),
         Box::new(Moments { keep }),
         Box::new(BiasReduced { visit }),
         Box::new(Naive),

@@ -2,11 +2,10 @@
 //!
 //! They stand before the visits of every page, so that the most likely rate has no edge cases. Their lengths are fitted to the
 //! periods of a group of pages. The paper does not say how the two become a distribution; both readings are here, see [`Base`].
-//! For populations with a wide spread the best fit lies on the edge of the search box, which is a property of the family. Then
-//! [`super::initial_interval`] or a [`super::gamma::Gamma`] is the better choice.
+//! For populations with a wide spread the best fit lies on the edge of the search box, which is a property of the family. So a
+//! crawl does not fit a distribution: it takes the pair with the least error of estimates, see [`super::tuned_intervals`].
 
-use rand::{Rng, RngExt as _, SeedableRng as _};
-use rand_pcg::Pcg64Mcg;
+use rand::{Rng, RngExt as _};
 
 use super::RATE_OF_AN_UNKNOWN_PAGE;
 
@@ -83,6 +82,36 @@ impl Default for Search {
     }
 }
 
+/// The result of several searches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Annealed {
+    /// The best pair of all searches.
+    pub two: TwoIntervals,
+    /// The distance that was minimised, at this pair.
+    pub distance: f64,
+    /// The best distance of each search.
+    pub ends: Vec<f64>,
+}
+
+/// How many searches came to the same result. The paper takes it as a measure of confidence that the best result was found
+/// (Grimes & Ford 2008, §4.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchAgreement {
+    /// The number of searches.
+    pub searches: u32,
+    /// Searches whose distance is within a fiftieth of the best one.
+    pub agree: u32,
+}
+
+impl Annealed {
+    /// How many of the searches agree with the best one.
+    pub fn agreement(&self) -> SearchAgreement {
+        const WITHIN: f64 = 1.02;
+        let agree = self.ends.iter().filter(|end| **end <= WITHIN * self.distance).count() as u32;
+        SearchAgreement { searches: self.ends.len() as u32, agree }
+    }
+}
+
 impl TwoIntervals {
     /// The most likely rate of a page without visits: ln(1 + tc/tu) / tc.
     pub fn rate(self) -> f64 {
@@ -119,14 +148,21 @@ impl TwoIntervals {
         squares.sum::<f64>().sqrt()
     }
 
-    /// The two intervals that best fit a population, found by simulated annealing: Metropolis–Hastings in the logarithms of the lengths,
+    /// The two intervals whose distribution is nearest to a population (§4.4).
+    pub fn fit(population: &Histogram, base: Base, search: &Search, random: &mut impl Rng) -> Annealed {
+        Self::anneal(search, random, |two| two.distance(population, base))
+    }
+
+    /// The two intervals of the least distance, found by simulated annealing: Metropolis–Hastings in the logarithms of the lengths,
     /// cooled from the distance at the start to a ten-thousandth of it. The best place that was seen is returned.
-    pub fn fit(population: &Histogram, base: Base, search: &Search, random: &mut impl Rng) -> Self {
+    pub(super) fn anneal(search: &Search, random: &mut impl Rng, distance: impl Fn(Self) -> f64) -> Annealed {
         let (from, to) = (search.shortest_days.ln(), search.longest_days.ln());
         let two = |at: [f64; 2]| Self { changed_days: at[0].exp(), unchanged_days: at[1].exp() };
-        let distance = |at: [f64; 2]| two(at).distance(population, base);
-        let mut best = (f64::MAX, [f64::midpoint(from, to); 2]);
+        let distance = |at: [f64; 2]| distance(two(at));
+        let mut all_best = (f64::MAX, [f64::midpoint(from, to); 2]);
+        let mut ends = Vec::new();
         for _ in 0..search.restarts.max(1) {
+            let mut best = (f64::MAX, [f64::midpoint(from, to); 2]);
             let mut here = [0.0; 2].map(|_: f64| from + (to - from) * random.random::<f64>());
             let start = distance(here);
             let mut far = start;
@@ -148,13 +184,12 @@ impl TwoIntervals {
                     }
                 }
             }
+            ends.push(best.0);
+            if best.0 < all_best.0 {
+                all_best = best;
+            }
         }
-        two(best.1)
-    }
-
-    /// [`Self::fit`] with random numbers from a seed, so that the result is the same for the same seed.
-    pub(crate) fn fit_seeded(population: &Histogram, base: Base, search: &Search, seed: u64) -> Self {
-        Self::fit(population, base, search, &mut Pcg64Mcg::seed_from_u64(seed))
+        Annealed { two: two(all_best.1), distance: all_best.0, ends }
     }
 }
 
@@ -167,6 +202,9 @@ fn normal_pair(random: &mut impl Rng) -> [f64; 2] {
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng as _;
+    use rand_pcg::Pcg64Mcg;
+
     use super::*;
     use crate::estimate::tests::{close, golden, number, numbers};
 
@@ -200,8 +238,11 @@ mod tests {
             }
             let best = &case["best"];
             let search = Search::default();
-            let two = TwoIntervals::fit(&population, base, &search, &mut Pcg64Mcg::seed_from_u64(1));
-            let far = two.distance(&population, base);
+            let found = TwoIntervals::fit(&population, base, &search, &mut Pcg64Mcg::seed_from_u64(1));
+            let (two, far) = (found.two, found.distance);
+            assert!(close(two.distance(&population, base), far, 1e-12));
+            assert_eq!(found.agreement().searches, search.restarts);
+            assert!(found.agreement().agree >= 2, "{found:?}");
             let factor = number(&tolerance["best_objective_factor"]);
             assert!(far <= number(&best["objective"]) * factor, "{far} for {best}");
             if case["identifiable"].as_bool() == Some(true) {
@@ -216,7 +257,8 @@ mod tests {
     fn the_order_of_pages_does_not_matter_and_fast_pages_give_a_fast_rate() {
         let search = Search { steps: 200, restarts: 2, ..Search::default() };
         let fitted = |periods: &[f64]| {
-            TwoIntervals::fit_seeded(&Histogram::of(periods, 0.5, 40), Base::Rates, &search, 3)
+            let population = Histogram::of(periods, 0.5, 40);
+            TwoIntervals::fit(&population, Base::Rates, &search, &mut Pcg64Mcg::seed_from_u64(3)).two
         };
         let slow = fitted(&[9.0, 11.0, 14.0, 8.0]);
         assert_eq!(slow, fitted(&[14.0, 8.0, 9.0, 11.0]));

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 
 use serde::ser::{Serialize, Serializer};
 
+use crate::crawl::learning;
 use crate::dataset::DatasetError;
 use crate::dataset::csv_table::CsvTable;
 use crate::estimate::learner::Learner;
-use crate::estimate::priors::{GroupBy, Prior, PriorKind, Priors};
+use crate::estimate::period_grid::PeriodGrid;
+use crate::estimate::priors::{GroupBy, Prior, PriorKind, Priors, PriorsFit};
 use crate::estimate::two_intervals::TwoIntervals;
 use crate::estimate::{Estimate, Estimator, EstimatorState, Seen};
 use crate::page::{HostId, Normaliser, PageId};
@@ -51,22 +53,67 @@ impl Serialize for NamedEstimates {
 /// A prior that was fitted to the pages of a store.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct FittedPrior {
-    /// The estimator it is for.
+    /// The estimator it is for; `first-interval`: for all that have no prior.
     pub estimator: &'static str,
     /// The pages that it is for.
     pub group: String,
     /// The pages it was fitted to.
     #[serde(rename = "page_count")]
     pub pages: u64,
-    /// Its first parameter.
+    /// Its first parameter; of a distribution of periods, the lower quartile in days.
     pub first: f64,
-    /// Its second parameter.
+    /// Its second parameter; of a distribution of periods, the upper quartile in days.
     pub second: f64,
     /// Changes a day of a page that was never visited twice.
     pub rate: f64,
+    /// The number of searches for it, if it is searched for with random numbers.
+    pub searches: Option<u32>,
+    /// Searches that came to the same result: a measure of confidence in it.
+    pub searches_agree: Option<u32>,
     /// The kind of prior.
     #[serde(skip)]
     pub kind: PriorKind,
+}
+
+/// First intervals for new pages, tried on the pages of a store.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct FirstIntervals {
+    /// The interval of the least mean error: the best time between the first and the second visit to a new page.
+    pub best_seconds: f64,
+    /// The pages it was tried on.
+    pub pages: u64,
+    /// Half of them have a shorter estimated period.
+    pub median_period_seconds: f64,
+    /// All intervals that were tried, shortest first.
+    pub tried: Vec<FirstIntervalTried>,
+}
+
+/// A first interval and its errors.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct FirstIntervalTried {
+    /// The interval.
+    pub first_interval_seconds: f64,
+    /// The median over pages of the error of the estimated period, after each of the first five visits.
+    pub median_error_seconds: Vec<f64>,
+    /// The mean of these.
+    pub mean_error_seconds: f64,
+}
+
+/// First intervals for new pages (Grimes & Ford 2008, §4.2). `None` if the store has too little to try them on.
+pub fn first_intervals(store: &mut dyn Store) -> Result<Option<FirstIntervals>, LookError> {
+    const DAY: f64 = 86_400.0;
+    let Some(found) = learning::first_intervals(store)? else { return Ok(None) };
+    let tried = found.tried.iter().map(|tried| FirstIntervalTried {
+        first_interval_seconds: tried.first_days * DAY,
+        median_error_seconds: tried.errors_days.iter().map(|error| error * DAY).collect(),
+        mean_error_seconds: tried.mean() * DAY,
+    });
+    Ok(found.best().map(|best| FirstIntervals {
+        best_seconds: best.first_days * DAY,
+        pages: found.pages as u64,
+        median_period_seconds: found.median_period_days * DAY,
+        tried: tried.collect(),
+    }))
 }
 
 /// The change rates of the pages of a file, in the order in which it first names them.
@@ -130,28 +177,49 @@ pub fn estimates_of_store(
     Ok(judged)
 }
 
-/// Priors with the names of their groups.
-pub fn fitted_priors(store: &mut dyn Store, priors: &Priors) -> Result<Vec<FittedPrior>, LookError> {
+/// Priors with the names of their groups, in the order of [`PriorKind::ALL`].
+pub fn fitted_priors(store: &mut dyn Store, fit: &PriorsFit) -> Result<Vec<FittedPrior>, LookError> {
+    let priors = &fit.priors;
     let hosts: HashMap<i64, String> =
         store.hosts()?.into_iter().map(|host| (host.id.0, host.report.host.as_str().to_owned())).collect();
-    let fitted = priors.all.iter().map(|prior| FittedPrior {
-        estimator: prior.kind.name(),
-        group: group_name(priors, prior.group, &hosts),
-        pages: prior.pages,
-        first: prior.numbers[0],
-        second: prior.numbers[1],
-        rate: rate_of(prior),
-        kind: prior.kind,
-    });
-    Ok(fitted.collect())
+    let mut fitted = Vec::new();
+    for kind in PriorKind::ALL {
+        for (group, numbers) in priors.of(kind) {
+            let first_of = |prior: &&Prior| prior.kind == kind && prior.group == group;
+            let pages = priors.all.iter().find(first_of).map_or(0, |prior| prior.pages);
+            let agreement = fit.agreements.get(&group).filter(|_| kind == PriorKind::TwoIntervals);
+            let Some([first, second, rate]) = summary(kind, &numbers) else { continue };
+            fitted.push(FittedPrior {
+                estimator: kind.name(),
+                group: group_name(priors, group, &hosts),
+                pages,
+                first,
+                second,
+                rate,
+                searches: agreement.map(|agreement| agreement.searches),
+                searches_agree: agreement.map(|agreement| agreement.agree),
+                kind,
+            });
+        }
+    }
+    Ok(fitted)
 }
 
-fn rate_of(prior: &Prior) -> f64 {
-    let [first, second] = prior.numbers;
-    match prior.kind {
-        PriorKind::Gamma => first / second,
-        PriorKind::TwoIntervals => TwoIntervals { changed_days: first, unchanged_days: second }.rate(),
-    }
+/// The two numbers of a prior that are shown, and the changes a day of a page that was never visited twice.
+fn summary(kind: PriorKind, numbers: &[[f64; 2]]) -> Option<[f64; 3]> {
+    let [first, second] = *numbers.first()?;
+    Some(match kind {
+        PriorKind::Gamma => [first, second, first / second],
+        PriorKind::TwoIntervals => {
+            [first, second, TwoIntervals { changed_days: first, unchanged_days: second }.rate()]
+        }
+        PriorKind::Periods => {
+            let masses: Vec<f64> = numbers.iter().map(|[_, mass]| *mass).collect();
+            let grid = PeriodGrid::new(numbers.iter().map(|[days, _]| *days).collect(), &masses)?;
+            [grid.quantile_days(0.25), grid.quantile_days(0.75), grid.mean_rate()]
+        }
+        PriorKind::FirstInterval => [first, second, 1.0 / first],
+    })
 }
 
 fn group_name(priors: &Priors, group: Option<i64>, hosts: &HashMap<i64, String>) -> String {

@@ -10,6 +10,7 @@ pub mod allocation;
 pub mod chance;
 mod change_probability;
 mod change_rate;
+mod estimated_period;
 pub mod expression;
 mod fixed;
 pub mod formula;

@@ -6,8 +6,8 @@
 use super::formula::Formula;
 pub use super::interval_rule::RuleScale;
 use super::{
-    Policy, age, age_times_changes, allocation, change_probability, change_rate, fixed, heritrix, longevity,
-    longevity_bound, longevity_curve, nutch, random, stormcrawler, utility,
+    Policy, age, age_times_changes, allocation, change_probability, change_rate, estimated_period, fixed,
+    heritrix, longevity, longevity_bound, longevity_curve, nutch, random, stormcrawler, utility,
 };
 use crate::estimate::learner::Learner;
 use crate::estimate::registry::{self as estimators, EstimatorSettings};
@@ -69,6 +69,12 @@ pub const ALL: &[PolicyRow] = &[
         estimator: Takes::Any,
         about: "the page most likely to have changed",
         make: change_probability::make,
+    },
+    PolicyRow {
+        name: "estimated-period",
+        estimator: Takes::AnyElse("two-interval"),
+        about: "each page again after its estimated period (Grimes & Ford 2008)",
+        make: estimated_period::make,
     },
     PolicyRow {
         name: "optimal",
@@ -174,6 +180,8 @@ pub enum Takes {
     None,
     /// Any estimator may stand behind a colon; without one it is the default.
     Any,
+    /// Any estimator may stand behind a colon; without one it is this one.
+    AnyElse(&'static str),
     /// The name stands alone, and means this estimator.
     Only(&'static str),
 }
@@ -181,7 +189,7 @@ pub enum Takes {
 impl PolicyRow {
     /// May an estimator stand behind the name?
     pub fn takes_estimator(&self) -> bool {
-        self.estimator == Takes::Any
+        matches!(self.estimator, Takes::Any | Takes::AnyElse(_))
     }
 }
 
@@ -297,9 +305,9 @@ pub fn find(name: &str, settings: &PolicySettings) -> Made {
         return Err(format!("there is no policy `{base}`; {instead}"));
     };
     let estimator = match (row.estimator, asked) {
-        (Takes::Any, Some(asked)) => asked,
+        (Takes::Any | Takes::AnyElse(_), Some(asked)) => asked,
         (_, Some(_)) => return Err(format!("policy `{base}` takes no estimator; write `{base}` alone")),
-        (Takes::Only(estimator), None) => estimator,
+        (Takes::Only(estimator) | Takes::AnyElse(estimator), None) => estimator,
         (Takes::Any | Takes::None, None) => estimators::DEFAULT,
     };
     (row.make)(&PolicyRequest { name: spelt, estimator, settings })

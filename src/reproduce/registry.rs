@@ -32,9 +32,9 @@ pub const PAPERS: [PaperRow; 4] = [
     },
     PaperRow {
         name: "grimes-ford",
-        about: "The bias of estimators, the first interval, and a prior of two intervals (2008)",
-        dataset: None,
-        run: |effort, _, told| grimes_ford::run(effort, told),
+        about: "Estimates of new pages: edge cases, the first interval, and a prior of two intervals (2008)",
+        dataset: Some(grimes_ford::usable),
+        run: grimes_ford::run,
     },
     PaperRow {
         name: "longevity",

@@ -164,19 +164,24 @@ impl<'a> Learning<'a> {
         let borrowed: Vec<(&Intervals, u32)> =
             histories.iter().map(|(history, count)| (history, *count)).collect();
         let pages = histories.iter().map(|(_, count)| u64::from(*count)).sum();
-        let numbers = match kind {
-            PriorKind::Gamma => Gamma::fit_counted(&borrowed).map(|fit| [fit.shape, fit.days]),
-            PriorKind::TwoIntervals => {
+        let all = match kind {
+            PriorKind::Gamma => {
+                let fitted = Gamma::fit_counted(&borrowed);
+                let prior = |fit: Gamma| Prior { kind, group: None, numbers: [fit.shape, fit.days], pages };
+                fitted.map(prior).into_iter().collect()
+            }
+            PriorKind::TwoIntervals | PriorKind::Periods | PriorKind::FirstInterval => {
                 let all = borrowed.iter().flat_map(|(history, count)| {
                     std::iter::repeat_n((HostId(0), 0, (*history).clone()), *count as usize)
                 });
                 let all: Vec<_> = all.collect();
-                Priors::fit(GroupBy::All, &[kind], &all).all.first().map(|prior| prior.numbers)
+                Priors::fit(GroupBy::All, &[kind], &all).priors.all
             }
         };
-        let Some(numbers) = numbers else { return false };
-        let prior = Prior { kind, group: None, numbers, pages };
-        let priors = Priors { by: GroupBy::All, all: vec![prior], comparisons: self.comparisons };
+        if all.is_empty() {
+            return false;
+        }
+        let priors = Priors { by: GroupBy::All, all, comparisons: self.comparisons };
         self.policy.believe(&priors);
         self.forget();
         true

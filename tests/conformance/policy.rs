@@ -13,7 +13,7 @@ use proptest::prelude::*;
 const DAY: i64 = 86_400_000;
 
 /// Estimators that keep a memory of each shape there is.
-const ESTIMATORS: [&str; 6] = ["mle", "cg", "lln", "two-interval", "dated", "count"];
+const ESTIMATORS: [&str; 7] = ["mle", "cg", "lln", "two-interval", "posterior", "dated", "count"];
 
 /// Policies whose memory depends on more than the log, as their documentation says: `longevity-bound` learns by a threshold that
 /// follows the budget.

@@ -354,10 +354,31 @@ fn rates_come_from_the_stores_own_visits_and_priors_are_fitted_to_them() {
 
     let fitted = lines(&freshet.run(&["estimate", "--fit-prior", "--group", "all", "--json"]));
     let names: Vec<&Value> = fitted.iter().map(|line| &line["estimator"]).collect();
-    assert_eq!(names, ["gamma", "two-interval"]);
+    assert_eq!(names, ["gamma", "two-interval", "posterior", "first-interval"]);
+    let [_, two, posterior, first] = &fitted[..] else { panic!("{fitted:?}") };
+    assert_eq!(two["searches"], 5, "{two}");
+    assert!(two["searches_agree"].as_u64().is_some_and(|agree| (1..=5).contains(&agree)), "{two}");
+    assert!(posterior["searches"].is_null() && posterior["first"].as_f64() <= posterior["second"].as_f64());
+    let tried = freshet.json(&["estimate", "--first-interval", "--json"]);
+    let best = tried["best_seconds"].as_f64().expect("an interval");
+    let days = first["first"].as_f64().expect("an interval");
+    assert!((best / (86_400.0 * days) - 1.0).abs() < 1e-9, "{best} seconds, {days} days");
+    assert_eq!((tried["pages"].as_u64(), tried["tried"].as_array().map(Vec::len)), (Some(31), Some(24)));
     assert!(fitted.iter().all(|line| line["rate"].as_f64().is_some_and(|rate| rate > 0.0)), "{fitted:?}");
     let shown = freshet.run(&["estimate", "--fit-prior"]);
     assert!(shown.stdout.contains("all others") && shown.stdout.contains("shape"), "{}", shown.output());
+    assert!(shown.stdout.contains("searches agree") && shown.stdout.contains(" of 5"), "{}", shown.output());
+    let shown = freshet.run(&["estimate", "--first-interval"]);
+    assert!(shown.stdout.starts_with("best first interval "), "{}", shown.output());
+    // A prior from the pages that never changed makes the rate of such a page lower than the one that knows no page.
+    let rate = |store: &Freshet| {
+        let one = lines(&store.run(&["estimate", &site.url("/20"), "--estimator", "posterior", "--json"]));
+        one[0]["estimates"]["posterior"]["rate"].as_f64().expect("a rate")
+    };
+    let unfitted = Freshet::new();
+    crawl(&unfitted, &site, &["--cycles", "2"]);
+    crawl(&unfitted, &site, &["--cycles", "3", "--policy", "age"]);
+    assert_ne!(rate(&freshet), rate(&unfitted), "the prior of the collection is used");
     crawl(&freshet, &site, &["--budget", "5"]);
     let check = freshet.run(&["store", "rebuild", "--check"]);
     assert_eq!(check.code, Some(0), "{}", check.output());
@@ -368,7 +389,29 @@ fn too_little_to_fit_to_is_said() {
     let site = site_of(3, 1);
     let freshet = Freshet::new();
     crawl(&freshet, &site, &["--cycles", "2"]);
-    let ran = freshet.run(&["estimate", "--fit-prior"]);
-    assert_eq!(ran.code, Some(1), "{}", ran.output());
-    assert!(ran.stderr.contains("too little to fit priors to"), "{}", ran.output());
+    for (flag, said) in [
+        ("--fit-prior", "too little to fit priors to"),
+        ("--first-interval", "too little to try first intervals on"),
+    ] {
+        let ran = freshet.run(&["estimate", flag]);
+        assert_eq!(ran.code, Some(1), "{}", ran.output());
+        assert!(ran.stderr.contains(said) && ran.stderr.contains("`freshet crawl`"), "{}", ran.output());
+    }
+}
+
+#[test]
+fn pages_can_be_visited_again_after_their_estimated_periods() {
+    let site = site_of(25, 5);
+    let freshet = Freshet::new();
+    crawl(&freshet, &site, &["--cycles", "2"]);
+    crawl(&freshet, &site, &["--cycles", "4", "--policy", "every"]);
+    let plan = planned(&freshet, &site, &["--budget", "5", "--policy", "estimated-period"]);
+    let changing: BTreeSet<String> = (0..5).map(|page| format!("/{page}")).collect();
+    assert_eq!(plan.into_iter().collect::<BTreeSet<_>>(), changing, "short periods are exceeded first");
+    crawl(&freshet, &site, &["--budget", "5", "--policy", "estimated-period"]);
+    let why = freshet.run(&["why", &site.url("/0"), "--policy", "estimated-period"]);
+    assert!(why.stdout.contains("it is visited every"), "{}", why.output());
+    crawl(&freshet, &site, &["--budget", "5", "--policy", "estimated-period:mle"]);
+    let check = freshet.run(&["store", "rebuild", "--check"]);
+    assert_eq!(check.code, Some(0), "{}", check.output());
 }

@@ -17,7 +17,7 @@ fn the_experiments_of_a_paper_become_tables_plots_and_numbers() {
     let freshet = Freshet::new();
     for (paper, figures, said) in [
         ("avrachenkov", 18, ["Fig. 1, as printed", "Theorems 1 and 2", "B = 80, p = 0.8", "Beyond Fig. 3"]),
-        ("grimes-ford", 7, ["MLE (eq. 2)", "Fig. 4", "eq. 1 prints period / C", "7 days"]),
+        ("grimes-ford", 14, ["MLE (eq. 2)", "Fig. 2, as printed", "Beyond the paper", "tuned on MAD"]),
         ("longevity", 14, ["FS-D", "Fig. 11 and 12", "made-up pages", "all pages, longevity-bound"]),
     ] {
         let ran = freshet.run(&["reproduce", paper, "--runs", "20", "--out", "out"]);
@@ -104,12 +104,18 @@ fn recorded_pages_take_the_place_of_made_up_ones() {
     assert!(ran.stdout.contains("3 pages, watched"), "{}", ran.output());
     assert!(!ran.stdout.contains("Fig. 1 and 2"), "bits have no fragments: {}", ran.output());
     assert!(files(&freshet, "out", ".svg").contains("longevity-6-offline.svg"));
+    // One page changed 59 times in 59 days, and one 14 times.
+    let ran = freshet.run(&["reproduce", "grimes-ford", "pages.ds", "--runs", "4", "--out", "rates"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.output());
+    assert!(ran.stdout.contains("1 of the 3 pages of the dataset changed 25 times"), "{}", ran.output());
+    assert!(files(&freshet, "rates", ".svg").contains("grimes-ford-3-rates-recorded.svg"));
 
     for (arguments, said) in [
         (["reproduce", "longevity", "nowhere.ds"], "nowhere.ds"),
         (["reproduce", "longevity", "pages.brdc"], "pages.brdc"),
         (["reproduce", "longevity", "few.ds"], "no page was watched at 30 cycles"),
-        (["reproduce", "grimes-ford", "pages.ds"], "made-up pages only"),
+        (["reproduce", "grimes-ford", "few.ds"], "no page changed 25 times or more"),
+        (["reproduce", "avrachenkov", "pages.ds"], "made-up pages only"),
     ] {
         let ran = freshet.run(&arguments);
         assert_eq!(ran.code, Some(1), "{}", ran.output());

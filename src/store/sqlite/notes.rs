@@ -26,7 +26,7 @@ pub(super) fn set_note(connection: &Connection, name: &str, value: &str) -> Resu
 
 pub(super) fn priors(connection: &Connection) -> Result<Priors> {
     let mut statement = connection
-        .prepare("SELECT kind, \"group\", first, second, pages FROM prior ORDER BY kind, \"group\"")?;
+        .prepare("SELECT kind, \"group\", first, second, pages FROM prior ORDER BY kind, \"group\", first")?;
     let mut rows = statement.query([])?;
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {

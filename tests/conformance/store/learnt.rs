@@ -106,13 +106,20 @@ pub fn priors_notes_and_links_come_back(place: &dyn Place) {
     let priors = Priors {
         by: GroupBy::Depth,
         all: vec![
+            prior(PriorKind::FirstInterval, None, [11.0, 3.5]),
             prior(PriorKind::Gamma, None, [0.5, 2.0]),
             prior(PriorKind::Gamma, Some(3), [0.25, 1.5]),
+            // A distribution has a row for each period, shortest first.
+            prior(PriorKind::Periods, None, [0.5, 0.25]),
+            prior(PriorKind::Periods, None, [2.0, 0.5]),
+            prior(PriorKind::Periods, None, [30.0, 0.25]),
             prior(PriorKind::TwoIntervals, None, [4.0, 8.0]),
         ],
         comparisons: 123,
     };
-    begun.store.set_priors(&priors).expect("kept");
+    let mut shuffled = priors.clone();
+    shuffled.all.reverse();
+    begun.store.set_priors(&shuffled).expect("kept");
     begun.store.set_note("a", "one").expect("kept");
     begun.store.set_note("a", "two").expect("kept");
     let links = |page: PageId, targets: &[u64]| VisitRecord {

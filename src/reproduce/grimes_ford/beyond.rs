@@ -1,47 +1,29 @@
-//! Grimes & Ford 2008, "Estimation of Web Page Change Rates": the bias of estimators, the first interval, and the prior
-//! of two intervals.
-//!
-//! Their pages are not published. Ours are drawn: see [`SimulatedPopulation`].
+//! Beyond Grimes & Ford 2008: the bias of three estimators, and priors of two intervals against the best first interval for two populations.
 
 use rand::Rng;
 
-use super::{
-    CurveKind, Effort, ErrorSample, Experiment, Figure, FigureCurve, Numbers, Point, Reproduced, Scale,
-    exponential, geometric,
-};
+use super::watched::CORPUS;
 use crate::estimate::bias_reduced::BiasReduced;
 use crate::estimate::censored::{MostLikely, Naive};
-use crate::estimate::initial_interval::{EPOCHS, SHARE_OF_PERIOD, Trial, best, median_errors};
+use crate::estimate::initial_interval::{
+    EPOCHS, LONGEST_DAYS, SHARE_OF_PERIOD, SHORTEST_DAYS, Trial, best, median_errors,
+};
 use crate::estimate::two_intervals::{Base, Histogram, Search, TwoIntervals};
 use crate::estimate::{Estimator, EstimatorState, Seen};
+use crate::reproduce::{
+    CurveKind, Effort, ErrorSample, Experiment, Figure, FigureCurve, Numbers, Point, Scale, exponential,
+    geometric,
+};
 use crate::time::Age;
 
-/// Figures 2, 4, 6 and 7. `told` is called with the step that begins.
-pub fn run(effort: Effort, told: &mut dyn FnMut(&str)) -> Reproduced {
-    told("figure 2: the bias of three estimators");
-    let bias = bias(effort);
-    told("figure 4: the error of the first visits, by first interval");
-    let first_interval = first_interval(effort);
-    told("figures 6 and 7: the prior of two intervals");
-    let prior = prior(effort);
-    Reproduced {
-        paper: "Grimes & Ford 2008: Estimation of Web Page Change Rates",
-        experiments: vec![bias, first_interval, prior],
-    }
-}
-
-/// The mean days between changes of the page of Fig. 2. Half of the paper's pages change more often (§4.2).
+/// The period of the page in days. Only the ratio of intervals to it matters.
 const PERIOD_DAYS: f64 = 11.0;
-/// Visits of each page of Fig. 2. This number is ours: the text of the paper that we have does not give it.
+/// Visits of each page.
 const VISITS: u32 = 20;
 const NAMES: [&str; 3] = ["naive", "ratio (eq. 1)", "MLE (eq. 2)"];
 
-/// No interval is shorter than an hour or longer than a year, as in [`crate::estimate::initial_interval`].
-const SHORTEST_DAYS: f64 = 1.0 / 24.0;
-const LONGEST_DAYS: f64 = 365.0;
-
-/// Fig. 2: the error of estimates, by the length of intervals.
-fn bias(effort: Effort) -> Experiment {
+/// The error of estimates, by the length of intervals.
+pub(super) fn bias(effort: Effort) -> Experiment {
     let ratios = geometric(0.05, 10.0, 24);
     let mut table = Numbers::new([
         "estimator",
@@ -54,10 +36,10 @@ fn bias(effort: Effort) -> Experiment {
     ]);
     let mut figures = Vec::new();
     for (share, name, title) in [
-        (None, "2-even-intervals", "Bias by interval: 20 visits at even distances"),
+        (None, "beyond-bias-even-intervals", "Bias by interval: 20 visits at even distances"),
         (
             Some(SHARE_OF_PERIOD),
-            "2-chosen-intervals",
+            "beyond-bias-chosen-intervals",
             "Bias by first interval: the next is 0.8 of the estimated period",
         ),
     ] {
@@ -88,11 +70,14 @@ fn bias(effort: Effort) -> Experiment {
         table.row(name, numbers);
     }
     Experiment {
-        name: "2-bias",
-        title: format!("Fig. 2: mean estimated rate by true rate, {VISITS} visits, {} runs; C = interval by period", effort.runs),
+        name: "beyond-bias",
+        title: format!(
+            "Beyond the paper: mean estimated rate by true rate, {VISITS} visits, {} runs; C = interval by period",
+            effort.runs
+        ),
         notes: vec![
             format!(
-                "assumed: {VISITS} visits a page. Even distances show the bias by itself; chosen ones (0.8 of the period that \
+                "{VISITS} visits a page. Even distances show the bias by itself; chosen ones (0.8 of the period that \
                  the estimator itself says) what becomes of it in a crawl"
             ),
             "eq. 1 prints period / C on its left; it is C / period. It is no maximum of the likelihood either, which is \
@@ -146,8 +131,8 @@ fn mean_rates(effort: Effort, ratio: f64, share: Option<f64>) -> [f64; 3] {
 
 /// The distribution of the true periods of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SimulatedPopulation {
-    /// Log-normal, half of them below 11 days, σ = 0.95: six of seven are below 30 days.
+enum SimulatedPopulation {
+    /// The pages of Fig. 3.
     Wide,
     /// As by two intervals, one of 66 hours with a change and one of 60 without: a distribution that the prior can express.
     AsThePrior,
@@ -165,7 +150,7 @@ impl SimulatedPopulation {
 
     fn period_days(self, random: &mut impl Rng) -> f64 {
         match self {
-            Self::Wide => PERIOD_DAYS * (0.95 * normal(random)).exp(),
+            Self::Wide => CORPUS.period_days(random),
             Self::AsThePrior => {
                 // A rate with the density of `Base::Rates` is the sum of two exponential ones.
                 let (unchanged, both) = (60.0 / 24.0, 126.0 / 24.0);
@@ -179,23 +164,8 @@ impl SimulatedPopulation {
     }
 }
 
-/// A draw from a normal distribution: the root of twice an exponential one, at a random angle (Box & Muller 1958).
-fn normal(random: &mut impl Rng) -> f64 {
-    use rand::RngExt as _;
-    let radius = (2.0 * exponential(1.0, random)).sqrt();
-    radius * (std::f64::consts::TAU * random.random::<f64>()).cos()
-}
-
 /// First intervals that are tried, in days.
-const FIRST_DAYS: [(f64, &str); 7] = [
-    (0.25, "6 hours"),
-    (1.0, "1 day"),
-    (3.0, "3 days"),
-    (7.0, "7 days"),
-    (11.0, "11 days"),
-    (20.0, "20 days"),
-    (40.0, "40 days"),
-];
+const FIRST_DAYS: [f64; 8] = [0.25, 1.0, 3.0, 5.0, 7.0, 11.0, 20.0, 40.0];
 
 fn epochs() -> impl Iterator<Item = String> {
     (1..=EPOCHS).map(|epoch| format!("epoch {epoch}"))
@@ -215,42 +185,12 @@ fn error_figure(name: &'static str, title: &str, curves: Vec<FigureCurve>) -> Fi
 /// Simulated pages for each run.
 const PAGES_A_RUN: u32 = 5;
 
-/// Fig. 4: the median error of the period after each visit, for several first intervals.
-fn first_interval(effort: Effort) -> Experiment {
-    let pages = effort.runs.saturating_mul(PAGES_A_RUN);
-    let trials = SimulatedPopulation::Wide.trials(pages, &mut effort.draws(2));
-    let mut table =
-        Numbers::new(["first interval".to_owned()].into_iter().chain(epochs()).chain(["mean".to_owned()]));
-    let mut curves = Vec::new();
-    for (first, name) in FIRST_DAYS {
-        let errors = median_errors(&trials, first, SHARE_OF_PERIOD, None);
-        let mean = errors.iter().sum::<f64>() / EPOCHS as f64;
-        table.row(name, errors.into_iter().chain([mean]));
-        curves.push(error_curve(name, &errors));
-    }
-    let found = best(&trials, &FIRST_DAYS.map(|(days, _)| days)).unwrap_or(f64::NAN);
-    Experiment {
-        name: "4-first-interval",
-        title: format!("Fig. 4: median error (MAD) of the period in days, {pages} pages"),
-        notes: vec![
-            format!("the best of these first intervals, by the mean over epochs, is {found} days"),
-            "the paper's pages are not published; assumed: periods log-normal with its median of 11 days, σ = 0.95".to_owned(),
-            "the next interval is 0.8 of the estimated period, as in its figures (its §5 says 1.0, at which a page that \
-             always changed would keep its interval for ever)"
-                .to_owned(),
-            "the paper does not say how epochs are pooled; here by the mean of their errors".to_owned(),
-        ],
-        tables: vec![table],
-        figures: vec![error_figure("4-first-interval", "Error of the period by first interval, factor 0.8", curves)],
-    }
-}
-
-/// Bins of Fig. 6: 8 hours each, up to 30 days.
+/// Bins of 8 hours each, up to 30 days.
 const BIN_DAYS: f64 = 8.0 / 24.0;
 const BINS: usize = 90;
 
-/// Fig. 6 and 7: two intervals fitted to a population, and their effect on the error.
-fn prior(effort: Effort) -> Experiment {
+/// Two intervals fitted to a population, and their effect on the error.
+pub(super) fn priors(effort: Effort) -> Experiment {
     let pages = effort.runs.saturating_mul(PAGES_A_RUN);
     let mut fits = Numbers::new([
         "population, flat over",
@@ -263,13 +203,13 @@ fn prior(effort: Effort) -> Experiment {
         ["population, method".to_owned()].into_iter().chain(epochs()).chain(["mean".to_owned()]),
     );
     let mut figures = Vec::new();
-    for (population, draws) in SimulatedPopulation::ALL.into_iter().zip(3..) {
+    for (population, draws) in SimulatedPopulation::ALL.into_iter().zip(8..) {
         let mut random = effort.draws(draws);
         let trials = population.trials(pages, &mut random);
         let periods: Vec<f64> = trials.iter().map(|trial| trial.period_days).collect();
         let seen = Histogram::of(&periods, BIN_DAYS, BINS);
         let fitted = [(Base::Periods, "periods"), (Base::Rates, "rates")].map(|(base, name)| {
-            let two = TwoIntervals::fit(&seen, base, &Search::default(), &mut random);
+            let two = TwoIntervals::fit(&seen, base, &Search::default(), &mut random).two;
             let numbers = [two.changed_days, two.unchanged_days, 1.0 / two.rate(), two.distance(&seen, base)];
             fits.row(format!("{}, {name}", population.name()), numbers);
             (two, base, name)
@@ -278,24 +218,20 @@ fn prior(effort: Effort) -> Experiment {
         figures.push(with_and_without(population, &trials, &fitted, &mut errors));
     }
     Experiment {
-        name: "6-7-prior",
-        title: format!("Fig. 6 and 7: the prior of two intervals, and median errors (MAD) in days, {pages} pages"),
+        name: "beyond-priors",
+        title: format!("Beyond the paper: priors against the best first interval, median errors (MAD) in days, {pages} pages"),
         notes: vec![
-            "the paper does not say over what the two intervals are made a distribution: both readings are here, flat over \
-             the periods of the histogram's bins and flat over rates"
-                .to_owned(),
-            "it writes of an expectation where it maximises; here the two are those nearest to the histogram of periods, by \
-             annealing in a box of 1 to 5000 hours"
+            "`wide` has the pages of Fig. 3, `as the prior` has rates as intervals of 66 and 60 hours give: a distribution that two intervals \
+             can express. Pairs are fitted to the pages that they are tested on"
                 .to_owned(),
             "to a wide population the best fit lies on the edge of that box: two intervals can't express it, and the first \
              interval they propose is of no use. `two alike` is ours: two of the same length, whose period is the median of the \
              population, which is known here"
                 .to_owned(),
             "with the prior the next interval is the estimated period (factor 1.0, §5), the first that of the prior alone; \
-             without it 0.8. To tell the prior from the first interval: `best first` is the best of Fig. 4's candidates, \
+             without it 0.8. To tell the prior from the first interval: `best first` is the best of eight candidates, \
              `rates' first` that of the prior over rates"
                 .to_owned(),
-            "Fig. 8 is a placeholder in the draft".to_owned(),
         ],
         tables: vec![fits, errors],
         figures,
@@ -321,9 +257,9 @@ fn spread(
         curves.push(FigureCurve::measured(format!("prior, flat over {name}"), points(&shares)));
     }
     let (name, title) = match population {
-        SimulatedPopulation::Wide => ("6-wide", "Two intervals fitted to a wide population"),
+        SimulatedPopulation::Wide => ("beyond-fit-wide", "Two intervals fitted to a wide population"),
         SimulatedPopulation::AsThePrior => {
-            ("6-as-the-prior", "Two intervals fitted to a population of their kind")
+            ("beyond-fit-as-the-prior", "Two intervals fitted to a population of their kind")
         }
     };
     let (across, up) =
@@ -337,7 +273,7 @@ fn with_and_without(
     fitted: &[(TwoIntervals, Base, &str)],
     table: &mut Numbers,
 ) -> Figure {
-    let first = best(trials, &FIRST_DAYS.map(|(days, _)| days)).unwrap_or(PERIOD_DAYS);
+    let first = best(trials, &FIRST_DAYS).unwrap_or(PERIOD_DAYS);
     let median = ErrorSample(trials.iter().map(|trial| trial.period_days).collect()).median();
     let alike = TwoIntervals {
         changed_days: median * std::f64::consts::LN_2,
@@ -364,9 +300,11 @@ fn with_and_without(
         curves.push(error_curve(name, &errors));
     }
     let (name, title) = match population {
-        SimulatedPopulation::Wide => ("7-wide", "Error with and without the prior, wide population"),
+        SimulatedPopulation::Wide => {
+            ("beyond-errors-wide", "Error with and without the prior, wide population")
+        }
         SimulatedPopulation::AsThePrior => {
-            ("7-as-the-prior", "Error with and without the prior, a population of its kind")
+            ("beyond-errors-as-the-prior", "Error with and without the prior, a population of its kind")
         }
     };
     error_figure(name, title, curves)
@@ -399,17 +337,8 @@ mod tests {
     }
 
     #[test]
-    fn errors_fall_from_visit_to_visit_and_most_with_a_first_interval_of_days() {
-        let table = &first_interval(FEW).tables[0];
-        let mean = |first: &str| table.get(first, "mean").expect("a number");
-        assert!(mean("7 days") < mean("6 hours") && mean("7 days") < mean("40 days"));
-        let after = |epoch: &str| table.get("7 days", epoch).expect("a number");
-        assert!(after("epoch 5") < after("epoch 1"));
-    }
-
-    #[test]
     fn a_prior_that_fits_makes_the_first_errors_smaller() {
-        let found = prior(FEW);
+        let found = priors(FEW);
         let [fits, errors] = &found.tables[..] else { panic!("two tables") };
         let fit = |head: &str| fits.get("as the prior, rates", head).expect("a number");
         assert!((fit("period of both") - 3.7).abs() < 0.5, "{}", fit("period of both"));
