@@ -61,7 +61,7 @@ fn words_of_chunk(chunk: &str) -> usize {
     words
 }
 
-/// A run of words as a reader would write it: pairs that follow one another share a character, which is told once.
+/// A run of words as a reader would write it: pairs that follow one another share a character, which is written once.
 pub(super) fn readable(words: &str) -> String {
     let mut text = String::with_capacity(words.len());
     let mut shared: Option<char> = None;

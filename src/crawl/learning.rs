@@ -91,7 +91,7 @@ fn histories(store: &mut dyn Store) -> Result<Vec<(HostId, Depth, VisitHistory)>
 }
 
 /// Gets a store ready for a cycle by this policy: new priors are kept, and pages are learnt again that another policy, or
-/// this one with other priors, had learnt. `progress` is told how much of how much is done.
+/// this one with other priors, had learnt. `progress` gets how much of how much is done.
 pub fn learn(
     store: &mut dyn Store,
     policy: &mut dyn Policy,

@@ -89,7 +89,7 @@ pub fn rebuild(
 }
 
 /// Makes the sketches that an earlier scheme of fragments made again from the stored texts, and measures the profiles of
-/// pages again whose sketches differ. Says how many sketches did. `progress` is told how much of how much is done.
+/// pages again whose sketches differ. Says how many sketches did. `progress` gets how much of how much is done.
 ///
 /// A store that is up to date is left alone. One that is stopped on the way is finished by the next call.
 pub fn renew(

@@ -68,7 +68,7 @@ struct IndexLine<'a> {
     alias_of: Option<&'a str>,
 }
 
-/// Writes bodies into a folder, which is made if only it is missing; `progress` is told how many of how many pages are done.
+/// Writes bodies into a folder, which is made if only it is missing; `progress` gets how many of how many pages are done.
 /// `lister` and `store` are the same store, opened twice.
 pub fn export_bodies(
     lister: &mut dyn Store,

@@ -116,7 +116,7 @@ pub struct LeftOut {
     pub source_changes: u64,
 }
 
-/// Writes a source in a format; `progress` is told how many of how many pages are done.
+/// Writes a source in a format; `progress` gets how many of how many pages are done.
 pub fn export(
     source: &mut Source,
     format: &'static Format,

@@ -82,7 +82,7 @@ struct ManifestPage {
     changes: Vec<(u32, f64)>,
 }
 
-/// Reads a folder into the dataset's; `progress` is told how many of how many pages are done.
+/// Reads a folder into the dataset's; `progress` gets how many of how many pages are done.
 pub(super) fn read_into(
     folder: &Path,
     source: &Path,

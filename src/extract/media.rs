@@ -2,7 +2,7 @@
 //!
 //! The server's word counts when there is one, so an image stays an image whatever its bytes look like; a body
 //! announced as text that is not text is no text (WHATWG MIME Sniffing, 7.2). Only without a word is it guessed. A feed
-//! is told by its root element, since feeds come as HTML, XML, JSON and plain text.
+//! is recognised by its root element, since feeds come as HTML, XML, JSON and plain text.
 
 use super::{charset, feed};
 

@@ -71,7 +71,7 @@ impl Elements {
         }
     }
 
-    /// An element that has others in it is told only if it has attributes.
+    /// An element that has others in it gets a line only if it has attributes.
     fn tell_attributes(&mut self) {
         if let Some((line, true)) = self.open.take() {
             self.words.push_plain(&line);

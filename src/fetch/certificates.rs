@@ -1,4 +1,4 @@
-//! TLS as the network uses it: certificates are verified by the platform, and a fault is told in words.
+//! TLS as the network uses it: certificates are verified by the platform, and a fault is described in words.
 //!
 //! Verification is the platform's own and no less strict. Where it refuses a certificate, [`NamedFaults`] looks whether the
 //! certificate signed itself, which the platform reports in several ways.

@@ -75,7 +75,7 @@ pub struct ComparedVersion {
 }
 
 impl PageDiff {
-    /// Has any changed line so many characters that it is hard to read as a whole?
+    /// Is any changed line too long to be read as a whole?
     pub fn has_long_lines(&self) -> bool {
         let lines = self.hunks.iter().flat_map(|hunk| hunk.added.iter().chain(&hunk.removed));
         lines.into_iter().any(|line| line.chars().count() > LONG_LINE)

@@ -1,7 +1,7 @@
 //! Events: what happened to a page, as people want to hear of it. Page state before a visit + the visit → event or none.
 //!
 //! This is the only place where a visit becomes an event. A crawl tells events by it, an old log gets its events by it,
-//! and a rebuild compares them. Nothing is told after one bad answer: a page is gone at the second 404, it started to
+//! and a rebuild compares them. One bad answer makes no event: a page is gone at the second 404, it started to
 //! fail at the second failure in a row, and it moved when a second cycle found the same permanent redirect. The first
 //! event of a page is always [`EventKind::New`]: a page that was never stored can't be gone, moved or failing.
 

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::load::each_row;
+use super::load::rows_of;
 use super::{Result, count};
 use crate::fetch::answer_head::AnswerHead;
 use crate::page::PageId;
@@ -75,22 +75,7 @@ pub(super) fn answers_of(connection: &Connection, pages: &[PageId]) -> Result<Ve
              WHERE page_id IN ({places}) ORDER BY page_id, at, version_id"
         )
     };
-    let mut pages = pages.to_vec();
-    pages.sort_unstable();
-    pages.dedup();
-    let mut answers = Vec::new();
-    each_row(
-        connection,
-        &pages,
-        "?",
-        sql,
-        |page| vec![Box::new(page.0)],
-        |row| {
-            answers.push(answer(row)?);
-            Ok(())
-        },
-    )?;
-    Ok(answers)
+    rows_of(connection, pages, |page| page.0, sql, answer)
 }
 
 fn answer(row: &Row<'_>) -> Result<KeptAnswer> {
@@ -117,18 +102,13 @@ pub(super) fn facts(connection: &Connection, versions: &[VersionId]) -> Result<V
              FROM version WHERE id IN ({places}) ORDER BY id"
         )
     };
-    let mut versions = versions.to_vec();
-    versions.sort_unstable();
-    versions.dedup();
-    let mut facts = Vec::with_capacity(versions.len());
-    each_row(
+    rows_of(
         connection,
-        &versions,
-        "?",
+        versions,
+        |version| version.0,
         sql,
-        |version| vec![Box::new(version.0)],
         |row| {
-            facts.push(VersionFacts {
+            Ok(VersionFacts {
                 version: VersionId(row.get(0)?),
                 first_seen: Timestamp::from_millis(row.get(1)?),
                 body_bytes: count(row.get(2)?),
@@ -136,9 +116,7 @@ pub(super) fn facts(connection: &Connection, versions: &[VersionId]) -> Result<V
                 is_stored: row.get(4)?,
                 sha256: row.get(5)?,
                 title: row.get(6)?,
-            });
-            Ok(())
+            })
         },
-    )?;
-    Ok(facts)
+    )
 }

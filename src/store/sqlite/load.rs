@@ -41,7 +41,7 @@ pub(super) fn load(store: &mut SqliteStore, wanted: &Wanted) -> Result<Loaded> {
 
 /// Runs a query for all these values, some at once, and calls `each` for every row. `sql` is given one `group` of
 /// placeholders a value, `(?, ?)` for one of two columns, separated by commas.
-pub(super) fn each_row<V>(
+fn each_row<V>(
     connection: &Connection,
     values: &[V],
     group: &str,
@@ -60,6 +60,26 @@ pub(super) fn each_row<V>(
         }
     }
     Ok(())
+}
+
+/// Reads the rows of these ids, each id once and in order. `sql` is as for [`each_row`].
+pub(super) fn rows_of<I: Copy + Ord, T>(
+    connection: &Connection,
+    ids: &[I],
+    number: impl Fn(I) -> i64,
+    sql: impl Fn(&str) -> String,
+    read: impl Fn(&Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut ids = ids.to_vec();
+    ids.sort_unstable();
+    ids.dedup();
+    let mut found = Vec::with_capacity(ids.len());
+    let each = |row: &Row<'_>| {
+        found.push(read(row)?);
+        Ok(())
+    };
+    each_row(connection, &ids, "?", sql, |id| one(number(*id)), each)?;
+    Ok(found)
 }
 
 fn one<T: ToSql + 'static>(value: T) -> Vec<Box<dyn ToSql>> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::load::each_row;
+use super::load::rows_of;
 use super::paging::last_id;
 use super::{Result, count, moment};
 use crate::change::profile::Measured;
@@ -26,22 +26,7 @@ pub(super) fn visits_of(connection: &Connection, pages: &[PageId]) -> Result<Vec
     let sql = |places: &str| {
         format!("SELECT {VISIT} FROM observation WHERE page_id IN ({places}) ORDER BY page_id, at, id")
     };
-    let mut pages = pages.to_vec();
-    pages.sort_unstable();
-    pages.dedup();
-    let mut visits = Vec::new();
-    each_row(
-        connection,
-        &pages,
-        "?",
-        sql,
-        |page| vec![Box::new(page.0)],
-        |row| {
-            visits.push(visit(row)?);
-            Ok(())
-        },
-    )?;
-    Ok(visits)
+    rows_of(connection, pages, |page| page.0, sql, visit)
 }
 
 /// Visits of the log read at once.
