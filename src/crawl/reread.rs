@@ -8,21 +8,22 @@
 
 use std::collections::HashMap;
 
-use bytes::Bytes;
 use rayon::prelude::*;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
 use super::arrivals::known_of;
 use super::batch::Batch;
 use super::observe::Observer;
 use super::recorder::Recorder;
+use super::stored_links::answer_of;
 use super::{CrawlError, Crawler};
 use crate::fetch::answer_head::AnswerHead;
 use crate::fetch::visit::Answer;
 use crate::fetch::web::Web;
 use crate::page::{Depth, Fingerprint, PageId};
-use crate::store::{Commit, KeptAnswer, LinksReread, PageToRead, Store, StoreError, VersionId};
+use crate::store::{
+    Commit, KeptAnswer, LinksReread, PageToRead, Store, StoreError, StoredContent, VersionId,
+};
 use crate::time::Timestamp;
 use crate::unique::{Candidate, LinkSource, NewPage};
 
@@ -157,24 +158,10 @@ fn stored_answer(
 ) -> Result<Option<StoredAnswer>, StoreError> {
     // If links were taken of it, its headers did not ask to leave them alone.
     let may_follow = head.is_some() || page.has_links;
-    let headers = head.as_ref().map(headers_of).unwrap_or_default();
     let Some(content) = store.version(page.version)? else { return Ok(None) };
-    let mut answer = Answer::of(200, headers, Bytes::from(content.body));
-    if let Some(Ok(kind)) = page.content_type.as_deref().map(HeaderValue::from_str) {
-        answer.headers.insert(CONTENT_TYPE, kind);
-    }
+    let content = StoredContent { content_type: page.content_type.clone(), ..content };
+    let answer = answer_of(content, head.as_ref());
     Ok(Some(StoredAnswer { answer, may_follow }))
-}
-
-fn headers_of(head: &AnswerHead) -> HeaderMap {
-    let named = head.headers.iter().filter_map(|(name, value)| {
-        Some((HeaderName::from_bytes(name.as_bytes()).ok()?, HeaderValue::from_bytes(value).ok()?))
-    });
-    let mut headers = HeaderMap::new();
-    named.for_each(|(name, value)| {
-        headers.append(name, value);
-    });
-    headers
 }
 
 /// The links of a page, and the page that it names as canonical. `None` if it has links, and its headers are not known and may

@@ -8,7 +8,7 @@ use crate::fetch::answer_head::AnswerHead;
 use crate::fetch::visit::Answer;
 use crate::fetch::web::Web;
 use crate::page::{Depth, PageId, PageUrl};
-use crate::store::StoredContent;
+use crate::store::{KeptAnswer, StoredContent};
 use crate::unique::{Admission, Candidate, LinkSource, Refusal};
 
 /// The links of a stored page.
@@ -44,7 +44,7 @@ pub enum LinkVerdict {
 
 impl<W: Web> Crawler<W> {
     /// The links of the stored version of a page, in the order in which they stand there; `None`: nothing is stored of it, or it
-    /// is of a kind that has no links. Headers of the last answer that was kept count, as in a crawl.
+    /// is of a kind that has no links. Headers of the answer that brought the version count, as in a crawl. No command runs.
     pub fn stored_links(
         &mut self,
         page: PageId,
@@ -53,12 +53,14 @@ impl<W: Web> Crawler<W> {
     ) -> Result<Option<StoredLinks>, CrawlError> {
         let Some(content) = self.store()?.content(page)? else { return Ok(None) };
         let Ok(here) = self.observer.normaliser.parse(url) else { return Ok(None) };
-        let kept = self.store()?.answers_of(&[page])?.pop().map(|kept| kept.head);
-        let read = self.observer.read(here.as_url(), &answer(content, kept));
-        let Some(document) = &read.document else { return Ok(None) };
+        let version = self.store()?.current_version(page)?;
+        let is_its = |kept: &KeptAnswer| Some(kept.version) == version;
+        let head = self.store()?.answers_of(&[page])?.into_iter().find(is_its).map(|kept| kept.head);
         let observer = self.observer.clone();
+        let read = observer.read_for_links(here.as_url(), &answer_of(content, head.as_ref()));
+        let Some((document, nofollow)) = &read else { return Ok(None) };
         let source = LinkSource { depth: depth.saturating_add(1), seed: None, page: Some(page) };
-        let links = observer.links(here.as_url(), document, read.nofollow());
+        let links = observer.links(here.as_url(), document, *nofollow);
         let links = links.map(|link| {
             let verdict = match link.judge() {
                 Err(refusal) => LinkVerdict::Refused(refusal),
@@ -79,26 +81,21 @@ impl<W: Web> Crawler<W> {
 }
 
 /// A stored content as the answer that it came with, with the headers that were kept.
-fn answer(content: StoredContent, kept: Option<AnswerHead>) -> Answer {
-    let mut headers = HeaderMap::new();
-    if let Some(kind) = content.content_type.and_then(|kind| HeaderValue::from_str(&kind).ok()) {
+pub(super) fn answer_of(content: StoredContent, head: Option<&AnswerHead>) -> Answer {
+    let mut headers = head.map(headers_of).unwrap_or_default();
+    if let Some(Ok(kind)) = content.content_type.as_deref().map(HeaderValue::from_str) {
         headers.insert(CONTENT_TYPE, kind);
     }
-    for (name, value) in kept.map(|head| head.headers).unwrap_or_default() {
-        if let (Ok(name), Ok(value)) =
-            (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_bytes(&value))
-            && name != CONTENT_TYPE
-        {
-            headers.append(name, value);
-        }
-    }
-    Answer {
-        status: 200,
-        protocol: reqwest::Version::HTTP_11,
-        headers,
-        body: Bytes::from(content.body),
-        cut: false,
-        address: None,
-        place: None,
-    }
+    Answer::of(200, headers, Bytes::from(content.body))
+}
+
+fn headers_of(head: &AnswerHead) -> HeaderMap {
+    let named = head.headers.iter().filter_map(|(name, value)| {
+        Some((HeaderName::from_bytes(name.as_bytes()).ok()?, HeaderValue::from_bytes(value).ok()?))
+    });
+    let mut headers = HeaderMap::new();
+    named.for_each(|(name, value)| {
+        headers.append(name, value);
+    });
+    headers
 }

@@ -69,6 +69,11 @@ impl dyn Store + '_ {
         Ok(found.map(|content| StoredContent { content_type, ..content }))
     }
 
+    /// The version that a page has.
+    pub fn current_version(&mut self, page: PageId) -> Result<Option<VersionId>> {
+        Ok(self.facts(page)?.and_then(|facts| facts.folded.version))
+    }
+
     /// The change profiles kept of a page.
     pub fn profiles(&mut self, page: PageId) -> Result<Profiles> {
         match self.facts(page)? {

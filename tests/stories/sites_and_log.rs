@@ -166,6 +166,27 @@ fn pages_are_listed_in_any_order_since_a_time_and_by_who_links_to_a_page() {
 }
 
 #[test]
+fn links_have_the_headers_of_the_stored_version_and_no_command_runs_for_them() {
+    let site = Site::start();
+    let home = || Reply::from(links_page("home", &["/doc.pdf"]));
+    let shy = Reply::from(links_page("other", &["/doc.pdf"])).header("X-Robots-Tag", "nofollow");
+    site.page("/", Reply::sequence(vec![home(), shy, home()]));
+    site.page("/doc.pdf", Reply::bytes("application/pdf", b"%PDF".to_vec()));
+    let freshet = Freshet::new();
+    let ran = freshet.path("ran");
+    let command = format!("[change]\ntext = {{ 'application/pdf' = \"touch '{}'; cat\" }}\n", ran.display());
+    freshet.write("freshet.toml", &command);
+    for _ in 0..3 {
+        crawl(&freshet, &[site.url("/")], &FLAGS);
+    }
+    std::fs::remove_file(&ran).expect("the crawl ran it");
+    let of_home = lines(&freshet.run(&["links", &site.url("/"), "--json"]));
+    assert_eq!(of_home[0]["verdict"], "known", "the first version is back: {of_home:?}");
+    assert_eq!(lines(&freshet.run(&["links", "--refused", "--json"])).len(), 0);
+    assert!(!ran.exists(), "looking at links runs nothing");
+}
+
+#[test]
 fn every_link_of_a_stored_page_can_be_asked_about() {
     let site = Site::start();
     let links = [
