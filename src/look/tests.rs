@@ -147,7 +147,7 @@ async fn a_status_counts_pages_and_their_fates() {
     assert_eq!(status.hosts.iter().map(|host| host.host.as_str()).collect::<Vec<_>>(), ["https://a.example"]);
     assert_eq!(status.hosts[0].robots_status, Some(200));
     let json = serde_json::to_value(&status).expect("JSON");
-    assert_eq!(json["refused"]["out-of-scope"], 1, "{json}");
+    assert_eq!(json["refused_links"]["out-of-scope"], 1, "{json}");
     assert!(json.get("sizes").is_none(), "sizes were not asked for");
 }
 
