@@ -81,6 +81,7 @@ pub struct FirstIntervals {
     /// The interval of the least mean error: the best time between the first and the second visit to a new page.
     pub best_seconds: f64,
     /// The pages it was tried on.
+    #[serde(rename = "page_count")]
     pub pages: u64,
     /// Half of them have a shorter estimated period.
     pub median_period_seconds: f64,

@@ -363,7 +363,7 @@ fn rates_come_from_the_stores_own_visits_and_priors_are_fitted_to_them() {
     let best = tried["best_seconds"].as_f64().expect("an interval");
     let days = first["first"].as_f64().expect("an interval");
     assert!((best / (86_400.0 * days) - 1.0).abs() < 1e-9, "{best} seconds, {days} days");
-    assert_eq!((tried["pages"].as_u64(), tried["tried"].as_array().map(Vec::len)), (Some(31), Some(24)));
+    assert_eq!((tried["page_count"].as_u64(), tried["tried"].as_array().map(Vec::len)), (Some(31), Some(24)));
     assert!(fitted.iter().all(|line| line["rate"].as_f64().is_some_and(|rate| rate > 0.0)), "{fitted:?}");
     let shown = freshet.run(&["estimate", "--fit-prior"]);
     assert!(shown.stdout.contains("all others") && shown.stdout.contains("shape"), "{}", shown.output());

@@ -163,6 +163,7 @@ fn looked_at(printed: &mut Printed, site: &Site, freshet: &Freshet) {
     printed.take("check", &failed, &[1]);
     printed.run(freshet, "estimate", &["estimate", "--all"]);
     printed.run(freshet, "estimate --fit-prior", &["estimate", "--fit-prior", "--group", "all"]);
+    printed.run(freshet, "estimate --first-interval", &["estimate", "--first-interval"]);
     printed.run(freshet, "store rebuild", &["store", "rebuild"]);
     printed.run(freshet, "forget", &["forget", "--yes", &site.url("/0")]);
 }
