@@ -106,12 +106,12 @@ fn tell_differences(file: &str, seeds: &[Seed], known: &[KnownSeed], settings: &
         let seeds = counted(again.len(), "removed seed");
         talk.say(&format!("{seeds} active again, because `{file}` names them: {}", list(&again)));
     }
-    let is_wanted = |seed: &&KnownSeed| seed.removed_at.is_none() && seed.in_file;
+    let is_wanted = |seed: &&KnownSeed| seed.removed_at.is_none() && seed.paused_at.is_none() && seed.in_file;
     let missing: Vec<&KnownSeed> = own().filter(is_wanted).filter(|seed| !is_named(seed)).collect();
     if !missing.is_empty() {
         let seeds = counted(missing.len(), "seed");
         talk.warn(&format!(
-            "{seeds} of the store not in `{file}` and still crawled: {}; `freshet seeds remove URL` ends that",
+            "`{file}` no longer names {seeds}, still crawled: {}; `freshet seeds remove URL` ends that",
             list(&missing)
         ));
     }
