@@ -125,7 +125,7 @@ fn bodies(
     let BodiesCounts { pages, files, written, body_bytes, without_body, aliases } = counts;
     if aliases > 0 {
         talk.say(&format!(
-            "{} left out: other pages stand for them; --all-versions has their bodies too",
+            "{} left out, for which other pages stand; --all-versions has their bodies too",
             of(aliases, "alias", "aliases")
         ));
     }

@@ -282,9 +282,15 @@ impl Format {
         matches!(self.write, Write::Bodies)
     }
 
-    /// The format in which a file of this name is written: this one, or the one that the ending chooses.
+    /// The format in which a file of this name is written: this one, or the one that the ending chooses. `-`, standard output,
+    /// has no ending: the first of them is taken.
     pub fn for_file(&'static self, out: &Path) -> Result<&'static Self, String> {
         let Write::ByEnding(names) = self.write else { return Ok(self) };
+        if *out == *Path::new("-")
+            && let Some(first) = names.first().and_then(|name| Self::named(name))
+        {
+            return Ok(first);
+        }
         let ending =
             out.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
         let among: Vec<&Self> = names.iter().filter_map(|name| Self::named(name)).collect();
@@ -352,6 +358,7 @@ mod tests {
             "`observations` needs a file that ends in .csv, .jsonl or .parquet, or one of the formats \
              `observations-csv`, `observations-jsonl` or `observations-parquet`"
         );
+        assert_eq!(observations.for_file(Path::new("-")).map(|found| found.name), Ok("observations-csv"));
         let brdc = Format::named("brdc").expect("a row");
         assert_eq!(brdc.for_file(Path::new("x")).map(|found| found.name), Ok("brdc"));
     }

@@ -151,7 +151,7 @@ fn an_export_takes_some_sites_and_some_times_and_goes_to_standard_output() {
     for (arguments, code, said) in [
         (&["--format", "brdc", "--out", "-"][..], 1, "several files"),
         (&["--format", "rates", "--since", "1h", "--out", "r.csv"], 1, "--since can't choose"),
-        (&["--format", "observations", "--out", "-"], 2, "observations-csv"),
+        (&["--format", "observations", "--out", "visits"], 2, "observations-csv"),
         (
             &["--format", "observations", "--site", "no.example", "--out", "x.csv"],
             1,
@@ -165,6 +165,8 @@ fn an_export_takes_some_sites_and_some_times_and_goes_to_standard_output() {
         assert!(ran.stderr.contains(said) && !freshet.path("x.csv").exists(), "{}", ran.output());
     }
     let wide = done(out(&freshet, &["--format", "observations-csv", "--out", "-", "--quiet"]));
+    let plain = done(out(&freshet, &["--format", "observations", "--out", "-"]));
+    assert_eq!(plain.stdout, wide.stdout, "CSV by default");
     assert!(wide.stdout.starts_with("group,site,url,") && wide.stderr.is_empty(), "{}", wide.output());
 }
 
