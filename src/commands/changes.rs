@@ -39,7 +39,7 @@ pub(crate) fn run(global: &Global, arguments: &ChangesArgs, talk: &Talk) -> anyh
         wanted.since = latest_cycle(&mut *store)?.unwrap_or(now);
     }
     for group in many_in_one(&mut *store)? {
-        // No change is told of these pages while they show nothing of their own.
+        // These pages have no changes while they show nothing of their own.
         if wanted.host.as_ref().is_none_or(|host| host.has(&group.host)) {
             tracing::warn!("{}", harmless(&group.warning()));
         }

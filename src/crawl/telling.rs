@@ -1,4 +1,4 @@
-//! The event that a visit makes, as it is told while the crawl runs: the same value that a look at the store gives.
+//! The event that a visit makes, sent while the crawl runs: the same value that a look at the store gives.
 
 use super::batch::{Content, VisitRecord};
 use crate::observation::{EventKind, Observation};

@@ -292,7 +292,7 @@ impl<W: Web, T: Send + 'static> Fetcher<W, T> {
         self.schedule(of);
     }
 
-    /// The rules of a host are known: its pause follows, and the caller is told of its sitemaps, once. `is_read`: the file
+    /// The rules of a host are known: its pause follows, and the caller gets its sitemaps, once. `is_read`: the file
     /// came from the host just now, and is not one that was recalled; the operator is warned once, when it is read.
     pub(super) fn take_robots(&mut self, of: usize, robots: Robots, is_read: bool) {
         let too_slow = robots.crawl_delay().filter(|delay| *delay > self.settings.politeness.max_crawl_delay);

@@ -414,7 +414,10 @@ mod tests {
         let mut pace = Pace::new(Duration::from_millis(1), Instant::now());
         let backs_off = |verdict| matches!(verdict, HostVerdict::Wait(_, Waiting::BackOff));
         assert!(!backs_off(ended(&mut pace, Sign::Slow, &politeness)));
-        assert!(!backs_off(ended(&mut pace, Sign::Well, &politeness)), "an answer in time counts anew");
+        assert!(
+            !backs_off(ended(&mut pace, Sign::Well, &politeness)),
+            "an answer in time starts the count again"
+        );
         assert!(!backs_off(ended(&mut pace, Sign::Slow, &politeness)));
         assert!(backs_off(ended(&mut pace, Sign::Slow, &politeness)));
         assert!(backs_off(ended(&mut pace, Sign::Slow, &politeness)));

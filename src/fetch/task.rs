@@ -316,7 +316,7 @@ fn outcome(answer: &Answer, url: &Url, conditional: bool) -> Outcome {
     }
 }
 
-/// The time by the server's own clock, which a date in `Retry-After` goes by; ours if it does not tell.
+/// The time by the server's own clock, which a date in `Retry-After` is measured by; our time if the server sends none.
 fn told_time(answer: &Answer) -> SystemTime {
     let told = answer.header("date").and_then(|date| httpdate::parse_http_date(date).ok());
     told.unwrap_or_else(SystemTime::now)

@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(
             told([first(), missing(), missing(), redirects(2, false), failed, missing(), missing(), same()]),
             ["new", "-", "gone", "-", "-", "-", "-", "back"],
-            "gone is told once"
+            "gone is one event"
         );
     }
 

@@ -36,7 +36,7 @@ pub fn hex(hash: &[u8]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The hash that a body or a text is told from others by: SHA-256 (FIPS 180-4), cut to 128 bits. Pages come from strangers, so
+/// The hash that tells a body or a text from others: SHA-256 (FIPS 180-4), cut to 128 bits. Pages come from strangers, so
 /// it must not be possible to make another content with the hash of one that is held.
 pub fn content_hash(bytes: &[u8]) -> u128 {
     first_half(&sha256(bytes))

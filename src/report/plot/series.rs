@@ -37,7 +37,7 @@ impl Stroke {
     }
 }
 
-/// How a series is told from the others.
+/// How a series differs from the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SeriesInk {
     pub(super) colour: &'static str,
