@@ -12,7 +12,7 @@ use super::{Align, Table, number, with_interval, without_interval};
 /// A line for each policy, budget and group.
 pub fn csv(rows: &[CompareRow]) -> String {
     let mut text =
-        "policy,budget,group,change_rate,freshness,staleness,age,weighted_freshness,ndcg,requests,samples\n"
+        "policy,budget,group,change_rate,freshness,staleness,age,weighted_freshness,weighted_staleness,ndcg,requests,samples\n"
             .to_owned();
     for row in rows {
         let mean = std::iter::once(("mean", &row.mean));
@@ -24,6 +24,7 @@ pub fn csv(rows: &[CompareRow]) -> String {
                 figures.staleness.to_string(),
                 figures.age.to_string(),
                 figures.weighted_freshness.to_string(),
+                figures.weighted_staleness.to_string(),
                 figures.ndcg.to_string(),
                 figures.requests.to_string(),
             ];
@@ -59,6 +60,7 @@ pub fn table(rows: &[CompareRow], groups: bool) -> String {
         ("staleness", Align::Right),
         ("age", Align::Right),
         ("weighted fresh", Align::Right),
+        ("weighted stale", Align::Right),
         ("NDCG", Align::Right),
     ]);
     let mut row = |policy: &str, budget: f64, group: &str, of: &MeanInterval| {
@@ -78,6 +80,7 @@ pub fn table(rows: &[CompareRow], groups: bool) -> String {
             with(|figures| figures.staleness),
             known(format!("{:.2}", figures.age)),
             known(with(|figures| figures.weighted_freshness)),
+            known(with(|figures| figures.weighted_staleness)),
             known(format!("{:.4}", figures.ndcg)),
         ]);
     };

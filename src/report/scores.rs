@@ -29,6 +29,7 @@ fn table<'a>(
         ("stored", Align::Right),
         ("fresh", Align::Right),
         ("staleness", Align::Right),
+        ("weighted", Align::Right),
         ("age", Align::Right),
         ("missed", Align::Right),
         ("found after", Align::Right),
@@ -36,6 +37,7 @@ fn table<'a>(
         ("still stored", Align::Right),
     ]);
     let none = || "-".to_owned();
+    let digits = |staleness: Option<f64>| staleness.map_or_else(none, |staleness| format!("{staleness:.3}"));
     let percent = |share: Option<f64>| share.map_or_else(none, super::percent);
     let time = |seconds: Option<f64>| {
         let span_of = |seconds| Duration::try_from_secs_f64(seconds).ok().map(span);
@@ -52,7 +54,8 @@ fn table<'a>(
             count(figures.living),
             percent(figures.coverage),
             percent(figures.freshness),
-            figures.staleness.map_or_else(none, |staleness| format!("{staleness:.3}")),
+            digits(figures.staleness),
+            digits(figures.weighted_staleness),
             time(figures.age_seconds),
             count(figures.missed),
             time(figures.discovery_seconds),

@@ -85,6 +85,7 @@ impl MeanInterval {
             staleness: take(|figures| figures.staleness),
             age: take(|figures| figures.age),
             weighted_freshness: take(|figures| figures.weighted_freshness),
+            weighted_staleness: take(|figures| figures.weighted_staleness),
             ndcg: take(|figures| figures.ndcg),
             requests: take(|figures| figures.requests as f64) as u64,
         };

@@ -25,6 +25,8 @@ pub struct CycleFigures {
     pub weight: f64,
     /// The sum of the weights of the fresh ones.
     pub fresh_weight: f64,
+    /// The sum of weight × divergence.
+    pub stale_weight: f64,
     /// How good the order of the visits was: the gains of visits that found a change, discounted by rank, over those of the
     /// best order (Järvelin & Kekäläinen 2002); with the natural logarithm, as in GP4C.
     pub ndcg: f64,
@@ -68,6 +70,9 @@ pub struct Figures {
     pub age: f64,
     /// The share of copies that are fresh, by weight.
     pub weighted_freshness: f64,
+    /// The mean divergence between copies and pages, by weight: eq. 1 and 2 of Olston & Pandey 2008. They divide by the number
+    /// of pages and lack 1/(t₂ − t₁); here it is Σ W·D ÷ Σ W, the same if the mean weight is 1.
+    pub weighted_staleness: f64,
     /// The mean NDCG of cycles with visits.
     pub ndcg: f64,
     /// Visits.
@@ -86,6 +91,7 @@ impl Figures {
             staleness: share(sum(&|cycle| cycle.staleness), pages),
             age: share(sum(&|cycle| cycle.age), pages),
             weighted_freshness: share(sum(&|cycle| cycle.fresh_weight), sum(&|cycle| cycle.weight)),
+            weighted_staleness: share(sum(&|cycle| cycle.stale_weight), sum(&|cycle| cycle.weight)),
             ndcg: share(
                 sum(&|cycle| if cycle.visits > 0 { cycle.ndcg } else { 0.0 }),
                 sum(&|cycle| f64::from(u8::from(cycle.visits > 0))),
@@ -196,7 +202,7 @@ impl<'a> Ledger<'a> {
 
     /// Ends a cycle, after its visits.
     pub fn close(&self, figures: CycleFigures, cycle: u32) -> CycleFigures {
-        let CycleFigures { pages, fresh, staleness, weight, fresh_weight, .. } = self.sums;
+        let CycleFigures { pages, fresh, staleness, weight, fresh_weight, stale_weight, .. } = self.sums;
         let age = f64::from(cycle) * (pages - fresh) as f64 - self.since;
         let ndcg = if figures.best_gain > 0.0 { figures.gain / figures.best_gain } else { 1.0 };
         // Sums of many small numbers, from which some are subtracted again, may end a little below 0.
@@ -207,6 +213,7 @@ impl<'a> Ledger<'a> {
             age,
             weight,
             fresh_weight,
+            stale_weight: stale_weight.max(0.0),
             ndcg,
             ..figures
         }
@@ -240,12 +247,15 @@ impl<'a> Ledger<'a> {
         let at = page as usize;
         let since = self.stale_since.get(at).copied().unwrap_or(0);
         let is_stale = since > 0;
-        self.sums.staleness += sign * self.apart.get(at).copied().unwrap_or(0.0);
+        let apart = self.apart.get(at).copied().unwrap_or(0.0);
+        let weight = self.truth.weights.get(at).copied().unwrap_or(1.0);
+        self.sums.staleness += sign * apart;
+        self.sums.stale_weight += sign * weight * apart;
         if is_stale {
             self.since += sign * f64::from(since);
         } else {
             self.sums.fresh = self.sums.fresh.saturating_add_signed(sign as isize);
-            self.sums.fresh_weight += sign * self.truth.weights.get(at).copied().unwrap_or(1.0);
+            self.sums.fresh_weight += sign * weight;
         }
     }
 }

@@ -117,6 +117,14 @@ fn figures_are_those_counted_by_hand() {
     let all = Figures::of(&cycles);
     assert_eq!((all.requests, all.change_rate, all.freshness), (3, 2.0 / 3.0, 4.0 / 6.0));
     assert_eq!((all.staleness, all.weighted_freshness), (2.0 / 6.0, 4.0 / 6.0));
+    assert_eq!(all.weighted_staleness, 2.0 / 6.0, "all weigh the same");
+    // With weights 5 and 1: page 1 is stale on day 2, page 0 on day 3.
+    let mut weighted = Truth::of(&group, &in_order(&group));
+    weighted.weights = vec![5.0, 1.0];
+    let policy = find("age", &PolicySettings::default()).expect("a policy");
+    let weighed = replay(&weighted, &mut by(policy, &weighted, terms), &terms);
+    assert_eq!(weighed.iter().map(|cycle| cycle.stale_weight).collect::<Vec<_>>(), [1.0, 5.0, 0.0]);
+    assert_eq!(Figures::of(&weighed[..2]).weighted_staleness, 6.0 / 12.0);
     assert_eq!(cycles.iter().map(|cycle| cycle.ndcg).collect::<Vec<_>>(), [0.0, 1.0, 1.0]);
 }
 

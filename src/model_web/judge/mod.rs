@@ -184,7 +184,8 @@ fn recorded<E>(
 fn living(known: Option<&PagePast>, born: Option<f64>, since: f64, held: Option<ComparedCopy>) -> Sight {
     let delay = known.zip(born.filter(|born| *born > since));
     let delay = delay.map(|(past, born)| (past.found_at - born).max(0.0));
-    Sight::Living { known: known.is_some(), delay, held }
+    let weight = known.map_or(1.0, |past| past.weight);
+    Sight::Living { known: known.is_some(), delay, weight, held }
 }
 
 /// How a page behaves: by the kinds of its own regions.
@@ -364,7 +365,7 @@ mod tests {
             |place: u32| vec![PastVisit { at: START, what: VisitEffect::Read(VersionId(i64::from(place))) }];
         let mut pasts = Pasts::new();
         for page in site.living(0.0) {
-            let past = PagePast { found_at: START, visits: visits(page.place) };
+            let past = PagePast { found_at: START, weight: 1.0, visits: visits(page.place) };
             pasts.insert(origin.clone() + &site.path(&page), past);
         }
         let fragments = |text: &str| Fragments::of(text, FRAGMENT_WORDS);
@@ -383,7 +384,7 @@ mod tests {
                     let born = site.arrived(&page).expect("born on the way");
                     let found_at = START + (born + 0.5) * DAY;
                     found += f64::from(found_at <= START + 2.0 * DAY);
-                    pasts.insert(url, PagePast { found_at, visits: Vec::new() });
+                    pasts.insert(url, PagePast { found_at, weight: 1.0, visits: Vec::new() });
                 }
             }
         }
@@ -428,8 +429,11 @@ mod tests {
         let read =
             |at: f64, version| PastVisit { at: START + at, what: VisitEffect::Read(VersionId(version)) };
         let pasts = Pasts::from([
-            (origin.clone() + "/a", PagePast { found_at: START, visits: vec![read(0.0, 1)] }),
-            (origin.clone() + "/b", PagePast { found_at: START + 25.0, visits: vec![read(25.0, 2)] }),
+            (origin.clone() + "/a", PagePast { found_at: START, weight: 3.0, visits: vec![read(0.0, 1)] }),
+            (
+                origin.clone() + "/b",
+                PagePast { found_at: START + 25.0, weight: 1.0, visits: vec![read(25.0, 2)] },
+            ),
         ]);
         let paths = ["/a", "/b", "/c"].map(str::to_owned).to_vec();
         let web = [Witness { origin, host: 0, clock, source: TruthSource::Recording(paths) }];
@@ -450,6 +454,11 @@ mod tests {
         let now = score(40.0);
         assert_eq!((now.living, now.coverage, now.freshness), (3.0, third(2.0), third(1.0)));
         assert_eq!(now.staleness, third(1.0 - 1.0 / 3.0 + 1.0), "and one is not held");
+        assert_eq!(
+            now.weighted_staleness,
+            Some((3.0 * (1.0 - 1.0 / 3.0) + 1.0) / 5.0),
+            "weights 3, 1, and 1"
+        );
         assert_eq!((now.age_seconds, now.missed, now.discovery_seconds), (Some(5.0), 1.0, Some(5.0)));
         let later = score(70.0);
         assert_eq!((later.living, later.freshness), (2.0, Some(0.5)));

@@ -14,10 +14,12 @@ use crate::store::VersionId;
 pub const MOMENTS: usize = 60;
 
 /// The past of one page, as a store knows it. Times are seconds since 1970.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PagePast {
     /// When the store learnt of the page.
     pub found_at: f64,
+    /// Its importance in the store now; 1 is an ordinary page.
+    pub weight: f64,
     /// In order of time.
     pub visits: Vec<PastVisit>,
 }
@@ -94,6 +96,8 @@ pub(crate) enum Sight {
         known: bool,
         /// From its birth to its discovery, in seconds, if it was born while the crawl went on.
         delay: Option<f64>,
+        /// Its importance in the store; a page that the store does not know is an ordinary one.
+        weight: f64,
         held: Option<ComparedCopy>,
     },
     /// It was held once, and is no more.
@@ -118,6 +122,9 @@ pub(crate) struct SightTally {
     held: u64,
     fresh: u64,
     divergence: f64,
+    weight: f64,
+    /// The sum of weight × divergence.
+    stale_weight: f64,
     age: f64,
     discovered: u64,
     delay: f64,
@@ -136,6 +143,9 @@ pub struct ScoreFigures {
     pub freshness: Option<f64>,
     /// Mean divergence of the held fragments from the true ones; a page that is not held counts 1.
     pub staleness: Option<f64>,
+    /// The same, by the weights that pages have in the store (Olston & Pandey 2008, eq. 1, divided by the sum of the weights); a
+    /// page that the store does not know has weight 1.
+    pub weighted_staleness: Option<f64>,
     /// Mean time since the first change not seen, of the living pages that are held; 0 for a fresh one.
     pub age_seconds: Option<f64>,
     /// Living pages whose URL is not known.
@@ -151,21 +161,21 @@ pub struct ScoreFigures {
 impl SightTally {
     pub(crate) fn add(&mut self, sight: &Sight) {
         match *sight {
-            Sight::Living { known, delay, held } => {
+            Sight::Living { known, delay, weight, held } => {
                 self.living += 1;
+                let divergence = held.map_or(1.0, |copy| copy.divergence);
+                self.divergence += divergence;
+                self.weight += weight;
+                self.stale_weight += weight * divergence;
                 self.known += u64::from(known);
                 if let Some(delay) = delay {
                     self.discovered += 1;
                     self.delay += delay;
                 }
-                match held {
-                    Some(copy) => {
-                        self.held += 1;
-                        self.fresh += u64::from(copy.fresh);
-                        self.divergence += copy.divergence;
-                        self.age += copy.age;
-                    }
-                    None => self.divergence += 1.0,
+                if let Some(copy) = held {
+                    self.held += 1;
+                    self.fresh += u64::from(copy.fresh);
+                    self.age += copy.age;
                 }
             }
             Sight::Dead { held } => {
@@ -181,6 +191,8 @@ impl SightTally {
         self.held += other.held;
         self.fresh += other.fresh;
         self.divergence += other.divergence;
+        self.weight += other.weight;
+        self.stale_weight += other.stale_weight;
         self.age += other.age;
         self.discovered += other.discovered;
         self.delay += other.delay;
@@ -197,6 +209,7 @@ impl SightTally {
             coverage: ratio(self.held as f64, self.living),
             freshness: ratio(self.fresh as f64, self.living),
             staleness: ratio(self.divergence, self.living),
+            weighted_staleness: (self.weight > 0.0).then(|| self.stale_weight / self.weight),
             age_seconds: ratio(self.age, self.held),
             missed: mean(self.living - self.known),
             discovery_seconds: ratio(self.delay, self.discovered),
@@ -315,7 +328,7 @@ mod tests {
             seen(3.0, VisitEffect::Lost),
             seen(4.0, VisitEffect::Read(TWO)),
         ];
-        let past = PagePast { found_at: 0.0, visits };
+        let past = PagePast { found_at: 0.0, weight: 1.0, visits };
         assert_eq!(past.held(0.9), None);
         assert_eq!(past.held(1.0), Some(HeldVersion { version: ONE, read_at: 1.0 }));
         assert_eq!(past.held(2.5), Some(HeldVersion { version: ONE, read_at: 1.0 }), "a word is no look");
@@ -326,14 +339,15 @@ mod tests {
 
     #[test]
     fn figures_of_a_few_pages_by_hand() {
-        let living = |known, held| Sight::Living { known, delay: None, held };
+        let living = |known, held| Sight::Living { known, delay: None, weight: 1.0, held };
         let copy = |fresh, divergence, age| Some(ComparedCopy { fresh, divergence, age });
         let mut board = Board::new(0.0, 60.0);
         let now = MOMENTS;
         board.add(now, "a", "static", &living(true, copy(true, 0.0, 0.0)));
-        board.add(now, "a", "churn", &living(true, copy(false, 0.5, 30.0)));
+        let weighty = Sight::Living { known: true, delay: None, weight: 6.0, held: copy(false, 0.5, 30.0) };
+        board.add(now, "a", "churn", &weighty);
         board.add(now, "b", "churn", &living(true, None));
-        board.add(now, "b", "scroll", &Sight::Living { known: false, delay: None, held: None });
+        board.add(now, "b", "scroll", &living(false, None));
         board.add(now, "b", "churn", &Sight::Dead { held: true });
         board.add(now, "b", "churn", &Sight::Dead { held: false });
         let scores = board.scores();
@@ -342,6 +356,7 @@ mod tests {
             coverage: Some(0.5),
             freshness: Some(0.25),
             staleness: Some((0.5 + 1.0 + 1.0) / 4.0),
+            weighted_staleness: Some((6.0 * 0.5 + 1.0 + 1.0) / 9.0),
             age_seconds: Some(15.0),
             missed: 1.0,
             discovery_seconds: None,
@@ -370,14 +385,14 @@ mod tests {
             let horizon = case["horizon"].as_f64().expect("a number");
             let visits =
                 [0.0].iter().chain(&crawls).map(|at| PastVisit { at: *at, what: VisitEffect::Read(ONE) });
-            let past = PagePast { found_at: 0.0, visits: visits.collect() };
+            let past = PagePast { found_at: 0.0, weight: 1.0, visits: visits.collect() };
             // Each event moves the mean by one part at the most.
             let many = 100_000;
             let mut tally = SightTally::default();
             for at in moments(0.0, horizon, many) {
                 let age = age(&changes, past.held(at).expect("it is held").read_at, at);
                 let copy = ComparedCopy { fresh: age == 0.0, divergence: f64::from(age > 0.0), age };
-                tally.add(&Sight::Living { known: true, delay: None, held: Some(copy) });
+                tally.add(&Sight::Living { known: true, delay: None, weight: 1.0, held: Some(copy) });
             }
             let figures = tally.figures(many);
             let near = |ours: Option<f64>, name: &str| {

@@ -14,7 +14,7 @@ pub fn pasts(store: &mut dyn Store, web: &[Witness]) -> Result<Pasts, StoreError
     let filter = PageFilter { aliases: true, ..PageFilter::default() };
     store.list_pages(&filter, &mut |row| {
         if prefixes.iter().any(|prefix| row.url.starts_with(prefix)) {
-            let past = PagePast { found_at: row.found_at.seconds(), visits: Vec::new() };
+            let past = PagePast { found_at: row.found_at.seconds(), weight: row.weight, visits: Vec::new() };
             pages.insert(row.id, (row.url, past));
         }
     })?;
