@@ -1,16 +1,10 @@
 //! The cost of a staleness: the outcomes of a method at all thresholds, as a curve.
 
-use super::by_threshold::SpentRequests;
-
 /// Cost and staleness at each threshold.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CostFrontier(Vec<(f64, f64)>);
 
 impl CostFrontier {
-    pub(super) fn of<'a>(spent: impl IntoIterator<Item = &'a SpentRequests>) -> Self {
-        Self::through(spent.into_iter().map(|spent| (spent.cost(), spent.staleness())))
-    }
-
     pub(super) fn through(points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let mut points: Vec<(f64, f64)> = points.into_iter().collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));

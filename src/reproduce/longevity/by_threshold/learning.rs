@@ -1,6 +1,6 @@
 //! Methods that learn from their own refreshes only.
 
-use super::ThresholdSettings;
+use super::Learning;
 use super::watched_page::WatchedPage;
 use crate::change::VersionId;
 use crate::change::profile::Profiles;
@@ -41,9 +41,9 @@ impl PeriodRule {
 /// Waits for the learnt period, within the bounds of the learning phase and of risk.
 pub(super) struct LearntPeriod {
     rule: PeriodRule,
-    learning_days: f64,
-    /// Moments that the learning phase lasts.
-    learning: usize,
+    learning: Learning,
+    /// Moments of the warm-up.
+    warm: usize,
     most_days: f64,
     refreshes: f64,
     last: usize,
@@ -51,17 +51,16 @@ pub(super) struct LearntPeriod {
 }
 
 impl LearntPeriod {
-    /// `most_days`: the bound on risk (§4.5).
+    /// `most_days`: the bound on risk (§4.5). `warm`: moments of the warm-up.
     pub(super) fn new(
         rule: PeriodRule,
         page: &WatchedPage,
         most_days: f64,
-        settings: &ThresholdSettings,
+        learning: Learning,
+        warm: usize,
     ) -> Self {
-        let learning_days = settings.learning_days;
-        let learning = if settings.keeps_learning { usize::MAX } else { settings.warm_moments(page).max(1) };
         let (refreshes, last, due_days) = (0.0, 0, 0.0);
-        let mut learnt = Self { rule, learning_days, learning, most_days, refreshes, last, due_days };
+        let mut learnt = Self { rule, learning, warm: warm.max(1), most_days, refreshes, last, due_days };
         learnt.refreshed(page, 0);
         learnt
     }
@@ -73,11 +72,17 @@ impl LearntPeriod {
 
     pub(super) fn refreshed(&mut self, page: &WatchedPage, moment: usize) {
         self.refreshes += 1.0;
-        // The learning phase (§4.2): l·n.
-        let learning =
-            if moment < self.learning { self.learning_days * self.refreshes } else { f64::INFINITY };
-        let most_days = self.most_days.min(learning);
-        let period = self.rule.learn(page, self.last, moment, most_days).min(most_days);
+        let warms_up = moment < self.warm;
+        let (most_learning, schedule) = match self.learning {
+            Learning::AtMost { days } => (Some(days), None),
+            Learning::AtMostInWarmUp { days } => (Some(days).filter(|_| warms_up), None),
+            Learning::Schedule { days } => (None, Some(days).filter(|_| warms_up)),
+            Learning::Free => (None, None),
+        };
+        let most_days =
+            most_learning.map_or(self.most_days, |days| self.most_days.min(days * self.refreshes));
+        let own = self.rule.learn(page, self.last, moment, most_days).min(most_days);
+        let period = schedule.map_or(own, |days| days * self.refreshes);
         self.last = moment;
         self.due_days = (self.due_days + period).max(page.days(moment));
     }
@@ -164,6 +169,7 @@ impl CurvePeriod {
 pub(super) struct BoundPeriod {
     threshold: f64,
     measuring: Measuring,
+    /// Days to the next refresh.
     period: f64,
     /// The base of the one that is pinned.
     pinned: usize,
@@ -178,8 +184,9 @@ struct ProfileSinceBase {
 }
 
 impl BoundPeriod {
-    pub(super) fn new(threshold: f64, measuring: Measuring) -> Self {
-        Self { threshold, measuring, period: f64::INFINITY, pinned: 0, profiles: Vec::new() }
+    /// `first_days`: the first period, which the paper leaves open.
+    pub(super) fn new(threshold: f64, measuring: Measuring, first_days: f64) -> Self {
+        Self { threshold, measuring, period: first_days, pinned: 0, profiles: Vec::new() }
     }
 
     fn learn(&mut self, page: &WatchedPage, moment: usize, most_days: f64) -> f64 {
@@ -198,7 +205,7 @@ impl BoundPeriod {
                 self.period = step.period;
                 self.pinned = if step.restarts { moment } else { self.pinned };
             }
-            None => (self.period, self.pinned) = (most_days, moment),
+            None => (self.period, self.pinned) = (self.period.min(most_days), moment),
         }
         self.profiles.push(ProfileSinceBase { base: moment, points: Vec::new() });
         // The pinned profile is kept, and of the others the newest.

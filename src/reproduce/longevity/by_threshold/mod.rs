@@ -1,6 +1,6 @@
 //! Pages one by one, each refreshed when its own utility reaches a threshold: no budget, no cycle, no competition.
 //!
-//! This is how Olston & Pandey 2008 compare policies (§3.4 and §6): all pages have the same threshold T, which gives a number of
+//! This is how Olston & Pandey 2008 compare policies (§3.4 and §5): all pages have the same threshold T, which gives a number of
 //! refreshes and a staleness. Values of T from small to large give a curve. A page ([`WatchedPage`]), a [`Method`] and a
 //! threshold come in. The cost and the staleness go out, separately for the warm-up, in which methods that learn know little,
 //! and for the time after it.
@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::simulate::Measuring;
-use refresher::Refresher;
+use refresher::{RealisedWorth, Refresher};
 use watched_page::WatchedPage;
 
 /// How it is decided when a page is refreshed.
@@ -32,6 +32,10 @@ pub(crate) enum Method {
     HolisticStatic,
     /// As [`Method::FragmentDynamic`], with any change counting as a whole one.
     HolisticDynamic,
+    /// The naive utility U = D (§2.3): the period at which the page's true mean curve itself reaches the threshold, a divergence.
+    DivergenceStatic,
+    /// The same by the changes since the last refresh.
+    DivergenceDynamic,
     /// Cho & Garcia-Molina: the rate is estimated from refreshes, the period is the holistic one.
     Cgm,
     /// The same with their estimator for visits at even intervals, which has less bias.
@@ -44,13 +48,16 @@ pub(crate) enum Method {
 
 impl Method {
     /// Every method, those that learn last.
-    pub(super) const fn all(measuring: Measuring) -> [Self; 9] {
+    #[cfg(test)]
+    const fn all(measuring: Measuring) -> [Self; 11] {
         [
             Self::Uniform,
             Self::FragmentStatic,
             Self::FragmentDynamic,
             Self::HolisticStatic,
             Self::HolisticDynamic,
+            Self::DivergenceStatic,
+            Self::DivergenceDynamic,
             Self::Cgm,
             Self::CgmBiasReduced,
             Self::LongevityCurve(measuring),
@@ -66,6 +73,8 @@ impl Method {
             Self::FragmentDynamic => "FS-D",
             Self::HolisticStatic => "HS-S",
             Self::HolisticDynamic => "HS-D",
+            Self::DivergenceStatic => "U = D, static",
+            Self::DivergenceDynamic => "U = D, dynamic",
             Self::Cgm => "CGM",
             Self::CgmBiasReduced => "CGM, bias-reduced",
             Self::LongevityCurve(_) => "longevity-curve",
@@ -74,33 +83,57 @@ impl Method {
     }
 }
 
-/// A method at one threshold: divergence × days, or for [`Method::Uniform`] days.
+/// A method at one threshold: divergence × days; for [`Method::Uniform`] days, for U = D divergence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ThresholdJob {
     pub method: Method,
     pub threshold: f64,
+    /// l, in days, if it is another than that of the settings.
+    pub learning_days: Option<f64>,
+}
+
+impl ThresholdJob {
+    pub(super) const fn new(method: Method, threshold: f64) -> Self {
+        Self { method, threshold, learning_days: None }
+    }
+}
+
+/// The first refreshes of a page, while methods that learn know little. n is the number of refreshes so far, the first copy included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Learning {
+    /// Methods decide from the start.
+    Free,
+    /// A page waits at most l·n (§4.2). The bound grows with n, and soon binds no more.
+    AtMost { days: f64 },
+    /// The same in the warm-up; after it methods are free.
+    AtMostInWarmUp { days: f64 },
+    /// In the warm-up a page waits l·n, whatever the method: one schedule for all (§5.3). After it methods are free.
+    Schedule { days: f64 },
+}
+
+impl Learning {
+    /// The same with another l.
+    pub(super) fn with(self, days: Option<f64>) -> Self {
+        match (self, days) {
+            (_, None) | (Self::Free, _) => self,
+            (Self::AtMost { .. }, Some(days)) => Self::AtMost { days },
+            (Self::AtMostInWarmUp { .. }, Some(days)) => Self::AtMostInWarmUp { days },
+            (Self::Schedule { .. }, Some(days)) => Self::Schedule { days },
+        }
+    }
 }
 
 /// Settings of the methods that learn, and of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ThresholdSettings {
-    /// l, in days: after n refreshes a page waits at most n·l (§4.2).
-    pub learning_days: f64,
+    /// How the first refreshes come.
+    pub learning: Learning,
     /// ρ: a page waits at most ρ·T (§4.5). The paper's own methods only; CGM has no such bound.
     pub risk: f64,
     /// The first part of a page's time that counts as warm-up.
     pub warm_up: f64,
-    /// Does l bind after the warm-up, too? In the long run it does not, as n grows. In a limited time it would make CGM go on
-    /// refreshing pages that it would leave alone.
-    pub keeps_learning: bool,
     /// Pages may be refreshed at every n-th moment only; 0 counts as 1.
     pub every: usize,
-}
-
-impl Default for ThresholdSettings {
-    fn default() -> Self {
-        Self { learning_days: 1.0, risk: 10.0, warm_up: 1.0 / 3.0, keeps_learning: false, every: 1 }
-    }
 }
 
 impl ThresholdSettings {
@@ -171,8 +204,8 @@ struct CopyDivergence {
 }
 
 impl CopyDivergence {
-    fn by(self, holistic: bool) -> f64 {
-        if holistic { self.holistic } else { self.fragments }
+    fn by(self, worth: RealisedWorth) -> f64 {
+        if worth == RealisedWorth::Holistic { self.holistic } else { self.fragments }
     }
 }
 
@@ -183,18 +216,22 @@ pub(super) fn watch(page: &WatchedPage, job: ThresholdJob, settings: &ThresholdS
     let last = page.moments().saturating_sub(1);
     let warm = settings.warm_moments(page);
     let days = page.step_days();
+    // The last refresh of a schedule may fall on the end of the warm-up: the method did not ask for it.
+    let scheduled = matches!(settings.learning, Learning::Schedule { .. });
     let apart = |held: u32, moment: usize| {
         let live = page.text(moment);
         CopyDivergence { fragments: page.divergence(held, live), holistic: f64::from(u8::from(held != live)) }
     };
     let (mut held, mut now) = (page.text(0), CopyDivergence::default());
     for moment in 0..last {
-        let spent = if moment < warm { &mut outcome.warm_up } else { &mut outcome.steady };
         if moment > 0 && moment % settings.every.max(1) == 0 && refresher.is_due(page.days(moment), now) {
             refresher.refreshed(page, moment);
+            let warms_up = moment < warm || (scheduled && moment == warm);
+            let spent = if warms_up { &mut outcome.warm_up } else { &mut outcome.steady };
             spent.refreshes += 1.0;
             (held, now) = (page.text(moment), CopyDivergence::default());
         }
+        let spent = if moment < warm { &mut outcome.warm_up } else { &mut outcome.steady };
         let unchanged = page.text(moment) == page.text(moment + 1);
         let next = if unchanged { now } else { apart(held, moment + 1) };
         let mean = CopyDivergence {

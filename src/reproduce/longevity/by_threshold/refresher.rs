@@ -11,17 +11,30 @@ pub(super) enum Refresher {
     /// At even intervals.
     Periodic { period_days: f64, due_days: f64 },
     /// By the changes since the last refresh, which a crawler can't know.
-    Realised { threshold: f64, holistic: bool, since: SinceRefresh },
+    Realised { threshold: f64, worth: RealisedWorth, since: SinceRefresh },
     /// After the period that was learnt from refreshes.
     Learning(LearntPeriod),
+}
+
+/// What a refresh is worth by the changes since the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RealisedWorth {
+    /// The utility of fragments (eq. 4).
+    Fragments,
+    /// The utility if any change counts as a whole one.
+    Holistic,
+    /// The present divergence (§2.3).
+    Divergence,
 }
 
 impl Refresher {
     pub(super) fn new(page: &WatchedPage, job: ThresholdJob, settings: &ThresholdSettings) -> Self {
         let threshold = job.threshold;
         let learning = |rule: PeriodRule, most_days: f64| {
-            Self::Learning(LearntPeriod::new(rule, page, most_days, settings))
+            let phase = settings.learning.with(job.learning_days);
+            Self::Learning(LearntPeriod::new(rule, page, most_days, phase, settings.warm_moments(page)))
         };
+        let realised = |worth| Self::Realised { threshold, worth, since: SinceRefresh::default() };
         // The bound on risk (§4.5); CGM has none.
         let most_days = settings.risk * threshold;
         match job.method {
@@ -31,10 +44,10 @@ impl Refresher {
                 let churn = page.rate().map(|rate| Curve::churn(1.0, rate));
                 Self::periodic(churn.and_then(|curve| curve.refresh_period(threshold)))
             }
-            Method::FragmentDynamic | Method::HolisticDynamic => {
-                let holistic = job.method == Method::HolisticDynamic;
-                Self::Realised { threshold, holistic, since: SinceRefresh::default() }
-            }
+            Method::DivergenceStatic => Self::periodic(page.divergence_period(threshold)),
+            Method::FragmentDynamic => realised(RealisedWorth::Fragments),
+            Method::HolisticDynamic => realised(RealisedWorth::Holistic),
+            Method::DivergenceDynamic => realised(RealisedWorth::Divergence),
             Method::Cgm => learning(PeriodRule::Cgm(CgmPeriod::new(threshold)), f64::INFINITY),
             Method::CgmBiasReduced => {
                 learning(PeriodRule::CgmBiasReduced(CgmBiasReducedPeriod::new(threshold)), f64::INFINITY)
@@ -43,7 +56,8 @@ impl Refresher {
                 learning(PeriodRule::Curve(CurvePeriod::new(threshold, measuring)), most_days)
             }
             Method::LongevityBound(measuring) => {
-                learning(PeriodRule::Bound(BoundPeriod::new(threshold, measuring)), most_days)
+                let first_days = page.step_days() * settings.every.max(1) as f64;
+                learning(PeriodRule::Bound(BoundPeriod::new(threshold, measuring, first_days)), most_days)
             }
         }
     }
@@ -58,10 +72,14 @@ impl Refresher {
     pub(super) fn is_due(&self, days: f64, apart: CopyDivergence) -> bool {
         match self {
             Self::Periodic { due_days, .. } => is_past(*due_days, days),
-            Self::Realised { threshold, holistic, since } => {
-                let divergence = apart.by(*holistic);
+            Self::Realised { threshold, worth, since } => {
+                let divergence = apart.by(*worth);
+                let worth = match worth {
+                    RealisedWorth::Divergence => divergence,
+                    RealisedWorth::Fragments | RealisedWorth::Holistic => since.utility(divergence),
+                };
                 // A refresh that finds the page unchanged brings nothing, however low the threshold is.
-                divergence > 0.0 && since.utility(divergence) >= *threshold
+                divergence > 0.0 && worth >= *threshold
             }
             Self::Learning(learnt) => is_past(learnt.due_days(), days),
         }
@@ -81,8 +99,8 @@ impl Refresher {
 
     /// Time passes; the page is that far from its copy on average.
     pub(super) fn passed(&mut self, days: f64, apart: CopyDivergence) {
-        if let Self::Realised { holistic, since, .. } = self {
-            since.pass(days, apart.by(*holistic));
+        if let Self::Realised { worth, since, .. } = self {
+            since.pass(days, apart.by(*worth));
         }
     }
 }

@@ -23,18 +23,18 @@ fn page(texts: &[&[u64]]) -> WatchedPage {
 }
 
 fn all(threshold: f64) -> Vec<ThresholdJob> {
-    Method::all(Measuring::default()).map(|method| ThresholdJob { method, threshold }).to_vec()
+    Method::all(Measuring::default()).map(|method| ThresholdJob::new(method, threshold)).to_vec()
 }
 
 const NO_WARM_UP: ThresholdSettings =
-    ThresholdSettings { learning_days: 1.0, risk: 10.0, warm_up: 0.0, keeps_learning: true, every: 1 };
+    ThresholdSettings { learning: Learning::AtMost { days: 1.0 }, risk: 10.0, warm_up: 0.0, every: 1 };
 
 #[test]
 fn what_was_done_since_the_last_refresh_decides() {
     // Half of the union is new from the third day on: D = 0, 0, 0, 1/2, 1/2, …
     let (old, new): (&[u64], &[u64]) = (&[1, 2, 3], &[1, 2, 4]);
     let page = page(&[old, old, old, new, new, new, new, new, new]);
-    let run = |method, threshold| watch(&page, ThresholdJob { method, threshold }, &NO_WARM_UP).steady;
+    let run = |method, threshold| watch(&page, ThresholdJob::new(method, threshold), &NO_WARM_UP).steady;
     // U = 3 · ½ from day 3 on: at a threshold of 1.5 it is refreshed there, once, and never stale.
     let at = run(Method::FragmentDynamic, 1.5);
     assert_eq!((at.refreshes, at.staleness(), at.days), (1.0, 0.0, 8.0));
@@ -52,10 +52,7 @@ fn what_was_done_since_the_last_refresh_decides() {
     assert_eq!(run(Method::Uniform, 1.5).refreshes, 4.0);
     // Where one can come every third day only, on 3 and 6.
     let third = ThresholdSettings { every: 3, ..NO_WARM_UP };
-    assert_eq!(
-        watch(&page, ThresholdJob { method: Method::Uniform, threshold: 1.0 }, &third).steady.refreshes,
-        2.0
-    );
+    assert_eq!(watch(&page, ThresholdJob::new(Method::Uniform, 1.0), &third).steady.refreshes, 2.0);
 }
 
 #[test]
@@ -64,7 +61,7 @@ fn a_clock_is_worth_nothing_by_fragments_that_last_and_a_day_each_as_a_whole() {
     let texts: Vec<Vec<u64>> = (0..40).map(|day| vec![1, 2, 3, 100 + day]).collect();
     let texts: Vec<&[u64]> = texts.iter().map(Vec::as_slice).collect();
     let page = page(&texts);
-    let run = |method, threshold| watch(&page, ThresholdJob { method, threshold }, &NO_WARM_UP).steady;
+    let run = |method, threshold| watch(&page, ThresholdJob::new(method, threshold), &NO_WARM_UP).steady;
     assert!(page.mean_curve().iter().skip(1).all(|mean| (mean - 0.4).abs() < 1e-6));
     // The utility is 2/5 of a day, no more however long one waits.
     for method in [Method::FragmentStatic, Method::FragmentDynamic] {
@@ -88,7 +85,8 @@ fn a_page_that_never_changes_is_refreshed_by_those_alone_that_don_t_know() {
         // After 1, 2, 3, … days, and at most 10: on 1, 3, 6, 10, 15, 21, 28, 36, 45 and 55. Without a learning phase
         // every ten days.
         if matches!(job.method, Method::LongevityCurve(_)) {
-            let short = ThresholdSettings { keeps_learning: false, ..NO_WARM_UP };
+            let learning = Learning::AtMostInWarmUp { days: 1.0 };
+            let short = ThresholdSettings { learning, ..NO_WARM_UP };
             assert_eq!((outcome.refreshes, watch(&page, job, &short).steady.refreshes), (10.0, 6.0));
         }
     }
@@ -101,10 +99,7 @@ fn bounds_wait_longer_while_nothing_happens_and_less_for_a_lower_threshold() {
     let texts: Vec<Vec<u64>> = (0..60).map(text).collect();
     let texts: Vec<&[u64]> = texts.iter().map(Vec::as_slice).collect();
     let page = page(&texts);
-    let job = ThresholdJob {
-        method: Method::LongevityBound(Measuring { sketch: None, profiles: 1 }),
-        threshold: 2.0,
-    };
+    let job = ThresholdJob::new(Method::LongevityBound(Measuring { sketch: None, profiles: 1 }), 2.0);
     let settings = ThresholdSettings { risk: 100.0, ..NO_WARM_UP };
     let slow = watch(&page, job, &settings).steady;
     let fast = watch(&page, ThresholdJob { threshold: 0.5, ..job }, &settings).steady;
@@ -128,7 +123,8 @@ fn higher_thresholds_cost_less_and_staleness_is_a_share() {
     let spec = Spec { pages: 40, cycles: 120, scroll: Some(0.5), median_rate: 0.2, ..Spec::default() };
     let group = spec.dataset().groups.remove(0);
     let pages = |at: usize| WatchedPage::of(&group, at as u32, 1.0, true);
-    let settings = ThresholdSettings::default();
+    let learning = Learning::AtMostInWarmUp { days: 1.0 };
+    let settings = ThresholdSettings { learning, risk: 10.0, warm_up: 1.0 / 3.0, every: 1 };
     let thresholds = [0.25, 1.0, 4.0, 16.0];
     let jobs: Vec<ThresholdJob> = thresholds.into_iter().flat_map(all).collect();
     let found = sweep(40, &pages, &jobs, &settings, 2);

@@ -6,8 +6,6 @@ use crate::change::VersionId;
 use crate::change::divergence::Divergence;
 use crate::change::profile::BaseVersion;
 use crate::dataset::Group;
-use crate::estimate::Seen;
-use crate::estimate::censored::{KEPT_LENGTHS, VisitHistory as Intervals};
 use crate::longevity::interpolation::{eagerness, interpolated};
 use crate::longevity::since_refresh::SinceRefresh;
 use crate::simulate::truth::Truth;
@@ -24,7 +22,8 @@ pub(crate) struct WatchedPage {
     texts: Vec<u32>,
     step_days: f64,
     eagerness: f64,
-    /// Utility of the mean curve, by moments since a refresh; it never falls.
+    /// The mean curve by moments since a refresh, and its utility; both made never to fall.
+    rising: OnceCell<Vec<f64>>,
     utilities: OnceCell<Vec<f64>>,
 }
 
@@ -39,7 +38,8 @@ impl WatchedPage {
         if texts.len() < 3 {
             return None;
         }
-        let mut watched = Self { truth, texts, step_days, eagerness: 0.0, utilities: OnceCell::new() };
+        let (eagerness, rising, utilities) = (0.0, OnceCell::new(), OnceCell::new());
+        let mut watched = Self { truth, texts, step_days, eagerness, rising, utilities };
         if !exact {
             watched.eagerness = watched.measured_eagerness();
         }
@@ -102,13 +102,11 @@ impl WatchedPage {
         self.texts.windows(2).any(|pair| matches!(pair, [one, next] if one != next))
     }
 
-    /// The most likely rate given all moments, in changes a day. `None` if it never changes.
+    /// λ_P: the moments at which it had changed ÷ the time watched, in changes a day (§3.4). `None` if it never changes.
     pub(crate) fn rate(&self) -> Option<f64> {
-        let mut seen = Intervals::keeping(KEPT_LENGTHS);
-        for pair in self.texts.windows(2) {
-            seen.add(self.step_days, Seen::from(pair.first() != pair.last()));
-        }
-        self.changes().then(|| seen.most_likely())
+        let changes = self.texts.windows(2).filter(|pair| pair.first() != pair.last()).count();
+        let days = self.days(self.moments().saturating_sub(1));
+        (changes > 0).then(|| changes as f64 / days)
     }
 
     /// D*: the mean divergence of the page from its own earlier versions, by their age in moments.
@@ -133,10 +131,24 @@ impl WatchedPage {
 
     /// Days at which the utility of the mean curve reaches a threshold; `None` if it never does.
     pub(crate) fn refresh_period(&self, threshold: f64) -> Option<f64> {
-        let utilities = self.utilities.get_or_init(|| self.utilities());
-        let after = utilities.iter().position(|utility| *utility >= threshold && *utility > 0.0)?;
+        self.reached(self.utilities.get_or_init(|| self.utilities()), threshold)
+    }
+
+    /// Days at which the mean curve itself reaches a threshold; `None` if it never does.
+    pub(crate) fn divergence_period(&self, threshold: f64) -> Option<f64> {
+        let highest = |best: &mut f64, mean: f64| {
+            *best = best.max(mean);
+            Some(*best)
+        };
+        let rising = || self.mean_curve().into_iter().scan(0.0, highest).collect();
+        self.reached(self.rising.get_or_init(rising), threshold)
+    }
+
+    /// Days at which values by moment, which never fall, reach a threshold.
+    fn reached(&self, values: &[f64], threshold: f64) -> Option<f64> {
+        let after = values.iter().position(|value| *value >= threshold && *value > 0.0)?;
         let before = after.checked_sub(1)?;
-        let (low, high) = (utilities.get(before)?, utilities.get(after)?);
+        let (low, high) = (values.get(before)?, values.get(after)?);
         let part = if high > low { ((threshold - low) / (high - low)).clamp(0.0, 1.0) } else { 1.0 };
         Some(self.step_days * (before as f64 + part))
     }
