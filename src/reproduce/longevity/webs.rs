@@ -1,6 +1,7 @@
 //! The made-up webs of the experiments: two by what the paper says of its data sets, seen in snapshots as its pages were, and a long one
 //! that is seen all the time.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::dataset::{Dataset, Group, History, RecordedPage};
@@ -70,7 +71,7 @@ impl PaperWeb {
     /// The snapshots of all pages.
     pub(super) fn dataset(&self) -> Dataset {
         let every = SNAPSHOT_DAYS * self.spec.moments;
-        let together = self.spec.pages.min(DRAWN_TOGETHER).max(1);
+        let together = self.spec.pages.clamp(1, DRAWN_TOGETHER);
         let mut pages = Vec::with_capacity(self.spec.pages);
         let mut start = None;
         for part in 0..self.spec.pages.div_ceil(together) {
@@ -103,7 +104,8 @@ fn pages(effort: Effort) -> Spec {
 /// A page at every `every`-th moment.
 fn snapshots(page: &RecordedPage, every: u32, many: u32) -> RecordedPage {
     let History::Texts { from, texts } = &page.history else { return page.clone() };
-    let (mut seen, mut kept): (Vec<(u32, u32)>, Vec<std::sync::Arc<[u64]>>) = (Vec::new(), Vec::new());
+    let mut seen: Vec<(u32, u32)> = Vec::new();
+    let mut kept: Vec<Arc<[u64]>> = Vec::new();
     let mut last = None;
     for snapshot in 0..many {
         let at = from.partition_point(|(moment, _)| *moment <= snapshot * every).saturating_sub(1);
