@@ -35,6 +35,12 @@ pub const ALL: &[PolicyRow] = &[
         make: longevity_curve::make,
     },
     PolicyRow {
+        name: "longevity-buckets",
+        estimator: Takes::None,
+        about: "the same from a curve fitted to all visits of a page, in twelve ages",
+        make: longevity_curve::make_of_buckets,
+    },
+    PolicyRow {
         name: "longevity-bound",
         estimator: Takes::None,
         about: "the same from bounds, with no curve assumed",
@@ -229,7 +235,7 @@ pub struct PolicySettings {
 pub struct LongevitySettings {
     /// ρ: bounds the time between visits to a page that is believed not to change any more (§4.5).
     pub risk: f64,
-    /// l: with a threshold, a page that was refreshed n times waits l·n days at most (§4.2).
+    /// l: in its learning phase, a page that was refreshed n times waits l·n days at most (§4.2).
     pub learning_days: f64,
     /// The utility at which a page is visited; `None`: the budget decides.
     pub threshold: Option<f64>,
