@@ -19,8 +19,8 @@ pub(crate) fn run(global: &Global, command: &StoreCommand, talk: &Talk) -> anyho
 }
 
 fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
-    let RebuildArgs { fragment_words, sketch, profiles, .. } = *arguments;
-    let change = ChangeGiven { fragment_words, sketch, profiles, ..ChangeGiven::default() };
+    let RebuildArgs { fragment_words, sketch, hash_bytes, profiles, .. } = *arguments;
+    let change = ChangeGiven { fragment_words, sketch, hash_bytes, profiles, ..ChangeGiven::default() };
     let flags = Given { change, ..Given::default() };
     let settings = Settings::load(global, &flags)?;
     let started = Instant::now();

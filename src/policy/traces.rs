@@ -53,7 +53,7 @@ impl WantedTraces {
 
     /// The version of the memory, with one bit for each part.
     pub fn memory_version(self) -> String {
-        format!("formula/1 {:x}", self.0)
+        format!("formula/2 {:x}", self.0)
     }
 }
 

@@ -23,8 +23,8 @@ use freshet::unique::{ScopeKind, TrapLimits};
 
 use super::header_text::{self, HeaderText};
 use super::values::{
-    Aim, Amount, Contact, Count, FragmentWords, Gamma, LimitSeconds, LongCount, PrivateRange, Profiles,
-    RequestRate, Risk, Share, SketchSize, Threshold, TimeOfDay, TimeSpan, Written, scope_parser,
+    Aim, Amount, Contact, Count, FragmentWords, Gamma, HashLength, LimitSeconds, LongCount, PrivateRange,
+    Profiles, RequestRate, Risk, Share, SketchSize, Threshold, TimeOfDay, TimeSpan, Written, scope_parser,
 };
 use crate::cli::names;
 
@@ -344,6 +344,9 @@ section! {
         /// Fragments kept of a version, or `all` [default: 250]
         #[arg(long, value_name = "M", env = "FRESHET_SKETCH", help_heading = "Change")]
         sketch: SketchSize = SketchSize(ChangeSettings::default().sketch),
+        /// Bytes kept of each fragment's hash: 4 or 8 [default: 4]
+        #[arg(long, value_name = "BYTES", env = "FRESHET_HASH_BYTES", help_heading = "Change")]
+        hash_bytes: HashLength = HashLength::of(ChangeSettings::default().hash_bytes),
         /// Change profiles kept of a page [default: 5]
         #[arg(long, value_name = "H", env = "FRESHET_PROFILES", help_heading = "Change")]
         profiles: Profiles = Profiles(ChangeSettings::default().profiles),
