@@ -97,7 +97,7 @@ impl HashLength {
     }
 
     pub(crate) fn hash_bytes(self) -> HashBytes {
-        if self.0 == 4 { HashBytes::Four } else { HashBytes::Eight }
+        if self.get() == 4 { HashBytes::Four } else { HashBytes::Eight }
     }
 }
 
