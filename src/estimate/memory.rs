@@ -6,25 +6,16 @@ use super::{EstimatorState, Memory};
 use crate::varint::{push, push_float, push_float32, take, take_float, take_float32, take_small};
 
 impl EstimatorState {
-    /// Would four bytes hold the sum of all intervals?
+    /// Are counts all there is, and would four bytes hold the sum of all intervals?
     pub(crate) fn is_short(&self) -> bool {
-        f64::from(self.watched_days as f32) == self.watched_days
+        self.memory == Memory::Nothing && f64::from(self.watched_days as f32) == self.watched_days
     }
 
     /// Appends the bytes of the state.
     pub fn push_bytes(&self, bytes: &mut Vec<u8>) {
-        self.push_with(bytes, push_float);
-    }
-
-    /// Appends the bytes of a state that [is short](Self::is_short): four less.
-    pub(crate) fn push_short_bytes(&self, bytes: &mut Vec<u8>) {
-        self.push_with(bytes, push_float32);
-    }
-
-    fn push_with(&self, bytes: &mut Vec<u8>, push_days: fn(&mut Vec<u8>, f64)) {
         push(bytes, u64::from(self.visits));
         push(bytes, u64::from(self.changes));
-        push_days(bytes, self.watched_days);
+        push_float(bytes, self.watched_days);
         let (kind, numbers): (u8, &[f64]) = match &self.memory {
             Memory::Nothing => (0, &[]),
             Memory::Share(share) => (1, &[*share]),
@@ -37,20 +28,25 @@ impl EstimatorState {
         numbers.iter().for_each(|number| push_float(bytes, *number));
     }
 
+    /// Appends the bytes of a state that [is short](Self::is_short): five less.
+    pub(crate) fn push_short_bytes(&self, bytes: &mut Vec<u8>) {
+        push(bytes, u64::from(self.visits));
+        push(bytes, u64::from(self.changes));
+        push_float32(bytes, self.watched_days);
+    }
+
+    /// Reads what [`Self::push_short_bytes`] wrote.
+    pub(crate) fn take_short_bytes(rest: &mut &[u8]) -> Option<Self> {
+        let (visits, changes) = (take_small(rest)?, take_small(rest)?);
+        let watched_days = take_float32(rest).filter(|days| (0.0..=MOST).contains(days))?;
+        Some(Self { visits, changes, watched_days, memory: Memory::Nothing })
+    }
+
     /// Reads what [`Self::push_bytes`] wrote from the start of `rest`; `None` if it can't be read, or if no visits lead to
     /// such a state.
     pub fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
-        Self::take_with(rest, take_float)
-    }
-
-    /// The same of [`Self::push_short_bytes`].
-    pub(crate) fn take_short_bytes(rest: &mut &[u8]) -> Option<Self> {
-        Self::take_with(rest, take_float32)
-    }
-
-    fn take_with(rest: &mut &[u8], take_days: fn(&mut &[u8]) -> Option<f64>) -> Option<Self> {
         let (visits, changes) = (take_small(rest)?, take_small(rest)?);
-        let watched_days = take_days(rest).filter(|days| (0.0..=MOST).contains(days))?;
+        let watched_days = take_number(rest)?;
         let (&kind, more) = rest.split_first()?;
         *rest = more;
         let mut float = || take_number(rest);

@@ -84,6 +84,11 @@ impl Drift {
         Some(shift)
     }
 
+    /// Visits that it has seen, up to 64.
+    pub(crate) fn visits(&self) -> u8 {
+        self.visits
+    }
+
     /// Appends its compact form: five bytes.
     pub fn push_bytes(&self, bytes: &mut Vec<u8>) {
         bytes.extend([self.up, self.down, self.visits]);

@@ -1,7 +1,8 @@
 //! Divergences of all visits to a page, averaged in twelve ages, and the curve that fits them.
 //!
-//! Old measurements stay until a test for drift says that the page has begun or stopped to change. (The profiles of Olston & Pandey
-//! 2008, §4.1, are [`super::longevity_curve`]'s: there only the current ones count.)
+//! Formulas use it for the behaviour of a page ([`super::traces`]). Old measurements stay until a test for drift says that the page has
+//! begun or stopped to change. (The policy `longevity-curve` fits the current profiles only, as Olston & Pandey 2008, §4.1, do. With
+//! these buckets in their place it was no better: `docs/results.md`.)
 
 use super::Lesson;
 use super::longevity_curve::{POINTS_TO_SEE_A_CURVE, as_read_back, push_curve, take_curve};
@@ -78,18 +79,5 @@ impl AgeBuckets {
             })
         });
         Some(Self { samples: samples.collect::<Option<_>>()?, curve, drift })
-    }
-
-    /// Reads the curve and the number of measurements, which are all that a score needs, without the measurements themselves.
-    pub(super) fn take_curve_and_points(rest: &mut &[u8]) -> Option<(Curve, f64)> {
-        let curve = take_curve(rest)?;
-        Drift::take_bytes(rest)?;
-        let mut points = 0.0;
-        for _ in 0..take_byte(rest)? {
-            let [_days, _divergence, weight] =
-                [take_float32(rest)?, take_float32(rest)?, take_float32(rest)?];
-            points += weight;
-        }
-        Some((curve, points))
     }
 }

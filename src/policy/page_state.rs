@@ -80,8 +80,8 @@ pub struct Learnt {
     pub new_links: u32,
 }
 
-/// Flags of the bytes of a [`Learnt`]: there is a date that the page gave; it is in seconds, as most are; and the sum of intervals has
-/// four bytes. Earlier releases knew the first one only.
+/// Flags of the bytes of a [`Learnt`]: there is a date that the page gave; it is in seconds, as most are; and the state is short, see
+/// [`EstimatorState::is_short`]. Earlier releases knew the first one only.
 const HAS_DATE: u8 = 1;
 const IN_SECONDS: u8 = 2;
 const SHORT: u8 = 4;

@@ -35,12 +35,6 @@ pub const ALL: &[PolicyRow] = &[
         make: longevity_curve::make,
     },
     PolicyRow {
-        name: "longevity-buckets",
-        estimator: Takes::None,
-        about: "the same from a curve fitted to all visits of a page, in twelve ages",
-        make: longevity_curve::make_of_buckets,
-    },
-    PolicyRow {
         name: "longevity-bound",
         estimator: Takes::None,
         about: "the same from bounds, with no curve assumed",

@@ -31,9 +31,8 @@ pub struct Replaced {
     pub days: f64,
     /// A test whether the page still moves as these sums say.
     drift: Drift,
+    /// As many are filled as the test for drift has seen visits.
     recent: [Recent; Replaced::RECENT],
-    /// How many of `recent` are filled.
-    visits: u8,
     /// The divergence of the last visit from the oldest base version, and the age of that version in days, to 0.2 %.
     pub oldest: (f32, f32),
 }
@@ -98,19 +97,22 @@ impl Replaced {
         let (found, days) = (in_steps(divergence), rounded(days.clamp(0.0, 1e12)));
         let divergence = f64::from(found);
         let known = (self.pages + PRIOR_PAGES) / (self.days + days * PRIOR_INTERVALS);
+        let filled = self.recent().len();
         let shift = self.drift.observe(divergence, -(-known * days).exp_m1());
+        if self.drift.visits() == 0 {
+            // No time has passed at all: nothing can be told.
+            return;
+        }
         let rate = (self.pages + divergence + PRIOR_PAGES) / (self.days + days * (1.0 + PRIOR_INTERVALS));
         let lived = (1.0 - divergence) * days + divergence * lifetime_within(rate, days);
         let share = if days > 0.0 { (lived / days * LIVED_STEPS).round() as u8 } else { 0 };
         self.pages = sum_in_steps(self.pages + divergence);
         self.days = rounded(self.days + days * f64::from(share) / LIVED_STEPS);
         let visit = Recent { found, days: short_float(days) as f32, share };
-        if usize::from(self.visits) == Self::RECENT {
+        if filled == Self::RECENT {
             self.recent.rotate_left(1);
-        } else {
-            self.visits += 1;
         }
-        if let Some(last) = self.recent.get_mut(usize::from(self.visits) - 1) {
+        if let Some(last) = self.recent.get_mut(filled.min(Self::RECENT - 1)) {
             *last = visit;
         }
         if shift.is_some() {
@@ -136,7 +138,7 @@ impl Replaced {
 
     /// The last visits, newest last.
     pub(crate) fn recent(&self) -> &[Recent] {
-        self.recent.get(..usize::from(self.visits)).unwrap_or(&[])
+        self.recent.get(..usize::from(self.drift.visits())).unwrap_or(&self.recent)
     }
 
     /// Appends the bytes of the memory; the sums come first.
@@ -146,7 +148,6 @@ impl Replaced {
         self.drift.push_bytes(bytes);
         push_steps(bytes, self.oldest.0);
         push_short_float(bytes, f64::from(self.oldest.1));
-        bytes.push(self.visits);
         for Recent { found, days, share } in self.recent() {
             push_steps(bytes, *found);
             push_short_float(bytes, f64::from(*days));
@@ -159,8 +160,8 @@ impl Replaced {
         let Sums { pages, days } = Sums::take_bytes(rest)?;
         let mut replaced = Self { pages, days, drift: Drift::take_bytes(rest)?, ..Self::default() };
         replaced.oldest = (take_steps(rest)?, take_short_float(rest)? as f32);
-        replaced.visits = take_byte(rest).filter(|visits| usize::from(*visits) <= Self::RECENT)?;
-        for place in replaced.recent.get_mut(..usize::from(replaced.visits))? {
+        let filled = replaced.recent().len();
+        for place in replaced.recent.iter_mut().take(filled) {
             *place = Recent {
                 found: take_steps(rest)?,
                 days: take_short_float(rest)? as f32,

@@ -5,15 +5,12 @@
 //! w·U(t). A page with fewer than three points uses the curve of the narrowest group that has one: pages of the same name, folder,
 //! host or depth, or all pages. No page is believed to be bounded for good: the score is at least w·t/ρ, which is the risk bound of
 //! §4.5, φ ≤ ρT/w, as a ranking. In its learning phase a page waits no longer than l·n ([`super::learning_phase`]).
-//!
-//! `longevity-buckets` is the same with another memory: all visits count, averaged in twelve ages, until the page drifts.
 
 mod fitted;
 mod group_curves;
 
 pub(crate) use fitted::{Fitted, POINTS_TO_SEE_A_CURVE, as_read_back, push_curve, take_curve};
 
-use super::age_buckets::AgeBuckets;
 use super::learning_phase;
 use super::registry::{LongevitySettings, Made, PolicyRequest};
 use super::unseen::{self, Unseen};
@@ -27,18 +24,8 @@ use group_curves::{CurveGathering, GroupCurves};
 /// The curve before anything is known: a tenth of a page a day.
 const UNKNOWN: Curve = Curve::Churn { height: 1.0, rate: 0.1 };
 
-/// Which measurements of a page a curve is fitted to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FittedTo {
-    /// Those of the current profiles: `longevity-curve`.
-    Profiles,
-    /// All, in twelve ages: `longevity-buckets`.
-    AllVisits,
-}
-
 #[derive(Debug)]
 struct LongevityCurve {
-    fitted_to: FittedTo,
     settings: LongevitySettings,
     unseen: Unseen,
     groups: GroupCurves,
@@ -47,26 +34,18 @@ struct LongevityCurve {
 }
 
 pub(super) fn make(request: &PolicyRequest<'_>) -> Made {
-    Ok(Box::new(LongevityCurve::new(FittedTo::Profiles, request.settings.longevity)))
-}
-
-pub(super) fn make_of_buckets(request: &PolicyRequest<'_>) -> Made {
-    Ok(Box::new(LongevityCurve::new(FittedTo::AllVisits, request.settings.longevity)))
+    Ok(Box::new(LongevityCurve::new(request.settings.longevity)))
 }
 
 impl LongevityCurve {
-    fn new(fitted_to: FittedTo, settings: LongevitySettings) -> Self {
+    fn new(settings: LongevitySettings) -> Self {
         let (unseen, groups, marginal) = (Unseen::default(), GroupCurves::default(), settings.threshold);
-        Self { fitted_to, settings, unseen, groups, marginal }
+        Self { settings, unseen, groups, marginal }
     }
 
     /// The divergence curve of the page, its own or that of a group.
     fn curve(&self, page: &PageState) -> Curve {
-        let known = page.learnt.memory.peek(|rest| match self.fitted_to {
-            FittedTo::Profiles => Fitted::take_curve_and_points(rest),
-            FittedTo::AllVisits => AgeBuckets::take_curve_and_points(rest),
-        });
-        match known {
+        match page.learnt.memory.peek(Fitted::take_curve_and_points) {
             Some((curve, points)) if points >= POINTS_TO_SEE_A_CURVE => curve,
             _ => self.groups.of(page).unwrap_or(UNKNOWN),
         }
@@ -93,10 +72,7 @@ impl LongevityCurve {
 
 impl Policy for LongevityCurve {
     fn name(&self) -> &str {
-        match self.fitted_to {
-            FittedTo::Profiles => "longevity-curve",
-            FittedTo::AllVisits => "longevity-buckets",
-        }
+        "longevity-curve"
     }
 
     fn score(&self, page: &PageState, now: Timestamp) -> Score {
@@ -119,37 +95,22 @@ impl Policy for LongevityCurve {
 
     fn learn(&self, _host: HostId, _depth: Depth, learnt: &mut Learnt, lesson: &Lesson, seen: Seen) {
         let days = learnt.state.count(lesson.interval, seen);
-        match self.fitted_to {
-            FittedTo::Profiles => {
-                let mut fitted = learnt.memory.read(Fitted::take_bytes);
-                fitted.add(lesson, days);
-                learnt.memory.write(|bytes| fitted.push_bytes(bytes));
-            }
-            FittedTo::AllVisits => {
-                let mut buckets = learnt.memory.read(AgeBuckets::take_bytes);
-                buckets.add(lesson, days);
-                learnt.memory.write(|bytes| buckets.push_bytes(bytes));
-            }
-        }
+        let mut fitted = learnt.memory.read(Fitted::take_bytes);
+        fitted.add(lesson, days);
+        learnt.memory.write(|bytes| fitted.push_bytes(bytes));
     }
 
     fn memory_version(&self) -> String {
-        match self.fitted_to {
-            FittedTo::Profiles => "longevity-curve/2".to_owned(),
-            FittedTo::AllVisits => "longevity-buckets/1".to_owned(),
-        }
+        "longevity-curve/2".to_owned()
     }
 
     fn survey(&mut self, survey: &mut Survey<'_>) {
         self.unseen.look_at_hosts(survey);
         let mut gathering = CurveGathering::default();
         (survey.pages)(&mut |page, count| {
-            let memory = &page.learnt.memory;
-            let samples = match self.fitted_to {
-                FittedTo::Profiles => memory.peek(Fitted::take_bytes).map(|fitted| fitted.samples()),
-                FittedTo::AllVisits => memory.peek(AgeBuckets::take_bytes).map(|buckets| buckets.samples),
-            };
-            gathering.add(page, &samples.unwrap_or_default(), count);
+            if let Some(fitted) = page.learnt.memory.peek(Fitted::take_bytes) {
+                gathering.add(page, &fitted.samples(), count);
+            }
         });
         self.groups = gathering.finish();
         self.marginal = None;
@@ -179,7 +140,7 @@ mod tests {
         let mut page = PageState::found(PageId(1), HostId(host), 1, 1.0, start);
         page.kin = Kin { site: host as u32, section: name, name };
         (page.last_visit, page.seen_at) = (Some(start), Some(start));
-        let policy = LongevityCurve::new(FittedTo::Profiles, LongevitySettings::default());
+        let policy = LongevityCurve::new(LongevitySettings::default());
         for (days, divergence) in seen {
             let age = Age::from_days(*days);
             let at = Timestamp::from_seconds((days * DAY as f64) as i64);
@@ -217,7 +178,7 @@ mod tests {
             page(2, 2, &[(1.0, 0.0)]),
         ];
         let settings = LongevitySettings { learning_days: 3.0, ..LongevitySettings::default() };
-        let mut policy = LongevityCurve::new(FittedTo::Profiles, settings);
+        let mut policy = LongevityCurve::new(settings);
         let scores = |policy: &LongevityCurve, day: i64| {
             [0, 1, 2].map(|place| policy.score(&pages[place], Timestamp::from_seconds(day * DAY)).value())
         };
@@ -231,7 +192,7 @@ mod tests {
         look_over(&mut policy, &pages, Timestamp::from_seconds(7 * DAY), Some(3.0));
         assert_eq!(policy.marginal, None);
         let settings = LongevitySettings { threshold: Some(9.0), ..settings };
-        let mut policy = LongevityCurve::new(FittedTo::Profiles, settings);
+        let mut policy = LongevityCurve::new(settings);
         assert_eq!(scores(&policy, 7)[2], 9.0);
         look_over(&mut policy, &pages, Timestamp::from_seconds(7 * DAY), Some(1.0));
         let [_, known, new] = scores(&policy, 7);
@@ -244,7 +205,7 @@ mod tests {
         // Half of what is left goes each day.
         let seen = [(1.0, 0.5), (2.0, 0.75), (4.0, 0.9375)];
         let pages = [page(1, 10, &seen), page(2, 20, &[(1.0, 0.0), (2.0, 0.0), (4.0, 0.0)])];
-        let mut policy = LongevityCurve::new(FittedTo::Profiles, LongevitySettings::default());
+        let mut policy = LongevityCurve::new(LongevitySettings::default());
         let three_days_on = Timestamp::from_seconds(3 * DAY);
         let expected = |policy: &LongevityCurve, page: &PageState| {
             policy.reason(page, three_days_on).value("divergence").expect("a curve")
