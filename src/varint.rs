@@ -63,6 +63,35 @@ pub fn take_float32(rest: &mut &[u8]) -> Option<f64> {
     Some(f64::from(f32::from_le_bytes(*four))).filter(|value| !value.is_nan())
 }
 
+/// The number rounded as [`push_short_float`] does. Negative numbers become 0.
+pub(crate) fn short_float(value: f64) -> f64 {
+    of_short(to_short(value))
+}
+
+/// Two bytes for a number that is not negative: rounded to nine binary digits, so by at most 0.2 %.
+pub(crate) fn push_short_float(bytes: &mut Vec<u8>, value: f64) {
+    bytes.extend_from_slice(&to_short(value).to_le_bytes());
+}
+
+/// Undoes [`push_short_float`]; `None` for what is no number.
+pub(crate) fn take_short_float(rest: &mut &[u8]) -> Option<f64> {
+    let (two, more) = rest.split_first_chunk::<2>()?;
+    *rest = more;
+    Some(of_short(u16::from_le_bytes(*two))).filter(|value| value.is_finite())
+}
+
+/// The exponent and the upper eight digits of a float of four bytes, without its sign.
+fn to_short(value: f64) -> u16 {
+    const HALF: u32 = 1 << 14;
+    let value = value.max(0.0).min(1e38) as f32;
+    // Adding half of the last digit may carry into the exponent, which is the next number then.
+    ((value.to_bits() + HALF) >> 15) as u16
+}
+
+fn of_short(short: u16) -> f64 {
+    f64::from(f32::from_bits(u32::from(short) << 15))
+}
+
 /// The next byte.
 pub fn take_byte(rest: &mut &[u8]) -> Option<u8> {
     let (byte, more) = rest.split_first()?;
@@ -74,6 +103,20 @@ pub fn take_byte(rest: &mut &[u8]) -> Option<u8> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_short_float_is_near_and_stays_the_same() {
+        for value in [0.0, 1e-9, 0.3, 1.0, 7.0, 1.998, 365.25, 1e12] {
+            let short = short_float(value);
+            assert!((short - value).abs() <= value / 512.0, "{short} for {value}");
+            let mut bytes = Vec::new();
+            push_short_float(&mut bytes, value);
+            assert_eq!((bytes.len(), take_short_float(&mut &bytes[..])), (2, Some(short)));
+            assert_eq!(short_float(short), short);
+        }
+        assert_eq!([-1.0, f64::NAN].map(short_float), [0.0, 0.0]);
+        assert!(short_float(f64::INFINITY).is_finite() && take_short_float(&mut &[0xff, 0xff][..]).is_none());
+    }
 
     proptest! {
         #[test]

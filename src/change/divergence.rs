@@ -1,7 +1,7 @@
 //! How far two sketches are apart.
 
 use super::fragment::Fragments;
-use super::sketch::Sketch;
+use super::sketch::{HashBytes, Sketch};
 
 /// How far apart two texts are, in [0, 1]: 0 when they have the same fragments, 1 when they share none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
@@ -34,7 +34,13 @@ impl Divergence {
 /// Exact if both are whole. Else it is the unbiased estimate of §5.2: the share is taken among the m smallest hashes of
 /// the union, m being the size of the smaller sketch of those that were cut, as up to there both sides are known. Its
 /// standard deviation is √(J(1 − J)/m · (U − m)/(U − 1)), with J = 1 − D and U = |A ∪ B|.
+///
+/// If one has four bytes of each hash and the other eight, four are compared.
 pub fn divergence(a: &Sketch, b: &Sketch) -> Divergence {
+    if a.hash_bytes() != b.hash_bytes() {
+        let [a, b] = [a, b].map(|sketch| sketch.clone().with_hashes_of(HashBytes::Four));
+        return divergence(&a, &b);
+    }
     let cut = [a, b].into_iter().filter(|sketch| !sketch.is_whole()).map(|sketch| sketch.hashes().len());
     let (shared, all) = overlap(a.hashes(), b.hashes(), cut.min().unwrap_or(usize::MAX));
     Divergence::of(shared, all)
@@ -108,6 +114,15 @@ mod tests {
         assert_eq!(divergence(&empty, &b.shrunk(2)), Divergence::WHOLE);
         assert!(Divergence::NONE < Divergence::WHOLE && Divergence::new(0.5).is_some());
         assert!([-0.1, 1.1, f64::NAN].into_iter().all(|value| Divergence::new(value).is_none()));
+    }
+
+    #[test]
+    fn sketches_with_hashes_of_four_and_eight_bytes_can_be_compared() {
+        let (a, b) = (whole(&[1 << 40, 2 << 40, 3 << 40]), whole(&[2 << 40, 3 << 40, 4 << 40, 5 << 40]));
+        let short = |sketch: &Sketch| sketch.clone().with_hashes_of(HashBytes::Four);
+        for (one, other) in [(a.clone(), short(&b)), (short(&a), b.clone()), (short(&a), short(&b))] {
+            assert_eq!(divergence(&one, &other), divergence(&a, &b));
+        }
     }
 
     #[test]

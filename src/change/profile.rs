@@ -1,7 +1,7 @@
 //! Change profiles: (time, divergence) pairs since a base version (Olston & Pandey 2008, §4.1).
 //!
 //! Each refresh of a page extends every profile that is kept of it by a point, and starts a new one whose base is
-//! what the refresh found; the oldest is dropped. Divergence is always measured from the base version, never from the
+//! what the refresh found; the oldest is dropped, unless the policy pins it. Divergence is always measured from the base version, never from the
 //! one before. What must stay true: the same visits give the same profiles, to the bit, live and on a rebuild.
 
 use super::VersionId;
@@ -69,16 +69,14 @@ impl Profiles {
         self.0.is_empty()
     }
 
-    /// Takes in a visit that found `found`, and gives the divergence from each base there was, oldest first.
+    /// Measures what a visit found from each base there is, oldest first, and extends every profile by that point.
     ///
     /// `same_text`: the text is the one that the visit before found, so every divergence is what it was.
-    /// `divergence_from` measures from a version; it is asked only where the answer is not known already. At most `most`
-    /// profiles are kept.
+    /// `divergence_from` measures from a version; it is asked only where the answer is not known already.
     pub fn extend<E>(
         &mut self,
         found: BaseVersion,
         same_text: bool,
-        most: usize,
         mut divergence_from: impl FnMut(VersionId) -> Result<Divergence, E>,
     ) -> Result<Vec<Measured>, E> {
         let mut measured = Vec::with_capacity(self.0.len());
@@ -95,6 +93,23 @@ impl Profiles {
         for (profile, Measured { divergence, .. }) in self.0.iter_mut().zip(&measured) {
             profile.points.push(ProfilePoint { at: found.at, divergence: *divergence });
         }
+        Ok(measured)
+    }
+
+    /// Starts a profile from what a visit found, after [`Profiles::extend`]. At most `most` profiles are kept.
+    ///
+    /// `pinned` are the times of bases that must stay: what was found now may be one of them. The oldest of the others is
+    /// dropped. Where none of them is there, the oldest of all is dropped.
+    pub fn start(&mut self, found: BaseVersion, most: usize, pinned: &[Timestamp]) {
+        let is_pinned = |profile: &ChangeProfile| pinned.contains(&profile.base.at);
+        if pinned.contains(&found.at) || self.0.iter().any(is_pinned) {
+            self.0.push(ChangeProfile { base: found, points: Vec::new() });
+            while self.0.len() > most {
+                let oldest = self.0.iter().position(|profile| !is_pinned(profile)).unwrap_or(0);
+                self.0.remove(oldest);
+            }
+            return;
+        }
         while self.0.len() > most {
             self.0.remove(0);
         }
@@ -106,7 +121,41 @@ impl Profiles {
         if self.0.len() < most {
             self.0.push(ChangeProfile { base: found, points: Vec::new() });
         }
-        Ok(measured)
+    }
+
+    /// Takes over what the visit at `at` measured from bases of these times, oldest first. Profiles of other bases are
+    /// dropped. So who sees only the measurements of visits has the profiles too, without the names of versions.
+    pub(crate) fn follow(&mut self, at: Timestamp, measured: &[(Timestamp, Divergence)]) {
+        let mut before = std::mem::take(&mut self.0);
+        for (base, divergence) in measured {
+            let of_base = before.iter().position(|profile| profile.base.at == *base);
+            let mut profile = match of_base {
+                Some(place) => before.swap_remove(place),
+                None => {
+                    let base = BaseVersion { at: *base, version: VersionId(0) };
+                    ChangeProfile { base, points: Vec::new() }
+                }
+            };
+            profile.points.push(ProfilePoint { at, divergence: rounded(*divergence) });
+            self.0.push(profile);
+        }
+    }
+
+    /// Takes over what the visit at `at` measured from the copy, which was taken at `base`, where it was compared with no other
+    /// version: a profile of one point. The newest `most` profiles are kept.
+    pub(crate) fn follow_copy(
+        &mut self,
+        at: Timestamp,
+        base: Timestamp,
+        divergence: Divergence,
+        most: usize,
+    ) {
+        let base = BaseVersion { at: base, version: VersionId(0) };
+        let points = vec![ProfilePoint { at, divergence: rounded(divergence) }];
+        self.0.push(ChangeProfile { base, points });
+        while self.0.len() > most {
+            self.0.remove(0);
+        }
     }
 
     /// The compact form that is stored: numbers as varints, times as differences, divergences in two bytes.
@@ -218,7 +267,8 @@ mod tests {
             let apart = (version - base.0).unsigned_abs() as f64 / 10.0;
             Ok::<_, Infallible>(Divergence::new(apart).unwrap_or(Divergence::WHOLE))
         };
-        let Ok(measured) = profiles.extend(found(day, version), same, most, from);
+        let Ok(measured) = profiles.extend(found(day, version), same, from);
+        profiles.start(found(day, version), most, &[]);
         measured.iter().map(|found| (found.divergence.get() * 1000.0).round() / 1000.0).collect()
     }
 
@@ -267,6 +317,52 @@ mod tests {
     }
 
     #[test]
+    fn a_pinned_base_stays_and_another_one_falls() {
+        let (mut profiles, mut kept) = (Profiles::default(), Vec::new());
+        let at = |day: i64| found(day, day).at;
+        // Pinned is the base of day 1, and from day 6 on what is found then.
+        for (day, pinned) in [(0, 0), (1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 6), (7, 6), (8, 6)] {
+            let Ok(_) = profiles.extend(found(day, day), false, |_| Ok::<_, Infallible>(Divergence::NONE));
+            profiles.start(found(day, day), 3, &[at(pinned)]);
+            kept.push(profiles.iter().map(|profile| profile.base.at.millis() / DAY).collect::<Vec<_>>());
+        }
+        assert_eq!(
+            kept[2..],
+            [
+                vec![0, 1, 2],
+                vec![1, 2, 3],
+                vec![1, 3, 4],
+                vec![1, 4, 5],
+                vec![4, 5, 6],
+                vec![5, 6, 7],
+                vec![6, 7, 8]
+            ]
+        );
+        // With one profile the pinned one alone is kept, and what is found takes its place when it is pinned.
+        profiles.start(found(9, 9), 1, &[at(6)]);
+        assert_eq!(profiles.iter().map(|profile| profile.base).collect::<Vec<_>>(), [found(6, 6)]);
+        profiles.start(found(10, 10), 1, &[at(10)]);
+        assert_eq!(profiles.iter().map(|profile| profile.base).collect::<Vec<_>>(), [found(10, 10)]);
+    }
+
+    #[test]
+    fn the_measurements_of_visits_tell_the_profiles() {
+        let (mut profiles, mut told) = (Profiles::default(), Profiles::default());
+        for day in 0..12 {
+            let from =
+                |base: VersionId| Ok::<_, Infallible>(Divergence::new(0.05 * (day - base.0) as f64).unwrap());
+            let Ok(measured) = profiles.extend(found(day, day), false, from);
+            let bases: Vec<_> = measured.iter().map(|from| (from.base.at, from.divergence)).collect();
+            told.follow(found(day, day).at, &bases);
+            for (one, other) in told.iter().zip(profiles.iter()) {
+                assert_eq!((one.base.at, &one.points), (other.base.at, &other.points), "day {day}");
+            }
+            assert_eq!(told.len(), profiles.len(), "day {day}");
+            profiles.start(found(day, day), 4, &[found(2, 2).at]);
+        }
+    }
+
+    #[test]
     fn a_profile_of_a_page_visited_daily_takes_few_bytes() {
         let mut profiles = Profiles::default();
         (20_000..20_005).for_each(|day| drop(visit(&mut profiles, day, 1_000_000 + day, false, 1)));
@@ -283,7 +379,8 @@ mod tests {
             for (at, version, same, divergence) in visits {
                 let base = BaseVersion { at: Timestamp::from_millis(at), version: VersionId(version) };
                 let from = |_| Ok::<_, Infallible>(Divergence::new(divergence).unwrap_or(Divergence::WHOLE));
-                let Ok(measured) = profiles.extend(base, same, most, from);
+                let Ok(measured) = profiles.extend(base, same, from);
+                profiles.start(base, most, &[]);
                 let bytes = Measured::to_bytes(&measured, base.at);
                 prop_assert_eq!(Measured::from_bytes(&bytes, base.at), Some(measured));
                 prop_assert!(profiles.len() <= most);

@@ -1,14 +1,27 @@
 //! The smallest hashes of a set of fragments: a small set standing for them all.
 //!
 //! A sketch keeps the m smallest of the distinct fragments of a text (Broder's bottom-m sketch, as Olston & Pandey 2008,
-//! §5.2 use it), or all of them. It knows which: one that is whole leaves nothing to estimate.
+//! §5.2 use it), or all of them. It knows which: one that is whole leaves nothing to estimate. A hash is stored in four bytes, as in the
+//! paper, or in eight.
 
 use super::fragment::{Fragmenter, Fragments};
 use super::hash_sort::HashSorter;
 
-/// First byte of the stored form: there were more fragments than these, or these are all.
-const PART: u8 = 0;
+/// Bits of the first byte of the stored form: these are all fragments there were; a hash has four bytes, not eight.
 const WHOLE: u8 = 1;
+const SHORT: u8 = 2;
+
+/// How many bytes of a hash are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HashBytes {
+    /// The upper four bytes, as in Olston & Pandey 2008, §5.2. Two fragments share a hash once in 4·10⁹.
+    Four,
+    /// All eight bytes.
+    Eight,
+}
+
+/// The bits of a hash that four bytes keep: the upper ones, so that the smallest hashes stay the smallest.
+const UPPER: u64 = !(u32::MAX as u64);
 
 /// Fewer hashes than this are not worth sorting out.
 const LEAST_ROOM: usize = 128;
@@ -18,6 +31,7 @@ const LEAST_ROOM: usize = 128;
 pub struct Sketch {
     hashes: Vec<u64>,
     whole: bool,
+    hash_bytes: HashBytes,
 }
 
 impl Sketch {
@@ -44,30 +58,61 @@ impl Sketch {
 
     fn cut(hashes: &[u64], whole: bool, most: Option<usize>) -> Self {
         let kept = most.and_then(|most| hashes.get(..most.max(1))).unwrap_or(hashes);
-        Self { hashes: kept.to_vec(), whole: whole && kept.len() == hashes.len() }
+        let whole = whole && kept.len() == hashes.len();
+        Self { hashes: kept.to_vec(), whole, hash_bytes: HashBytes::Eight }
     }
 
-    /// A byte that says whether it is whole, then each hash, the lowest byte first.
+    /// How many bytes of each hash there are.
+    pub(crate) fn hash_bytes(&self) -> HashBytes {
+        self.hash_bytes
+    }
+
+    /// The sketch with this many bytes of each hash, or with fewer if it has no more. Lower bytes that are not kept count as 0.
+    pub fn with_hashes_of(mut self, bytes: HashBytes) -> Self {
+        if bytes == HashBytes::Four && self.hash_bytes == HashBytes::Eight {
+            self.hashes.iter_mut().for_each(|hash| *hash &= UPPER);
+            self.hashes.dedup();
+            self.hash_bytes = HashBytes::Four;
+        }
+        self
+    }
+
+    /// A byte that says whether it is whole and how long hashes are, then each hash, the lowest byte first.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(1 + 8 * self.hashes.len());
-        bytes.push(if self.whole { WHOLE } else { PART });
-        bytes.extend(self.hashes.iter().flat_map(|hash| hash.to_le_bytes()));
+        let whole = if self.whole { WHOLE } else { 0 };
+        match self.hash_bytes {
+            HashBytes::Eight => {
+                bytes.push(whole);
+                bytes.extend(self.hashes.iter().flat_map(|hash| hash.to_le_bytes()));
+            }
+            HashBytes::Four => {
+                bytes.push(whole | SHORT);
+                bytes.extend(self.hashes.iter().flat_map(|hash| ((hash >> 32) as u32).to_le_bytes()));
+            }
+        }
         bytes
     }
 
     /// Reads the bytes of [`Sketch::to_bytes`]; `None` for anything it can't have written.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (first, rest) = bytes.split_first()?;
-        let whole = match *first {
-            WHOLE => true,
-            PART => false,
+        let whole = first & WHOLE != 0;
+        let (hashes, left, hash_bytes) = match first & !WHOLE {
+            0 => {
+                let (words, left) = rest.as_chunks::<8>();
+                (words.iter().map(|word| u64::from_le_bytes(*word)).collect(), left, HashBytes::Eight)
+            }
+            SHORT => {
+                let (words, left) = rest.as_chunks::<4>();
+                let upper = |word: &[u8; 4]| u64::from(u32::from_le_bytes(*word)) << 32;
+                (words.iter().map(upper).collect::<Vec<u64>>(), left, HashBytes::Four)
+            }
             _ => return None,
         };
-        let (words, left) = rest.as_chunks::<8>();
-        let hashes: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
         // A sketch that was cut has at least one hash.
         let sound = left.is_empty() && (whole || !hashes.is_empty()) && hashes.is_sorted_by(|a, b| a < b);
-        sound.then_some(Self { hashes, whole })
+        sound.then_some(Self { hashes, whole, hash_bytes })
     }
 }
 
@@ -163,7 +208,7 @@ impl Smallest {
     fn finish(&mut self) -> Sketch {
         let mut hashes = self.smallest();
         hashes.shrink_to_fit();
-        let sketch = Sketch { hashes, whole: !self.cut };
+        let sketch = Sketch { hashes, whole: !self.cut, hash_bytes: HashBytes::Eight };
         self.kept.clear();
         self.bound = u64::MAX;
         self.cut = false;
@@ -193,12 +238,38 @@ mod tests {
     }
 
     #[test]
+    fn four_bytes_of_a_hash_are_its_upper_ones() {
+        let hashes = [0x1_0000_0005, 0x1_0000_0009, 0x7_0000_0000, u64::MAX];
+        let long = Sketch::of(&Fragments::from_hashes(hashes.to_vec()), Some(3));
+        let short = long.clone().with_hashes_of(HashBytes::Four);
+        assert_eq!(short.hashes(), [0x1_0000_0000, 0x7_0000_0000], "two share their upper bytes");
+        assert_eq!(short.to_bytes(), [2, 1, 0, 0, 0, 7, 0, 0, 0]);
+        assert_eq!(Sketch::from_bytes(&short.to_bytes()), Some(short.clone()));
+        assert_eq!(
+            short.clone().with_hashes_of(HashBytes::Eight),
+            short,
+            "what is not there can't come back"
+        );
+        assert_eq!(long.clone().with_hashes_of(HashBytes::Eight), long);
+    }
+
+    #[test]
     fn what_is_no_sketch_is_refused() {
         let two = |first: u64, second: u64| {
             [&[WHOLE][..], &first.to_le_bytes()[..], &second.to_le_bytes()[..]].concat()
         };
         assert!(Sketch::from_bytes(&two(1, 2)).is_some());
-        for bytes in [&[][..], &[PART], &[2], &[WHOLE, 7], &two(2, 2), &two(2, 1), &two(1, 2)[..16]] {
+        for bytes in [
+            &[][..],
+            &[0],
+            &[SHORT],
+            &[4],
+            &[WHOLE, 7],
+            &[WHOLE | SHORT, 7],
+            &two(2, 2),
+            &two(2, 1),
+            &two(1, 2)[..16],
+        ] {
             assert_eq!(Sketch::from_bytes(bytes), None, "{bytes:?}");
         }
     }
@@ -215,14 +286,16 @@ mod tests {
                 let fragments = Fragments::of(&text, words);
                 let sketch = sketcher.sketch(&text);
                 prop_assert_eq!(&sketch, &Sketch::of(&fragments, most));
-                prop_assert_eq!(Sketch::from_bytes(&sketch.to_bytes()), Some(sketch.clone()));
+                for sketch in [sketch.clone(), sketch.clone().with_hashes_of(HashBytes::Four)] {
+                    prop_assert_eq!(Sketch::from_bytes(&sketch.to_bytes()), Some(sketch));
+                }
                 prop_assert_eq!(sketch.shrunk(3), Sketch::of(&fragments, Some(most.unwrap_or(3).min(3))));
             }
         }
 
         #[test]
         fn bytes_from_anywhere_are_refused_or_read_as_they_are(
-            first in 0_u8..3,
+            first in 0_u8..5,
             mut hashes in prop::collection::vec(0_u64..40, 0..5),
             sort in any::<bool>(),
             junk in prop::collection::vec(any::<u8>(), 0..40),

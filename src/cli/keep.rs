@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 
 use super::names;
-use crate::settings::{FragmentWords, Profiles, SketchSize};
+use crate::settings::{FragmentWords, HashLength, Profiles, SketchSize};
 
 /// Look after the store itself
 #[derive(Debug, Subcommand)]
@@ -13,7 +13,7 @@ pub(crate) enum StoreCommand {
 
 /// Make derived data again from the log and the versions: sketches, change profiles, page states
 ///
-/// Needed after a change of `fragment_words` or `sketch`, so that all pages are measured alike. The log and the versions
+/// Needed after a change of `fragment_words`, `sketch` or `hash_bytes`, so that all pages are measured alike. The log and the versions
 /// stay as they are. No crawl may use the store meanwhile.
 ///
 /// The store does not remember these values: a store that was crawled with others (`--sketch all`, say) should be
@@ -29,6 +29,9 @@ pub(crate) struct RebuildArgs {
     /// Fragments kept of a version, or `all` [default: 250]
     #[arg(long, value_name = "M", env = "FRESHET_SKETCH")]
     pub sketch: Option<SketchSize>,
+    /// Bytes kept of each fragment's hash: 4 or 8 [default: 4]
+    #[arg(long, value_name = "BYTES", env = "FRESHET_HASH_BYTES")]
+    pub hash_bytes: Option<HashLength>,
     /// Change profiles kept of a page [default: 5]
     #[arg(long, value_name = "H", env = "FRESHET_PROFILES")]
     pub profiles: Option<Profiles>,

@@ -19,8 +19,8 @@ pub(crate) fn run(global: &Global, command: &StoreCommand, talk: &Talk) -> anyho
 }
 
 fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
-    let RebuildArgs { fragment_words, sketch, profiles, .. } = *arguments;
-    let change = ChangeGiven { fragment_words, sketch, profiles, ..ChangeGiven::default() };
+    let RebuildArgs { fragment_words, sketch, hash_bytes, profiles, .. } = *arguments;
+    let change = ChangeGiven { fragment_words, sketch, hash_bytes, profiles, ..ChangeGiven::default() };
     let flags = Given { change, ..Given::default() };
     let settings = Settings::load(global, &flags)?;
     let started = Instant::now();
@@ -35,7 +35,7 @@ fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Res
     // Where this release does not know the policy, there is no memory of it to make again.
     let mut policy = policy.or_else(|_| Settings::of(flags)?.policy())?;
     let priors = store.priors()?;
-    learning::believe(&mut *policy, &priors);
+    learning::prepare(&mut *store, &mut *policy, &priors)?;
     let mut bar = talk.count("versions and pages");
     let mut show = |done, all| bar.show(done, all);
     let rebuilt = rebuild::rebuild(&mut *store, &*policy, settings.change, !arguments.check, &mut show)?;

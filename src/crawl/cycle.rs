@@ -23,7 +23,7 @@ use super::sitemaps::Sitemaps;
 use super::terms::{self, Terms, View};
 use super::weights::Weights;
 use super::writer::{Order, Reply, Writer};
-use super::{CrawlError, Crawler, Progress, clock};
+use super::{CrawlError, Crawler, Progress, clock, survey};
 use crate::fetch::visit::{Request, Subject, Validators, Waiting};
 use crate::fetch::web::Web;
 use crate::observation::validate::wants_body;
@@ -99,7 +99,7 @@ impl<'a, W: Web> Cycle<'a, W> {
         crawler.judge_scope_again()?;
         let (open, opening) =
             crawler.with_recorder(|crawler, recorder| read_store(crawler, recorder, now))?;
-        let Opening { fetcher, hosts, candidates } = opening;
+        let Opening { fetcher, hosts, candidates, .. } = opening;
         tracing::info!(
             cycle = open.id.0,
             resumed = open.resumed,
@@ -396,6 +396,10 @@ fn read_store<W: Web>(
         Terms { cycle: open.id.0, now, budget: settings.budget, threshold: settings.threshold, length };
     let opening = Opening::of(crawler, recorder, &open, &view, terms)?;
     recorder.weights = view.weights;
+    // It is stored before the first visit: what pages learn in this cycle may depend on it.
+    if let Some(memory) = &opening.policy_memory {
+        survey::keep_memory(&mut *recorder.store, recorder.policy.name(), memory)?;
+    }
     Ok((open, opening))
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use super::survey;
 use crate::estimate::censored::{KEPT_LENGTHS, VisitHistory};
 use crate::estimate::initial_interval::{self, TriedIntervals};
 use crate::estimate::priors::{GroupBy, LEAST_PAGES_IN_ALL, PriorKind, Priors, PriorsFit, is_time_to_fit};
@@ -101,7 +102,7 @@ pub fn learn(
     if are_new {
         store.set_priors(&priors)?;
     }
-    believe(policy, &priors);
+    prepare(store, policy, &priors)?;
     let pages = relearn(store, policy, progress)?;
     if pages > 0 {
         tracing::info!(pages, policy = policy.name(), "learnt again from the log");
@@ -185,9 +186,13 @@ pub(super) fn taught(lessons: &[Lesson], host: HostId, depth: Depth, policy: &dy
     learnt
 }
 
-/// Gives the policy its priors.
-pub fn believe(policy: &mut dyn Policy, priors: &Priors) {
+/// Gives the policy its priors and its memory of the collection, before pages are learnt.
+pub fn prepare(store: &mut dyn Store, policy: &mut dyn Policy, priors: &Priors) -> Result<(), StoreError> {
     policy.believe(priors);
+    if let Some(memory) = survey::recall(store, policy.name())? {
+        policy.recall(&memory);
+    }
+    Ok(())
 }
 
 /// The memories that a policy would have of all pages; `None` if the store has them. The store stays as it is.

@@ -203,8 +203,6 @@ pub struct Crawler<W> {
     hosts: usize,
     /// The lowest score of a page that the last cycle visited again.
     least: Option<f64>,
-    /// The policy's memory of the collection after the last survey.
-    policy_memory: Option<String>,
     /// How long the next cycle may take, if that differs from the time between cycles.
     time: Option<Duration>,
     writer_place: WriterPlace,
@@ -263,7 +261,6 @@ impl<W: Web> Crawler<W> {
             pages,
             hosts: 0,
             least: None,
-            policy_memory: None,
             time: None,
             writer_place: WriterPlace::default(),
         })
@@ -392,10 +389,7 @@ impl<W: Web> Crawler<W> {
     }
 
     fn close_cycle(&mut self, cycle: CycleId) -> Result<(), CrawlError> {
-        let Recorder { store, policy, .. } = self.recorder.as_mut().ok_or(CrawlError::WriterLost)?;
-        if let Some(memory) = self.policy_memory.take() {
-            survey::keep_memory(&mut **store, policy.name(), &memory)?;
-        }
+        let Recorder { store, .. } = self.recorder.as_mut().ok_or(CrawlError::WriterLost)?;
         Ok(store.close_cycle(cycle, Timestamp::now(), self.least)?)
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct Opening<W> {
     pub(super) fetcher: PageFetcher<W>,
     pub(super) hosts: CycleHosts,
     pub(super) candidates: Candidates,
+    /// The policy's memory of the collection after its survey.
+    pub(super) policy_memory: Option<String>,
 }
 
 impl<W: Web> Opening<W> {
@@ -57,7 +59,7 @@ impl<W: Web> Opening<W> {
         }
         let (unwanted, only) = (&crawler.unwanted, &crawler.only);
         let is_wanted = |page: &KnownPage| is_wanted(page, unwanted);
-        crawler.policy_memory =
+        let policy_memory =
             survey::look_over(&mut **store, &mut **policy, &known_hosts, view, terms, &is_wanted)?;
         let policy = &**policy;
         let mut candidates = Candidates::default();
@@ -99,7 +101,7 @@ impl<W: Web> Opening<W> {
             let stale = |host: &&CycleHost| host.is_wanted && !sitemaps::are_fresh(host.sitemaps_at, now);
             hosts.by_id.values().filter(stale).for_each(|host| fetcher.want_sitemaps(host.place));
         }
-        Ok(Self { fetcher, hosts, candidates })
+        Ok(Self { fetcher, hosts, candidates, policy_memory })
     }
 }
 

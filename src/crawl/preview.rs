@@ -96,7 +96,7 @@ fn preview<W: Web>(
     let Recorder { store, policy, .. } = &mut *recorder;
     let store = &mut **store;
     let (priors, _) = learning::priors(store, &**policy)?;
-    learning::believe(&mut **policy, &priors);
+    learning::prepare(store, &mut **policy, &priors)?;
     let view = View {
         weights: Weights::load(store, crawler.settings.weight)?,
         learnt: learning::learnt_otherwise(store, &**policy)?,
@@ -105,7 +105,7 @@ fn preview<W: Web>(
     let length = terms::cycle_length(store, every, now)?;
     let open = next_cycle(store)?;
     let terms = Terms { cycle: open.id.0, now, budget, threshold, length };
-    let Opening { fetcher, hosts, mut candidates } = Opening::of(crawler, recorder, &open, &view, terms)?;
+    let Opening { fetcher, hosts, mut candidates, .. } = Opening::of(crawler, recorder, &open, &view, terms)?;
     let (store, policy) = (&mut *recorder.store, &*recorder.policy);
     let asked = about.map(|page| store.known_page(page)).transpose()?.flatten();
     let asked = asked.map(|mut page| {

@@ -12,7 +12,7 @@ use crate::change::divergence::{Divergence, divergence};
 use crate::change::fragment::SCHEME;
 use crate::change::sketch::Sketch;
 use crate::observation::rebuild::{self, Refolded};
-use crate::observation::{EventKind, Observation, VersionHashes};
+use crate::observation::{CycleId, EventKind, Observation, VersionHashes, lessons};
 use crate::page::PageId;
 use crate::policy::Policy;
 use crate::store::{
@@ -63,7 +63,10 @@ pub fn rebuild(
     if write {
         learning::set_memory(store, &MemoryMaker::BeingLearnt)?;
     }
-    let mut work = Work { store, settings, write, remade: HashSet::new(), involved: Involved::default() };
+    let own_cycles = store.cycles(usize::MAX)?.into_iter().filter(|cycle| cycle.policy == policy.name());
+    let own_cycles = own_cycles.map(|cycle| CycleId(cycle.id)).collect();
+    let (remade, involved) = (HashSet::new(), Involved::default());
+    let mut work = Work { store, settings, write, remade, involved, own_cycles };
     let mut after = VersionId(i64::MIN);
     loop {
         let (differ, read, last) = work.resketch(after)?;
@@ -103,8 +106,8 @@ pub fn renew(
     }
     note_sketches(store, SketchesMade::Halfway)?;
     let all = store.summary()?.versions;
-    let mut work =
-        Work { store, settings, write: true, remade: HashSet::new(), involved: Involved::default() };
+    let (remade, involved, own_cycles) = (HashSet::new(), Involved::default(), HashSet::new());
+    let mut work = Work { store, settings, write: true, remade, involved, own_cycles };
     let mut changed = HashSet::new();
     let (mut after, mut done) = (VersionId(i64::MIN), 0);
     while let Some((last, read)) = work.renew_some(after, &mut changed)? {
@@ -131,6 +134,8 @@ struct Work<'a> {
     remade: HashSet<VersionId>,
     /// Pages whose aliases are made again.
     involved: Involved,
+    /// Cycles of the policy that pages are taught by: only in these it could say which base version stays.
+    own_cycles: HashSet<CycleId>,
 }
 
 impl Work<'_> {
@@ -237,6 +242,19 @@ impl Work<'_> {
             let missing = || StoreError::BadValue(format!("version {}, which is not there", version.0));
             hashes.get(&version).copied().ok_or_else(missing)
         };
+        let (learnt, pinned) = match policy {
+            Some(policy) => {
+                let learnt = learning::taught(&lessons(log), before.host, before.depth, policy);
+                let last = log.iter().rfind(|fact| fact.found.is_some());
+                let is_own = last.is_some_and(|fact| self.own_cycles.contains(&fact.cycle));
+                let pinned = policy.pinned_base(&learnt).filter(|_| is_own);
+                (learnt, pinned.into_iter().collect())
+            }
+            None => {
+                let kept: Vec<_> = before.folded.profiles.iter().map(|profile| profile.base.at).collect();
+                (before.learnt.clone(), kept)
+            }
+        };
         let most_profiles = self.settings.profiles;
         let mut sketches: HashMap<VersionId, Sketch> = HashMap::new();
         let mut sketch = |version: VersionId| -> Result<Sketch> {
@@ -251,11 +269,7 @@ impl Work<'_> {
             let from = sketch(from)?;
             Ok(divergence(&sketch(found)?, &from))
         };
-        let Refolded { folded, lessons, events } = rebuild::refold(log, most_profiles, hashes, measure)?;
-        let learnt = match policy {
-            Some(policy) => learning::taught(&lessons, before.host, before.depth, policy),
-            None => before.learnt.clone(),
-        };
+        let Refolded { folded, events, .. } = rebuild::refold(log, most_profiles, &pinned, hashes, measure)?;
         Ok((PageRefold { page: before.id, folded, learnt }, events))
     }
 

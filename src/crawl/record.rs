@@ -12,6 +12,7 @@ use super::batch::{AddedPage, Batch, Content, Recorded, RecordedVisit, VisitReco
 use super::past::{Past, earlier_content, wanted};
 use super::sketches::sketch_row;
 use super::telling::{HeldBefore, told};
+use super::weights::Weights;
 use crate::change::ChangeSettings;
 use crate::change::divergence::{Divergence, divergence};
 use crate::fetch::answer_head::AnswerHead;
@@ -35,15 +36,15 @@ use crate::unique::NewPage;
 
 /// Records a batch, all of it or nothing. Pages learn by this policy.
 pub fn record(store: &mut dyn Store, policy: &dyn Policy, cycle: CycleId, batch: Batch) -> Result<Recorded> {
-    record_among(store, policy, &mut SmallTexts::default(), cycle, batch)
+    record_among(store, policy, &Weights::default(), &mut SmallTexts::default(), cycle, batch)
 }
 
 /// Takes in pages that were found outside a cycle, and rows beside them. They count for no cycle.
 pub(super) fn take_in(store: &mut dyn Store, policy: &dyn Policy, batch: Batch) -> Result<Vec<AddedPage>> {
     let loaded = store.load(&wanted(&batch))?;
-    let mut small_texts = SmallTexts::default();
+    let (mut small_texts, weights) = (SmallTexts::default(), Weights::default());
     // No row of a cycle has this number.
-    let judge = Judge::new(policy, &mut small_texts, CycleId(0), &batch, loaded, Past::default());
+    let judge = Judge::new((policy, &weights), &mut small_texts, CycleId(0), &batch, loaded, Past::default());
     let (mut rows, recorded) = judge.judge(batch)?;
     rows.cycle = None;
     store.commit(&rows)?;
@@ -54,13 +55,15 @@ pub(super) fn take_in(store: &mut dyn Store, policy: &dyn Policy, batch: Batch) 
 pub(super) fn record_among(
     store: &mut dyn Store,
     policy: &dyn Policy,
+    weights: &Weights,
     small_texts: &mut SmallTexts,
     cycle: CycleId,
     batch: Batch,
 ) -> Result<Recorded> {
     let loaded = store.load(&wanted(&batch))?;
     let past = Past::load(store, &batch, &loaded)?;
-    let (rows, recorded) = Judge::new(policy, small_texts, cycle, &batch, loaded, past).judge(batch)?;
+    let (rows, recorded) =
+        Judge::new((policy, weights), small_texts, cycle, &batch, loaded, past).judge(batch)?;
     store.commit(&rows)?;
     Ok(recorded)
 }
@@ -70,6 +73,8 @@ pub(super) fn record_among(
 /// Judges the visits of a batch, one after the other, and gathers the rows that come of it.
 struct Judge<'a> {
     policy: &'a dyn Policy,
+    /// Importance of pages in this cycle.
+    weights: &'a Weights,
     small_texts: &'a mut SmallTexts,
     cycle: CycleId,
     now: Timestamp,
@@ -94,7 +99,7 @@ struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     fn new(
-        policy: &'a dyn Policy,
+        (policy, weights): (&'a dyn Policy, &'a Weights),
         small_texts: &'a mut SmallTexts,
         cycle: CycleId,
         batch: &Batch,
@@ -115,6 +120,7 @@ impl<'a> Judge<'a> {
         let rows = Commit { now: batch.now, ..Commit::default() };
         let mut judge = Self {
             policy,
+            weights,
             small_texts,
             cycle,
             now: batch.now,
@@ -296,14 +302,18 @@ impl<'a> Judge<'a> {
                 new_links,
             },
             same_as,
+            weight: self.weights.of(page.id, page.weight),
         };
         let seen_at = page.folded.seen_at;
         let event = EventKind::of(&page.folded, &fact);
-        let Ok(bases) = page.folded.take(&fact, comparison.same_text, self.change.profiles, measure);
+        let Ok(bases) = page.folded.measure(&fact, comparison.same_text, measure);
         fact.bases = bases;
         if let Some(lesson) = fact.lesson(seen_at) {
             page.learnt.take(&lesson, page.host, page.depth, self.policy);
         }
+        // The policy has learnt from the visit: it knows which base version it wants to keep.
+        let pinned = self.policy.pinned_base(&page.learnt);
+        page.folded.take(&fact, self.change.profiles, pinned.as_slice());
         (fact, found, event)
     }
 

@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 pub(super) struct Recorder {
     pub(super) store: Box<dyn Store>,
     pub(super) policy: Box<dyn Policy>,
-    /// Importance of the pages that are found.
+    /// Importance of pages.
     pub(super) weights: Weights,
     /// Texts that pages shrank to lately.
     pub(super) small_texts: SmallTexts,
@@ -25,8 +25,9 @@ impl Recorder {
         cycle: CycleId,
         batch: Batch,
     ) -> Result<(Vec<RecordedVisit>, Vec<FoundPage>)> {
+        let Self { store, policy, weights, small_texts } = self;
         let Recorded { new, visits } =
-            record_among(&mut *self.store, &*self.policy, &mut self.small_texts, cycle, batch)?;
+            record_among(&mut **store, &**policy, weights, small_texts, cycle, batch)?;
         let now = Timestamp::now();
         let scored = |AddedPage { id, host, url, state }: AddedPage| {
             let state = PageState { weight: self.weights.of(id, state.weight), ..state };

@@ -8,11 +8,12 @@ use crate::store::{Result, SketchRow, Store, VersionId};
 /// The sketch that is kept of a version, if its fragments were made as they are made now. One that can't be read is not
 /// used: the text has it all.
 ///
-/// A sketch of an earlier scheme counts too. [`super::rebuild::renew`] has made all of them again, except those of versions
+/// It has at most as many bytes of each hash as sketches have now. A sketch of an earlier scheme counts too. [`super::rebuild::renew`] has made all of them again, except those of versions
 /// whose text is not stored; for nearly all texts the schemes agree.
 pub(super) fn kept_sketch(row: &SketchRow, settings: ChangeSettings) -> Option<Sketch> {
     let is_current = row.scheme <= i64::from(SCHEME) && row.words == settings.fragment_words as i64;
-    if is_current { Sketch::from_bytes(&row.hashes) } else { None }
+    let kept = if is_current { Sketch::from_bytes(&row.hashes) } else { None };
+    kept.map(|sketch| sketch.with_hashes_of(settings.hash_bytes))
 }
 
 /// The store's note of the scheme of its sketches.

@@ -51,7 +51,7 @@ fn memory_note(policy: &str) -> String {
 const EARLIER_NOTE: &str = "policy-threshold";
 
 /// The policy's memory of the collection, as the last survey left it.
-fn recall(store: &mut dyn Store, policy: &str) -> Result<Option<String>, StoreError> {
+pub(super) fn recall(store: &mut dyn Store, policy: &str) -> Result<Option<String>, StoreError> {
     match store.note(&memory_note(policy))? {
         Some(kept) => Ok(Some(kept)),
         None => store.note(EARLIER_NOTE),

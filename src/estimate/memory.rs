@@ -3,9 +3,14 @@
 use super::censored::{VisitHistory, VisitRun};
 use super::gamma::Gamma;
 use super::{EstimatorState, Memory};
-use crate::varint::{push, push_float, take, take_float, take_small};
+use crate::varint::{push, push_float, push_float32, take, take_float, take_float32, take_small};
 
 impl EstimatorState {
+    /// Are counts all there is, and would four bytes hold the sum of all intervals?
+    pub(crate) fn is_short(&self) -> bool {
+        self.memory == Memory::Nothing && f64::from(self.watched_days as f32) == self.watched_days
+    }
+
     /// Appends the bytes of the state.
     pub fn push_bytes(&self, bytes: &mut Vec<u8>) {
         push(bytes, u64::from(self.visits));
@@ -21,6 +26,20 @@ impl EstimatorState {
         };
         bytes.push(kind);
         numbers.iter().for_each(|number| push_float(bytes, *number));
+    }
+
+    /// Appends the bytes of a state that [is short](Self::is_short): five less.
+    pub(crate) fn push_short_bytes(&self, bytes: &mut Vec<u8>) {
+        push(bytes, u64::from(self.visits));
+        push(bytes, u64::from(self.changes));
+        push_float32(bytes, self.watched_days);
+    }
+
+    /// Reads what [`Self::push_short_bytes`] wrote.
+    pub(crate) fn take_short_bytes(rest: &mut &[u8]) -> Option<Self> {
+        let (visits, changes) = (take_small(rest)?, take_small(rest)?);
+        let watched_days = take_float32(rest).filter(|days| (0.0..=MOST).contains(days))?;
+        Some(Self { visits, changes, watched_days, memory: Memory::Nothing })
     }
 
     /// Reads what [`Self::push_bytes`] wrote from the start of `rest`; `None` if it can't be read, or if no visits lead to

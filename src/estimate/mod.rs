@@ -171,6 +171,11 @@ pub enum Memory {
 }
 
 impl EstimatorState {
+    /// Rounds the sum of all intervals to the precision of four bytes, for a policy that does not need more.
+    pub(crate) fn shorten(&mut self) {
+        self.watched_days = f64::from(self.watched_days as f32);
+    }
+
     /// Counts a visit, and returns its interval in days, clamped to bounds.
     pub fn count(&mut self, interval: Age, seen: Seen) -> f64 {
         let days = bounded_days(interval);

@@ -150,7 +150,7 @@ fn mean(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
@@ -159,7 +159,7 @@ mod tests {
     use crate::estimate::tests::{close, golden, number, numbers};
 
     /// The divergence of the page of a golden case between two times.
-    fn divergence(case: &Value, from: f64, to: f64) -> f64 {
+    pub(crate) fn trace_divergence(case: &Value, from: f64, to: f64) -> f64 {
         let of = |name: &str| number(&case["params"][name]);
         match case["kind"].as_str().expect("a name") {
             "static" => 0.0,
@@ -192,7 +192,7 @@ mod tests {
             for row in case["trace"].as_array().expect("rows") {
                 now += period;
                 for (base, points) in &mut profiles {
-                    points.push((now - *base, divergence(case, *base, now)));
+                    points.push((now - *base, trace_divergence(case, *base, now)));
                 }
                 let pinned = profiles.iter().find(|(base, _)| *base == reference).expect("a pinned profile");
                 let others: Vec<Profile<'_>> = profiles

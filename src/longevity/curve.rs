@@ -95,7 +95,7 @@ impl Curve {
     /// The least age, in days, at which utility reaches `threshold`; `None` if it never does.
     ///
     /// To refresh each page at that age, with one threshold for all, is the best use of a number of refreshes (Olston & Pandey
-    /// 2008, §3.1).
+    /// 2008, §2.2).
     pub fn refresh_period(&self, threshold: f64) -> Option<f64> {
         if threshold <= 0.0 {
             return Some(0.0);

@@ -5,7 +5,9 @@
 //! 1954) of differences in units of the page's own usual deviation, clipped so that no single visit decides. So a page with
 //! rare, large changes raises no alarm at each change, but a page that begins to change at every visit does.
 //!
-//! The state is four numbers; a visit costs a few operations.
+//! The state is four numbers in five bytes; a visit costs a few operations. Numbers are rounded as they will be read back.
+
+use crate::varint::{push_short_float, short_float, take_byte, take_short_float};
 
 /// Shifts of less than twice this, in deviations, are ignored. A smaller value notices sooner that a page which changed at every
 /// second visit has stopped, but raises more false alarms.
@@ -26,12 +28,16 @@ const FIRST_DEVIATION: f64 = 0.1;
 /// The least deviation of any page: a word or two that change are not drift.
 const LEAST_DEVIATION: f64 = 0.02;
 
+/// The sums are kept in this many steps of [`ALARM`], one byte each: a step is 0.03 deviations.
+const SUM_STEPS: f64 = u8::MAX as f64;
+
 /// The state of the test for one page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drift {
-    up: f32,
-    down: f32,
-    variance: f32,
+    /// In steps.
+    up: u8,
+    down: u8,
+    variance: f64,
     /// Up to [`VISITS_TO_LEARN`].
     visits: u8,
 }
@@ -47,7 +53,7 @@ pub enum Shift {
 
 impl Default for Drift {
     fn default() -> Self {
-        Self { up: 0.0, down: 0.0, variance: (FIRST_DEVIATION * FIRST_DEVIATION) as f32, visits: 0 }
+        Self { up: 0, down: 0, variance: short_float(FIRST_DEVIATION * FIRST_DEVIATION), visits: 0 }
     }
 }
 
@@ -58,41 +64,41 @@ impl Drift {
         if difference.is_nan() {
             return None;
         }
-        let variance = f64::from(self.variance).max(LEAST_DEVIATION * LEAST_DEVIATION);
+        let variance = self.variance.max(LEAST_DEVIATION * LEAST_DEVIATION);
         let deviations = (difference / variance.sqrt()).clamp(-MOST, MOST);
         self.visits = self.visits.saturating_add(1).min(VISITS_TO_LEARN);
         let learnt = (difference * difference - variance) / (f64::from(self.visits) + FIRST_VISITS);
-        self.variance = (variance + learnt) as f32;
-        self.up = (f64::from(self.up) + deviations - SLACK).max(0.0) as f32;
-        self.down = (f64::from(self.down) - deviations - SLACK).max(0.0) as f32;
-        let shift = if f64::from(self.up) >= ALARM {
+        self.variance = short_float(variance + learnt);
+        let after = |sum: u8, more: f64| (f64::from(sum) / SUM_STEPS * ALARM + more - SLACK).max(0.0);
+        let (up, down) = (after(self.up, deviations), after(self.down, -deviations));
+        let shift = if up >= ALARM {
             Shift::Up
-        } else if f64::from(self.down) >= ALARM {
+        } else if down >= ALARM {
             Shift::Down
         } else {
+            let steps = |sum: f64| (sum / ALARM * SUM_STEPS).round() as u8;
+            (self.up, self.down) = (steps(up), steps(down));
             return None;
         };
-        (self.up, self.down) = (0.0, 0.0);
+        (self.up, self.down) = (0, 0);
         Some(shift)
     }
 
-    /// Appends its compact form.
+    /// Visits that it has seen, up to 64.
+    pub(crate) fn visits(&self) -> u8 {
+        self.visits
+    }
+
+    /// Appends its compact form: five bytes.
     pub fn push_bytes(&self, bytes: &mut Vec<u8>) {
-        for number in [self.up, self.down, self.variance] {
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
-        bytes.push(self.visits);
+        bytes.extend([self.up, self.down, self.visits]);
+        push_short_float(bytes, self.variance);
     }
 
     /// Undoes [`Self::push_bytes`]; `None` if that is not what wrote it.
     pub fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
-        let (numbers, more) = rest.split_first_chunk::<12>()?;
-        let (visits, more) = more.split_first()?;
-        *rest = more;
-        let number = |at: usize| numbers.get(at..at + 4)?.try_into().ok().map(f32::from_le_bytes);
-        let [up, down, variance] = [number(0)?, number(4)?, number(8)?];
-        let is_sound = [up, down, variance].iter().all(|number| number.is_finite() && *number >= 0.0);
-        is_sound.then_some(Self { up, down, variance, visits: *visits })
+        let (up, down, visits) = (take_byte(rest)?, take_byte(rest)?, take_byte(rest)?);
+        Some(Self { up, down, variance: take_short_float(rest)?, visits })
     }
 }
 
@@ -210,7 +216,10 @@ mod tests {
             let mut drift = Drift::default();
             for (found, predicted) in visits {
                 drift.observe(found, predicted);
-                prop_assert!([drift.up, drift.down, drift.variance].iter().all(|value| value.is_finite()), "{drift:?}");
+                prop_assert!(drift.variance.is_finite(), "{drift:?}");
+                let mut bytes = Vec::new();
+                drift.push_bytes(&mut bytes);
+                prop_assert_eq!(Drift::take_bytes(&mut &bytes[..]), Some(drift));
             }
         }
     }

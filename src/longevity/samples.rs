@@ -1,7 +1,7 @@
 //! Samples: a page's divergence by age, gathered from all its change profiles.
 //!
 //! Each profile is moved so that its base is at age 0, all profiles are united, and divergences at equal ages are averaged
-//! (Olston & Pandey 2008, §4.1; where the paper subtracts the base version, the base time is meant). The number of averaged
+//! (Olston & Pandey 2008, §4.2; where the paper subtracts the base version, the base time is meant). The number of averaged
 //! measurements is kept as a weight.
 
 /// Gaps that differ by less than this share count as equal: visits of a cycle are not punctual to the second.

@@ -398,6 +398,7 @@ mod tests {
         redirect: None,
         told: Told { date: None, events: None, new_links: 0 },
         same_as: None,
+        weight: 1.0,
         event: None,
     };
 

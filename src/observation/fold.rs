@@ -40,34 +40,43 @@ pub struct Folded {
 }
 
 impl Folded {
-    /// Takes in one more observation, and says how far what it found is from each base version there was, oldest first.
+    /// Says how far what an observation found is from each base version there is, oldest first. The profiles have these
+    /// points from here on; [`Folded::take`] has to follow.
     ///
-    /// `same_text`: the text found is the text that was stored. `most_profiles` change profiles are kept at the most.
-    /// `divergence_from` measures what was found from another version.
-    pub fn take<E>(
+    /// `same_text`: the text found is the text that was stored. `divergence_from` measures what was found from another version.
+    pub fn measure<E>(
         &mut self,
         fact: &Observation,
         same_text: bool,
-        most_profiles: usize,
         divergence_from: impl FnMut(VersionId) -> Result<Divergence, E>,
     ) -> Result<Vec<Measured>, E> {
+        let Some(found) = fact.found else { return Ok(Vec::new()) };
+        // Texts that different rules left can't be compared.
+        if found.text_rules != self.text_rules || !found.has_words {
+            self.profiles = Profiles::default();
+        }
+        if !found.has_words {
+            return Ok(Vec::new());
+        }
+        let base = BaseVersion { at: fact.attempt.at, version: found.version };
+        self.profiles.extend(base, same_text, divergence_from)
+    }
+
+    /// Takes in one more observation, after [`Folded::measure`].
+    ///
+    /// `most_profiles` change profiles are kept at the most. `pinned` are the times of base versions that must stay among them
+    /// ([`Profiles::start`]).
+    pub fn take(&mut self, fact: &Observation, most_profiles: usize, pinned: &[Timestamp]) {
         let at = fact.attempt.at;
-        let mut measured = Vec::new();
         if let Some(found) = fact.found {
-            // Texts that different rules left can't be compared.
-            if found.text_rules != self.text_rules || !found.has_words {
-                self.profiles = Profiles::default();
-            }
             if found.has_words {
-                let base = BaseVersion { at, version: found.version };
-                measured = self.profiles.extend(base, same_text, most_profiles, divergence_from)?;
+                self.profiles.start(BaseVersion { at, version: found.version }, most_profiles, pinned);
             }
             self.seen_at = Some(at);
             self.text_rules = found.text_rules;
             self.has_words = Some(found.has_words);
         }
         self.take_life(fact);
-        Ok(measured)
     }
 
     /// The part of [`Folded::take`] that needs no content: how visits ended, which version they left and which page they
@@ -104,6 +113,13 @@ mod tests {
         Timestamp::from_seconds(1_000_000).plus(Duration::from_secs(86_400 * day))
     }
 
+    /// Measures and takes in, with five profiles.
+    fn take(page: &mut Folded, fact: &Observation) -> Vec<Measured> {
+        let Ok(measured) = page.measure(fact, false, half);
+        page.take(fact, 5, &[]);
+        measured
+    }
+
     fn half(_: VersionId) -> Result<Divergence, Infallible> {
         Ok(Divergence::new(0.5).unwrap())
     }
@@ -116,8 +132,8 @@ mod tests {
     #[test]
     fn visits_changes_and_what_is_held_are_counted() {
         let mut page = Folded::default();
-        assert_eq!(page.take(&fetched(0, 1, None), false, 5, half).unwrap(), []);
-        let measured = page.take(&fetched(1, 2, Some(true)), false, 5, half).unwrap();
+        assert_eq!(take(&mut page, &fetched(0, 1, None)), []);
+        let measured = take(&mut page, &fetched(1, 2, Some(true)));
         assert_eq!(measured.len(), 1);
         assert_eq!((measured[0].base.at, measured[0].base.version), (at(0), VersionId(1)));
         assert_eq!((page.visits, page.changes, page.version), (2, 1, Some(VersionId(2))));
@@ -127,8 +143,8 @@ mod tests {
     #[test]
     fn an_error_leaves_what_is_held() {
         let mut page = Folded::default();
-        page.take(&fetched(0, 1, None), false, 5, half).unwrap();
-        page.take(&observation(at(1), Outcome::ServerError), false, 5, half).unwrap();
+        take(&mut page, &fetched(0, 1, None));
+        take(&mut page, &observation(at(1), Outcome::ServerError));
         assert_eq!(
             (page.version, page.seen_at, page.last_visit_at),
             (Some(VersionId(1)), Some(at(0)), Some(at(1)))
@@ -139,7 +155,7 @@ mod tests {
     #[test]
     fn what_we_did_not_ask_for_was_no_visit() {
         let mut page = Folded::default();
-        page.take(&observation(at(0), Outcome::Refused(Refused::Robots)), false, 5, half).unwrap();
+        take(&mut page, &observation(at(0), Outcome::Refused(Refused::Robots)));
         assert_eq!((page.visits, page.last_visit_at, page.standing.life), (0, None, Life::Blocked));
         assert_eq!(page.last_cycle, Some(CycleId(1)));
     }
@@ -147,10 +163,10 @@ mod tests {
     #[test]
     fn other_rules_begin_new_profiles() {
         let mut page = Folded::default();
-        page.take(&fetched(0, 1, None), false, 5, half).unwrap();
+        take(&mut page, &fetched(0, 1, None));
         let mut other = fetched(1, 2, None);
         other.found = other.found.map(|found| Found { text_rules: 9, ..found });
-        assert_eq!(page.take(&other, false, 5, half).unwrap(), []);
+        assert_eq!(take(&mut page, &other), []);
         assert_eq!((page.profiles.len(), page.text_rules), (1, 9));
     }
 }

@@ -10,6 +10,10 @@ use crate::time::{Age, Timestamp};
 pub struct Lesson {
     /// When the visit was made.
     pub at: Timestamp,
+    /// The number of the cycle that the visit was made in.
+    pub cycle: i64,
+    /// The weight of the page in that cycle.
+    pub weight: f64,
     /// Time since the visit that last brought or confirmed the stored version. A visit that failed in between leaves it open.
     pub interval: Age,
     /// Did the page change?
@@ -43,10 +47,11 @@ impl Apart {
 }
 
 impl Lesson {
-    /// A visit of which only this is known: whether it found a change.
+    /// A visit to a page of weight 1 of which only this is known: whether it found a change.
     pub fn of_bit(at: Timestamp, interval: Age, changed: bool) -> Self {
+        let (cycle, weight) = (0, 1.0);
         let (date, events, new_links, divergence, bases) = (None, None, 0, None, Vec::new());
-        Self { at, interval, changed, date, events, new_links, divergence, bases }
+        Self { at, cycle, weight, interval, changed, date, events, new_links, divergence, bases }
     }
 
     /// How far the page moved, 0 to 1; where that can't be measured, a change is a whole one.

@@ -84,6 +84,8 @@ pub struct Observation {
     pub told: Told,
     /// The page that this one says it is another spelling of.
     pub same_as: Option<SameAs>,
+    /// The weight of the page in the cycle of the visit. Weights by links can't be computed again later.
+    pub weight: f64,
 }
 
 impl Observation {
@@ -97,6 +99,8 @@ impl Observation {
         let Told { date, events, new_links } = self.told;
         Some(Lesson {
             at,
+            cycle: self.cycle.0,
+            weight: self.weight,
             interval: at.since(seen_at),
             changed: self.changed?,
             date,
@@ -141,6 +145,7 @@ pub(crate) fn observation(at: Timestamp, outcome: Outcome) -> Observation {
         returned_to: None,
         told: Told::default(),
         same_as: None,
+        weight: 1.0,
     }
 }
 

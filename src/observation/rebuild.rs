@@ -4,6 +4,7 @@ use super::compare::{VersionHashes, both_have_words, text_differs};
 use super::{EventKind, Folded, Lesson, Observation};
 use crate::change::VersionId;
 use crate::change::divergence::Divergence;
+use crate::time::Timestamp;
 
 /// All that a page's log adds up to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,14 +22,18 @@ pub struct Refolded {
 /// `log` holds all of its observations in the order in which they were recorded. `hashes` gives those of a version that
 /// the log names; `divergence` measures the first version from the second. What was learnt uses the divergences that
 /// were measured then and are in the log, whatever is measured now.
+///
+/// The log tells which base versions were kept after a visit: those that the next one was measured from. `pinned` are those
+/// that must stay after the last visit; the log does not tell them yet.
 pub fn refold<E>(
     log: &[Observation],
     most_profiles: usize,
+    pinned: &[Timestamp],
     hashes: impl Fn(VersionId) -> Result<VersionHashes, E>,
     mut divergence: impl FnMut(VersionId, VersionId) -> Result<Divergence, E>,
 ) -> Result<Refolded, E> {
     let Refolded { mut folded, mut lessons, mut events } = Refolded::default();
-    for fact in log {
+    for (place, fact) in log.iter().enumerate() {
         let held =
             folded.version.filter(|_| fact.found.is_some_and(|found| found.text_rules == folded.text_rules));
         let same_text = match (fact.found, held) {
@@ -41,10 +46,14 @@ pub fn refold<E>(
         lessons.extend(fact.lesson(folded.seen_at));
         events.push(EventKind::of(&folded, fact));
         let found = fact.found.map(|found| found.version);
-        folded.take(fact, same_text, most_profiles, |base| match found {
+        folded.measure(fact, same_text, |base| match found {
             Some(found) => divergence(found, base),
             None => Ok(Divergence::NONE),
         })?;
+        let later = log.get(place + 1..).filter(|_| found.is_some()).unwrap_or_default();
+        let kept = later.iter().find(|fact| fact.found.is_some());
+        let kept = kept.map(|next| next.bases.iter().map(|from| from.base.at).collect::<Vec<_>>());
+        folded.take(fact, most_profiles, kept.as_deref().unwrap_or(pinned));
     }
     Ok(Refolded { folded, lessons, events })
 }
@@ -57,7 +66,6 @@ mod tests {
     use super::super::{Found, observation};
     use super::*;
     use crate::fetch::visit::Outcome;
-    use crate::time::Timestamp;
 
     fn at(day: u64) -> Timestamp {
         Timestamp::from_seconds(1_000_000).plus(Duration::from_secs(86_400 * day))
@@ -71,21 +79,30 @@ mod tests {
 
     #[test]
     fn a_log_folds_to_what_it_was_live() {
+        folds_as_live(&[]);
+        // A policy wants the base of the third visit until the last.
+        folds_as_live(&[at(2)]);
+    }
+
+    fn folds_as_live(pinned: &[Timestamp]) {
         let measure = |_: VersionId, _: VersionId| Ok(Divergence::new(0.25).unwrap());
         let (mut live, mut log) = (Folded::default(), Vec::new());
-        for (day, version) in [2, 4, 5, 5, 6].into_iter().enumerate() {
+        for (day, version) in [2, 4, 5, 5, 6, 8, 8, 10].into_iter().enumerate() {
             let found = Found { version: VersionId(version), text_rules: 0, has_words: true };
             let changed = live.version.map(|held| held.0 % 2 != version % 2);
             let mut fact =
                 Observation { found: Some(found), changed, ..observation(at(day as u64), Outcome::Fetched) };
             let same = changed == Some(false);
-            fact.bases = live.take(&fact, same, 3, |base| measure(VersionId(version), base)).unwrap();
+            fact.bases = live.measure(&fact, same, |base| measure(VersionId(version), base)).unwrap();
+            live.take(&fact, 3, pinned);
             log.push(fact);
             log.push(observation(at(day as u64), Outcome::ServerError));
-            live.take(&log[log.len() - 1], false, 3, |_| Ok::<_, Infallible>(Divergence::NONE)).unwrap();
+            live.take(&log[log.len() - 1], 3, pinned);
         }
-        let Refolded { folded, lessons, events } = refold(&log, 3, hashes, measure).unwrap();
+        let Refolded { folded, lessons, events } = refold(&log, 3, pinned, hashes, measure).unwrap();
         assert_eq!(folded, live);
+        let is_kept = |at: &Timestamp| folded.profiles.iter().any(|profile| profile.base.at == *at);
+        assert!(pinned.iter().all(is_kept), "{:?}", folded.profiles);
         assert_eq!(lessons, super::super::lessons(&log));
         assert_eq!(events, super::super::event::events(&log).0);
         assert_eq!(lessons.iter().filter(|lesson| lesson.changed).count(), 2);

@@ -5,6 +5,7 @@
 //! a word) and one row in [`registry`]. `CONTRIBUTING.md` shows how to add one; `tests/conformance/policy.rs` checks every row.
 
 mod age;
+pub(crate) mod age_buckets;
 mod age_times_changes;
 pub mod allocation;
 pub mod chance;
@@ -13,9 +14,11 @@ mod change_rate;
 mod estimated_period;
 pub mod expression;
 mod fixed;
+mod followed_profiles;
 pub mod formula;
 mod heritrix;
 mod interval_rule;
+mod learning_phase;
 pub mod longevity;
 mod longevity_bound;
 pub(crate) mod longevity_curve;
@@ -119,6 +122,16 @@ pub trait Policy: Send + Sync {
     /// if the priors matter.
     fn believe(&mut self, _priors: &Priors) {}
 
+    /// Takes over its memory of the collection, as its last survey left it ([`Survey::memory`]). Called before pages are learnt, so
+    /// that [`Policy::learn`] may depend on it; [`Policy::memory_version`] changes if that makes other memories of earlier visits.
+    fn recall(&mut self, _memory: &str) {}
+
+    /// The time of the base version that must stay among the change profiles of a page, if the policy needs one longer than the
+    /// newest. Asked after each visit, with what the policy has learnt from it.
+    fn pinned_base(&self, _learnt: &Learnt) -> Option<Timestamp> {
+        None
+    }
+
     /// Looks over all pages before a cycle.
     fn survey(&mut self, _survey: &mut Survey<'_>) {}
 
@@ -167,6 +180,9 @@ pub struct LooksAt {
     pub kin: bool,
     /// When pages were found.
     pub age: bool,
+    /// In which cycle a visit was made, and the weight that the page had in it ([`Lesson::cycle`], [`Lesson::weight`]). By default
+    /// a memory depends on the intervals between visits and on what they found.
+    pub circumstances: bool,
     /// Chance: each page's score is multiplied by a factor that is drawn for this page. It may change with every survey, so it is
     /// read again after each one.
     pub draw: Option<Draw>,

@@ -5,7 +5,7 @@ use crate::estimate::{EstimatorState, Seen};
 use crate::observation::{Lesson, Life};
 use crate::page::{Depth, HostId, Kin, PageId};
 use crate::time::{Age, Timestamp};
-use crate::varint::{push, push_signed, take_signed, take_small};
+use crate::varint::{push, push_signed, take_byte, take_signed, take_small};
 
 use super::Policy;
 use super::page_memory::PageMemory;
@@ -80,6 +80,12 @@ pub struct Learnt {
     pub new_links: u32,
 }
 
+/// Flags of the bytes of a [`Learnt`]: there is a date that the page gave; it is in seconds, as most are; and the state is short, see
+/// [`EstimatorState::is_short`]. Earlier releases knew the first one only.
+const HAS_DATE: u8 = 1;
+const IN_SECONDS: u8 = 2;
+const SHORT: u8 = 4;
+
 impl Learnt {
     /// Adds one more visit, as the policy learns.
     pub fn take(&mut self, lesson: &Lesson, host: HostId, depth: Depth, policy: &dyn Policy) {
@@ -97,11 +103,19 @@ impl Learnt {
         push(&mut bytes, u64::from(self.new_links));
         push(&mut bytes, u64::from(self.dates.trust.kept));
         push(&mut bytes, u64::from(self.dates.trust.broken));
-        bytes.push(u8::from(self.dates.claimed.is_some()));
+        let seconds = self.dates.claimed.map(|date| date.millis()).filter(|millis| millis % 1000 == 0);
+        let is_short = self.state.is_short();
+        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+        let flags = flag(self.dates.claimed.is_some(), HAS_DATE) | flag(seconds.is_some(), IN_SECONDS);
+        bytes.push(flags | flag(is_short, SHORT));
         if let Some(date) = self.dates.claimed {
-            push_signed(&mut bytes, date.millis());
+            push_signed(&mut bytes, seconds.map_or(date.millis(), |millis| millis / 1000));
         }
-        self.state.push_bytes(&mut bytes);
+        if is_short {
+            self.state.push_short_bytes(&mut bytes);
+        } else {
+            self.state.push_bytes(&mut bytes);
+        }
         bytes.extend_from_slice(self.memory.bytes());
         bytes
     }
@@ -111,11 +125,16 @@ impl Learnt {
         let mut rest = bytes;
         let (new_links, kept, broken) =
             (take_small(&mut rest)?, take_small(&mut rest)?, take_small(&mut rest)?);
-        let claimed = match take_small(&mut rest)? {
+        let flags = take_byte(&mut rest)?;
+        let claimed = match flags & (HAS_DATE | IN_SECONDS) {
+            HAS_DATE => Some(Timestamp::from_millis(take_signed(&mut rest)?)),
             0 => None,
-            _ => Some(Timestamp::from_millis(take_signed(&mut rest)?)),
+            _ => Some(Timestamp::from_millis(take_signed(&mut rest)?.saturating_mul(1000))),
         };
-        let state = EstimatorState::take_bytes(&mut rest)?;
+        let state = match flags & SHORT {
+            0 => EstimatorState::take_bytes(&mut rest)?,
+            _ => EstimatorState::take_short_bytes(&mut rest)?,
+        };
         let dates = Dates { claimed, trust: Trust { kept, broken } };
         Some(Self { state, memory: PageMemory::from_bytes(rest), dates, new_links })
     }

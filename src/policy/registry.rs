@@ -229,7 +229,7 @@ pub struct PolicySettings {
 pub struct LongevitySettings {
     /// ρ: bounds the time between visits to a page that is believed not to change any more (§4.5).
     pub risk: f64,
-    /// l: with a threshold, a page that was refreshed n times waits l·n days at most (§4.2).
+    /// l: in its learning phase, a page that was refreshed n times waits l·n days at most (§4.2).
     pub learning_days: f64,
     /// The utility at which a page is visited; `None`: the budget decides.
     pub threshold: Option<f64>,

@@ -2,9 +2,11 @@
 
 use proptest::prelude::*;
 
+use super::allocation::{CrawlRates, Objective, Watched, optimal};
 use super::registry::{ALL, PolicySettings, find};
 use super::*;
 use crate::estimate::tests::{close, golden, number, numbers};
+use crate::longevity::curve::Curve;
 use crate::observation::Life;
 use crate::page::PageId;
 
@@ -204,6 +206,34 @@ fn the_papers_policies_have_their_golden_scores_and_picks() {
             let picks: Vec<f64> =
                 order.iter().take(number(&case["k"]) as usize).map(|at| *at as f64).collect();
             assert_eq!(picks, numbers(&case["policies"][name]["top"]), "{name}");
+        }
+    }
+}
+
+proptest! {
+    /// Olston & Pandey 2008, appendix A: to visit each page when w·U reaches a threshold, with the divergence that is 0 or 1, is the
+    /// schedule with even distances that is best for freshness (Cho & Garcia-Molina 2003). The threshold is the multiplier.
+    #[test]
+    fn a_threshold_on_holistic_utility_gives_the_optimal_even_visits(
+        pages in prop::collection::vec((0.01..20.0_f64, 0.1..5.0_f64), 1..20), budget in 0.05..30.0_f64
+    ) {
+        let watched: Vec<Watched> =
+            pages.iter().map(|(change_rate, weight)| Watched { change_rate: *change_rate, weight: *weight }).collect();
+        let CrawlRates { rates, multiplier } = optimal(Objective::Periodic, &watched, budget);
+        let threshold = multiplier.expect("a price of a visit");
+        for (page, rate) in watched.iter().zip(rates) {
+            let period = Curve::churn(1.0, page.change_rate).refresh_period(threshold / page.weight);
+            let utility = page.weight * utility::refresh_utility(page.change_rate, 1.0 / rate);
+            match period {
+                Some(days) => {
+                    prop_assert!(close(utility, threshold, 1e-6), "{utility} {threshold}");
+                    // The nearer U is to its limit, the less its value says of the time.
+                    let is_told = page.change_rate * days < 10.0;
+                    prop_assert!(!is_told || close(1.0 / days, rate, 1e-3), "every {days} days, {rate} a day");
+                }
+                // Where only one visit in thirty changes would be made, w·U differs from its limit by less than numbers can tell.
+                None => prop_assert!(rate <= page.change_rate / 30.0, "given up: {rate}"),
+            }
         }
     }
 }

@@ -7,9 +7,9 @@ use crate::longevity::curve::Curve;
 use crate::varint::{push_float, take_byte, take_float};
 
 use super::Lesson;
+use super::age_buckets::AgeBuckets;
 use super::expression::Terminal;
 use super::longevity::Replaced;
-use super::longevity_curve::Fitted;
 
 /// The parts of the memory that a formula needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -53,7 +53,7 @@ impl WantedTraces {
 
     /// The version of the memory, with one bit for each part.
     pub fn memory_version(self) -> String {
-        format!("formula/1 {:x}", self.0)
+        format!("formula/2 {:x}", self.0)
     }
 }
 
@@ -68,7 +68,7 @@ pub struct Traces {
     /// Days from the last visit that found a change to the last visit.
     quiet_days: f64,
     replaced: Option<Box<Replaced>>,
-    curve: Option<Box<Fitted>>,
+    curve: Option<Box<AgeBuckets>>,
 }
 
 const WEIGHTS: [VisitWeights; 3] = [VisitWeights::Last, VisitWeights::Linear, VisitWeights::Doubling];
@@ -175,7 +175,7 @@ impl Traces {
             traces.replaced = Some(Box::new(Replaced::take_bytes(rest)?));
         }
         if flags & 1 != 0 {
-            traces.curve = Some(Box::new(Fitted::take_bytes(rest)?));
+            traces.curve = Some(Box::new(AgeBuckets::take_bytes(rest)?));
         }
         Some(traces)
     }

@@ -47,7 +47,8 @@ use sections::{LimitsGiven, Sections};
 pub(crate) use template::template;
 pub(crate) use unknown::unknown_variables;
 pub(crate) use values::{
-    Aim, Amount, FragmentWords, Gamma, LongCount, Profiles, SketchSize, TimeOfDay, TimeSpan, Written,
+    Aim, Amount, FragmentWords, Gamma, HashLength, LongCount, Profiles, SketchSize, TimeOfDay, TimeSpan,
+    Written,
 };
 pub(crate) use words::in_words;
 

@@ -29,6 +29,7 @@ pub(super) fn resolve(sections: Sections) -> Result<Settings, Usage> {
     let change = ChangeSettings {
         fragment_words: sections.change.fragment_words.get(),
         sketch: sections.change.sketch.0,
+        hash_bytes: sections.change.hash_bytes.hash_bytes(),
         profiles: sections.change.profiles.get(),
     };
     Ok(Settings {

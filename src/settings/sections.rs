@@ -23,8 +23,8 @@ use freshet::unique::{ScopeKind, TrapLimits};
 
 use super::header_text::{self, HeaderText};
 use super::values::{
-    Aim, Amount, Contact, Count, FragmentWords, Gamma, LimitSeconds, LongCount, PrivateRange, Profiles,
-    RequestRate, Risk, Share, SketchSize, Threshold, TimeOfDay, TimeSpan, Written, scope_parser,
+    Aim, Amount, Contact, Count, FragmentWords, Gamma, HashLength, LimitSeconds, LongCount, PrivateRange,
+    Profiles, RequestRate, Risk, Share, SketchSize, Threshold, TimeOfDay, TimeSpan, Written, scope_parser,
 };
 use crate::cli::names;
 
@@ -254,12 +254,12 @@ section! {
         /// Time between two visits of a page under the policy `fixed`: 12h, 1d, 2w [default: 1d]
         #[arg(long, value_name = "TIME", env = "FRESHET_INTERVAL", help_heading = "Budget")]
         interval: Written<TimeSpan> = Written::new(TimeSpan::DAY),
-        /// Caution of `longevity-curve` and `longevity-bound`: the score of a page is at least 1/RHO of the time since its
-        /// last visit, even if the page seems to have stopped changing [default: 10]
+        /// Caution of `longevity-curve` and `longevity-bound`, even if a page seems to have stopped changing: its score is at
+        /// least 1/RHO of the time since its last visit, its period at most RHO times the threshold [default: 10]
         #[arg(long, value_name = "RHO", env = "FRESHET_RISK", help_heading = "Budget")]
         risk: Risk = Risk(10.0),
-        /// With --threshold: longest time that `longevity-curve` waits before the second visit of a page; before the next
-        /// ones it waits at most twice, three times … as long [default: 1d]
+        /// Longest time that `longevity-curve` and `longevity-bound` wait before the second visit of a page; before the next
+        /// four they wait at most twice, three times … as long [default: 1d]
         #[arg(long, value_name = "TIME", env = "FRESHET_LEARNING", help_heading = "Budget")]
         learning: Written<TimeSpan> = Written::new(TimeSpan::DAY),
         // The flags `--every`, `--at` and `--catch-up` belong to the commands that keep a timetable.
@@ -344,6 +344,9 @@ section! {
         /// Fragments kept of a version, or `all` [default: 250]
         #[arg(long, value_name = "M", env = "FRESHET_SKETCH", help_heading = "Change")]
         sketch: SketchSize = SketchSize(ChangeSettings::default().sketch),
+        /// Bytes kept of each fragment's hash: 4 or 8 [default: 4]
+        #[arg(long, value_name = "BYTES", env = "FRESHET_HASH_BYTES", help_heading = "Change")]
+        hash_bytes: HashLength = HashLength::of(ChangeSettings::default().hash_bytes),
         /// Change profiles kept of a page [default: 5]
         #[arg(long, value_name = "H", env = "FRESHET_PROFILES", help_heading = "Change")]
         profiles: Profiles = Profiles(ChangeSettings::default().profiles),

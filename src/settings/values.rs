@@ -13,6 +13,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use freshet::change::changed_when::ChangedWhen;
+use freshet::change::sketch::HashBytes;
 use freshet::crawl::weights::WeightBy;
 use freshet::estimate::online::Damping;
 use freshet::fetch::LEAST_RATE;
@@ -84,8 +85,20 @@ numbers! {
     LongCount(u64): |number| *number > 0, "it must be a whole number, 1 or more";
     /// Words in a fragment.
     FragmentWords(usize): |number| (1..=64).contains(number), "it must be a whole number from 1 to 64";
+    /// Bytes of a fragment's hash that are kept.
+    HashLength(u8): |number| matches!(number, 4 | 8), "it must be 4 or 8";
     /// Change profiles of a page.
     Profiles(usize): |number| (1..=32).contains(number), "it must be a whole number from 1 to 32";
+}
+
+impl HashLength {
+    pub(crate) fn of(bytes: HashBytes) -> Self {
+        Self(if bytes == HashBytes::Four { 4 } else { 8 })
+    }
+
+    pub(crate) fn hash_bytes(self) -> HashBytes {
+        if self.get() == 4 { HashBytes::Four } else { HashBytes::Eight }
+    }
 }
 
 impl Amount {

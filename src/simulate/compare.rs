@@ -238,7 +238,8 @@ pub fn replayed(name: &str, group: &Group, truth: &Truth, terms: &ReplayTerms) -
     // Rules of other crawlers have no budget: they start from the interval that would spend it evenly.
     let cycle = group.step.as_secs_f64() / 86_400.0 * f64::from(terms.every);
     let rules = RuleScale::Start { first: cycle / terms.budget, least: cycle };
-    let longevity = LongevitySettings { cycle_days: cycle, ..LongevitySettings::default() };
+    let longevity =
+        LongevitySettings { learning_days: cycle, cycle_days: cycle, ..LongevitySettings::default() };
     let settings = PolicySettings {
         rules,
         interval: Age::from_days(cycle / terms.budget),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::ReplayTerms;
 use super::distinct::Distinct;
-use super::measured_visit::MeasuredVisit;
+use super::measured_visit::{self, MeasuredVisit};
 use super::truth::Truth;
 use crate::change::profile::Profiles;
 use crate::estimate::Seen;
@@ -16,16 +16,20 @@ use crate::estimate::gamma::Gamma;
 use crate::estimate::priors::{GroupBy, Prior, PriorKind, Priors, is_time_to_fit};
 use crate::page::HostId;
 use crate::policy::{Learnt, Lesson, LooksAt, Policy};
-use crate::time::Age;
+use crate::time::{Age, Timestamp};
 
 /// A history of visits: the last one, and the history before it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Node {
     before: u32,
     gap: u32,
     changed: bool,
     /// A place in `measured`; 0: nothing was measured.
     measured: u32,
+    /// The cycle of the visit. Histories that pages share count it from the first copy.
+    moment: u32,
+    /// The weight of the page; 1 in a history that pages share.
+    weight: f64,
 }
 
 /// The history without a visit.
@@ -63,7 +67,7 @@ impl<'a> Learning<'a> {
             terms,
             truth,
             looks_at,
-            nodes: vec![Node { before: ROOT, gap: 0, changed: false, measured: 0 }],
+            nodes: vec![Node::default()],
             children: HashMap::new(),
             measured: vec![MeasuredVisit { divergence: 0.0, bases: Vec::new() }],
             profiles: if looks_at.divergence { vec![Profiles::default(); pages] } else { Vec::new() },
@@ -91,6 +95,7 @@ impl<'a> Learning<'a> {
         }
         if self.looks_at.divergence {
             self.measure(page, cycle, cycle);
+            self.start_profile(page, cycle, None);
         }
     }
 
@@ -100,15 +105,36 @@ impl<'a> Learning<'a> {
         let Some((history, last)) = self.pages.get_mut(page as usize) else { return };
         let gap = cycle - *last;
         let next = self.nodes.len() as u32;
-        let node = match measured {
-            0 => *self.children.entry((*history, gap, changed)).or_insert(next),
-            _ => next,
+        let is_own = measured > 0 || self.looks_at.circumstances;
+        let node = match is_own {
+            false => *self.children.entry((*history, gap, changed)).or_insert(next),
+            true => next,
         };
         if node == next {
-            self.nodes.push(Node { before: *history, gap, changed, measured });
+            let before = self.nodes.get(*history as usize).map_or(0, |node| node.moment);
+            let weight = self.truth.weights.get(page as usize).copied().unwrap_or(1.0);
+            let (moment, weight) = if is_own { (cycle, weight) } else { (before + gap, 1.0) };
+            self.nodes.push(Node { before: *history, gap, changed, measured, moment, weight });
         }
         (*history, *last) = (node, cycle);
         self.comparisons += 1;
+        if measured > 0 {
+            // Only a policy that may pin a base version has to learn at once.
+            let pinned = if self.looks_at.circumstances {
+                let memory = self.memory(page);
+                self.memories.get(memory).and_then(|learnt| self.policy.pinned_base(learnt))
+            } else {
+                None
+            };
+            self.start_profile(page, cycle, pinned);
+        }
+    }
+
+    /// Starts a profile from what a visit found.
+    fn start_profile(&mut self, page: u32, cycle: u32, pinned: Option<Timestamp>) {
+        if let Some(profiles) = self.profiles.get_mut(page as usize) {
+            measured_visit::start_profile(self.truth, &self.terms, profiles, (page, cycle), pinned);
+        }
     }
 
     /// Measures how far a page moved. Gives the place in `measured`.
@@ -128,10 +154,11 @@ impl<'a> Learning<'a> {
         let history = self.pages.get(page as usize).map_or(ROOT, |(history, _)| *history);
         while self.taught.len() <= history as usize {
             let next = self.nodes.get(self.taught.len()).copied();
-            let Some(Node { before, gap, changed, measured }) = next else { return 0 };
+            let Some(Node { before, gap, changed, measured, moment, weight }) = next else { return 0 };
             let mut learnt =
                 self.taught.get(before as usize).map(|from| self.learnt(*from)).unwrap_or_default();
-            let mut lesson = Lesson::of_bit(self.terms.start, self.terms.days(gap), changed);
+            let lesson = Lesson::of_bit(self.terms.at(moment), self.terms.days(gap), changed);
+            let mut lesson = Lesson { cycle: i64::from(moment), weight, ..lesson };
             if let Some(measured) = self.measured.get(measured as usize).filter(|_| measured > 0) {
                 measured.tell(&mut lesson);
             }

@@ -8,6 +8,7 @@ use crate::change::VersionId;
 use crate::change::divergence::Divergence;
 use crate::change::profile::{BaseVersion, Profiles};
 use crate::policy::{Apart, Lesson};
+use crate::time::Timestamp;
 
 /// Divergences of the text that a visit found: from the copy, and from the base versions.
 #[derive(Clone, Debug)]
@@ -17,7 +18,8 @@ pub(crate) struct MeasuredVisit {
 }
 
 impl MeasuredVisit {
-    /// Measures a page at `cycle`, whose copy was taken at `last`. For a first copy both are the same.
+    /// Measures a page at `cycle`, whose copy was taken at `last`, from its base versions. For a first copy both are the same.
+    /// [`start_profile`] has to follow.
     pub(crate) fn of(
         truth: &Truth,
         terms: &ReplayTerms,
@@ -28,13 +30,13 @@ impl MeasuredVisit {
     ) -> Self {
         let sketch = terms.measuring.sketch;
         let (held, live) = (truth.text(page, last), truth.text(page, cycle));
-        let found = BaseVersion { at: terms.at(cycle), version: VersionId(i64::from(live)) };
+        let found = found_version(truth, terms, page, cycle);
         let from = |base: VersionId| truth.measured(page, base.0 as u32, live, sketch);
         let held = (cycle > last).then(|| VersionId(i64::from(held)));
-        Self::measured(profiles, found, held, terms.measuring.profiles, from)
+        Self::extended(profiles, found, held, from)
     }
 
-    /// Measures the version `found` against the one held, if there is one, and extends the profiles.
+    /// Measures the version `found` against the one held, if there is one, extends the profiles and starts one.
     pub(crate) fn measured(
         profiles: &mut Profiles,
         found: BaseVersion,
@@ -42,8 +44,19 @@ impl MeasuredVisit {
         most: usize,
         from: impl Fn(VersionId) -> Divergence,
     ) -> Self {
+        let measured = Self::extended(profiles, found, held, from);
+        profiles.start(found, most, &[]);
+        measured
+    }
+
+    fn extended(
+        profiles: &mut Profiles,
+        found: BaseVersion,
+        held: Option<VersionId>,
+        from: impl Fn(VersionId) -> Divergence,
+    ) -> Self {
         let same = held == Some(found.version);
-        let Ok(measured) = profiles.extend(found, same, most, |base| Ok::<_, Infallible>(from(base)));
+        let Ok(measured) = profiles.extend(found, same, |base| Ok::<_, Infallible>(from(base)));
         let bases = measured.iter().map(|from| Apart::of(from, found.at)).collect();
         let divergence = held.filter(|_| !same).map_or(0.0, |held| from(held).get());
         Self { divergence, bases }
@@ -54,4 +67,20 @@ impl MeasuredVisit {
         lesson.divergence = Some(self.divergence);
         lesson.bases.clone_from(&self.bases);
     }
+}
+
+/// Starts a profile from what the visit of a page at `cycle` found. A base version that is pinned stays.
+pub(crate) fn start_profile(
+    truth: &Truth,
+    terms: &ReplayTerms,
+    profiles: &mut Profiles,
+    (page, cycle): (u32, u32),
+    pinned: Option<Timestamp>,
+) {
+    let found = found_version(truth, terms, page, cycle);
+    profiles.start(found, terms.measuring.profiles, pinned.as_slice());
+}
+
+fn found_version(truth: &Truth, terms: &ReplayTerms, page: u32, cycle: u32) -> BaseVersion {
+    BaseVersion { at: terms.at(cycle), version: VersionId(i64::from(truth.text(page, cycle))) }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::measured_visit::MeasuredVisit;
+use super::measured_visit::{MeasuredVisit, start_profile};
 use super::*;
 use crate::change::profile::Profiles;
 use crate::dataset::{Group, History, RecordedPage};
@@ -179,6 +179,7 @@ impl<'a> Live<'a> {
         let mut profiles = vec![Profiles::default(); truth.pages()];
         for (page, profiles) in (0..).zip(&mut profiles) {
             MeasuredVisit::of(truth, &terms, profiles, page, 0, 0);
+            start_profile(truth, &terms, profiles, (page, 0), None);
         }
         let mut live = Self { policy, terms, truth, states, profiles };
         let all: Vec<u32> = (0..truth.pages() as u32).collect();
@@ -193,12 +194,15 @@ impl<'a> Live<'a> {
             let interval = state.copy_age(at);
             let last = cycle - (interval.days() + 0.5) as u32;
             let changed = self.truth.text(*page, last) != self.truth.text(*page, cycle);
-            let mut lesson = Lesson::of_bit(at, interval, changed);
+            let lesson = Lesson::of_bit(at, interval, changed);
+            let mut lesson = Lesson { cycle: i64::from(cycle), weight: state.weight, ..lesson };
+            let profiles = &mut self.profiles[*page as usize];
             if self.truth.has_fragments() {
-                let profiles = &mut self.profiles[*page as usize];
                 MeasuredVisit::of(self.truth, &self.terms, profiles, *page, last, cycle).tell(&mut lesson);
             }
             state.learnt.take(&lesson, state.host, state.depth, &*self.policy);
+            let pinned = self.policy.pinned_base(&state.learnt);
+            start_profile(self.truth, &self.terms, profiles, (*page, cycle), pinned);
             (state.last_visit, state.seen_at) = (Some(at), Some(at));
         }
     }

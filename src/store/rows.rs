@@ -194,6 +194,8 @@ pub struct VisitRow {
     pub told: Told,
     /// The page that it said it is another spelling of.
     pub same_as: Option<SameAs>,
+    /// The weight of the page in the cycle of the visit; 1 in rows from before this was noted.
+    pub weight: f64,
     /// The event that it made.
     pub event: Option<EventKind>,
 }
@@ -223,6 +225,7 @@ impl VisitRow {
             returned_to: self.returned_to,
             told: self.told,
             same_as: self.same_as,
+            weight: self.weight,
         })
     }
 }

@@ -15,10 +15,6 @@ const DAY: i64 = 86_400_000;
 /// Estimators that keep a memory of each shape there is.
 const ESTIMATORS: [&str; 7] = ["mle", "cg", "lln", "two-interval", "posterior", "dated", "count"];
 
-/// Policies whose memory depends on more than the log, as their documentation says: `longevity-bound` learns by a threshold that
-/// follows the budget.
-const NOT_FROM_THE_LOG: [&str; 1] = ["longevity-bound"];
-
 fn policy(name: &str) -> Box<dyn Policy> {
     find(name, &PolicySettings::default()).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -40,16 +36,20 @@ struct Visit {
     divergence: f64,
     bases: Vec<(f64, f64)>,
     new_links: u32,
+    /// Visits of one round are made in one cycle.
+    cycle: i64,
 }
 
 impl Visit {
-    fn lesson(&self, at: Timestamp) -> Lesson {
+    fn lesson(&self, at: Timestamp, weight: f64) -> Lesson {
         let base =
             |(days, divergence): &(f64, f64)| Apart { age: Age::from_days(*days), divergence: *divergence };
         Lesson {
             divergence: Some(if self.changed { self.divergence } else { 0.0 }),
             bases: self.bases.iter().map(base).collect(),
             new_links: self.new_links,
+            cycle: self.cycle,
+            weight,
             ..Lesson::of_bit(at, Age::from_days(self.days), self.changed)
         }
     }
@@ -65,8 +65,11 @@ fn visits(most: usize) -> impl Strategy<Value = Vec<Visit>> {
         divergence,
         bases,
         new_links,
+        cycle: 0,
     });
-    prop::collection::vec(visit, 0..most)
+    let numbered =
+        |visits: Vec<Visit>| (0..).zip(visits).map(|(cycle, visit)| Visit { cycle, ..visit }).collect();
+    prop::collection::vec(visit, 0..most).prop_map(numbered)
 }
 
 /// A page that was fetched once.
@@ -81,7 +84,7 @@ fn fetched(id: i64, weight: f64) -> PageState {
 /// One more visit, folded as the live crawl does.
 fn visit(policy: &dyn Policy, page: &mut PageState, visit: &Visit) {
     let at = page.waits_since().plus(Duration::from_secs_f64(visit.days * 86_400.0));
-    page.learnt.take(&visit.lesson(at), page.host, page.depth, policy);
+    page.learnt.take(&visit.lesson(at, page.weight), page.host, page.depth, policy);
     (page.last_visit, page.seen_at) = (Some(at), Some(at));
 }
 
@@ -92,13 +95,24 @@ fn visited(policy: &dyn Policy, id: i64, weight: f64, visits: &[Visit]) -> PageS
 }
 
 fn survey(policy: &mut dyn Policy, pages: &[PageState], cycle: i64, visits_a_day: f64) {
+    survey_with(policy, pages, cycle, visits_a_day, &mut None);
+}
+
+/// The same with the memory of the collection that a store keeps.
+fn survey_with(
+    policy: &mut dyn Policy,
+    pages: &[PageState],
+    cycle: i64,
+    visits_a_day: f64,
+    memory: &mut Option<String>,
+) {
     policy.survey(&mut Survey {
         now: Timestamp::from_millis(20_000 * DAY),
         cycle,
         cycle_length: Age::from_days(1.0),
         visits_a_day: Some(visits_a_day),
         hosts: &HashMap::from([(HostId(1), Yield { visited: 8, useful: 6 })]),
-        memory: &mut None,
+        memory,
         pages: &mut |look| pages.iter().for_each(|page| look(page, 1)),
     });
 }
@@ -131,7 +145,8 @@ fn new_pages_come_in_order_of_depth_and_failures_lower_a_score() {
         let now = Timestamp::from_millis(40 * DAY);
         let scores: Vec<f64> = (0..4).map(|depth| score(&*policy, &new(depth), now).value()).collect();
         assert!(scores.is_sorted_by(|a, b| a > b), "{name}: {scores:?}");
-        let visit = Visit { days: 1.0, changed: true, divergence: 0.5, bases: Vec::new(), new_links: 0 };
+        let visit =
+            Visit { days: 1.0, changed: true, divergence: 0.5, bases: Vec::new(), new_links: 0, cycle: 0 };
         let mut page = visited(&*policy, 1, 1.0, &[visit.clone(), visit]);
         let now = after(&page, DAY);
         let well = score(&*policy, &page, now).value();
@@ -145,7 +160,14 @@ fn new_pages_come_in_order_of_depth_and_failures_lower_a_score() {
 fn a_page_that_a_wrong_clock_visited_in_the_future_scores_as_one_that_was_just_visited() {
     for name in names() {
         let policy = policy(&name);
-        let visit = |changed| Visit { days: 2.0, changed, divergence: 0.5, bases: Vec::new(), new_links: 0 };
+        let visit = |changed| Visit {
+            days: 2.0,
+            changed,
+            divergence: 0.5,
+            bases: Vec::new(),
+            new_links: 0,
+            cycle: 0,
+        };
         let page = visited(&*policy, 1, 1.0, &[visit(true), visit(false), visit(true)]);
         let at_once = score(&*policy, &page, after(&page, 0)).value();
         for days_ahead in [1, 400, 100_000] {
@@ -215,18 +237,18 @@ proptest! {
         let _ = Learnt::from_bytes(&bytes);
     }
 
-    /// Live, a survey comes before each visit and the memory goes through the store. A rebuild and a replay learn a page's log in
-    /// one go. The memories and the scores are the same.
+    /// Live, a survey comes before each visit and the memory goes through the store. A rebuild learns a page's log in one go, after
+    /// the policy was given its memory of the collection. The memories and the scores are the same.
     #[test]
-    fn live_and_replayed_memories_are_the_same(
-        histories in prop::collection::vec(visits(8), 1..4), wait in 0..400 * DAY
+    fn live_and_rebuilt_memories_are_the_same(
+        histories in prop::collection::vec(visits(8), 1..4), weight in 0.1..10.0_f64, wait in 0..400 * DAY
     ) {
-        for name in names().iter().filter(|name| !NOT_FROM_THE_LOG.contains(&name.as_str())) {
-            let mut live = policy(name);
-            let mut pages: Vec<PageState> = (1..).take(histories.len()).map(|id| fetched(id, 1.0)).collect();
+        for name in &names() {
+            let (mut live, mut memory) = (policy(name), None);
+            let mut pages: Vec<PageState> = (1..).take(histories.len()).map(|id| fetched(id, weight)).collect();
             let rounds = histories.iter().map(Vec::len).max().unwrap_or(0);
             for round in 0..rounds {
-                survey(&mut *live, &pages, round as i64, 1.0);
+                survey_with(&mut *live, &pages, round as i64, 1.0, &mut memory);
                 for (page, visits) in pages.iter_mut().zip(&histories) {
                     if let Some(next) = visits.get(round) {
                         visit(&*live, page, next);
@@ -235,12 +257,13 @@ proptest! {
                 }
             }
             let mut again = policy(name);
+            memory.iter().for_each(|memory| again.recall(memory));
             prop_assert_eq!(again.memory_version(), live.memory_version(), "{}", name);
             let replayed: Vec<PageState> =
-                (1..).zip(&histories).map(|(id, visits)| visited(&*again, id, 1.0, visits)).collect();
+                (1..).zip(&histories).map(|(id, visits)| visited(&*again, id, weight, visits)).collect();
             prop_assert_eq!(&replayed, &pages, "{}", name);
-            survey(&mut *live, &pages, 99, 1.0);
-            survey(&mut *again, &replayed, 99, 1.0);
+            survey_with(&mut *live, &pages, 99, 1.0, &mut memory.clone());
+            survey_with(&mut *again, &replayed, 99, 1.0, &mut memory);
             for (one, other) in pages.iter().zip(&replayed) {
                 let now = after(one, wait);
                 prop_assert_eq!(score(&*live, one, now), score(&*again, other, now), "{}", name);

@@ -193,7 +193,7 @@ fn other_fragments_and_sketches_are_made_from_the_texts_that_are_held() {
 }
 
 #[test]
-fn eight_hashes_one_profile_and_what_was_learnt_fit_into_200_bytes() {
+fn eight_hashes_one_profile_and_what_was_learnt_fit_into_128_bytes() {
     let site = Site::start();
     let names: Vec<String> = (0..40).map(|page| format!("/{page}")).collect();
     site.page("/", links_page("home", &names.iter().map(String::as_str).collect::<Vec<_>>()));
@@ -209,11 +209,64 @@ fn eight_hashes_one_profile_and_what_was_learnt_fit_into_200_bytes() {
         crawl(&freshet, &[site.url("/")], &["--sketch", "8", "--profiles", "1", "--per-host", "4"]);
         let sizes = freshet.json(&["status", "--sizes", "--json"])["scheduling_size"].clone();
         assert_eq!(sizes["page_count"], 41);
-        // The sketch has 65 bytes, and what the default policy remembers 80 at the most.
-        assert!(sizes["largest_bytes"].as_u64() <= Some(200), "{sizes}");
+        // The sketch has 33 bytes, and what the default policy remembers 55 at the most.
+        assert!(sizes["largest_bytes"].as_u64() <= Some(128), "{sizes}");
     }
     let shown = freshet.run(&["status", "--sizes"]);
     assert!(shown.stdout.contains("the largest page"), "{}", shown.stdout);
+}
+
+/// Rows of the page table that a policy and its profiles make.
+const MEMORIES: &str = "SELECT url, learnt, profiles FROM page ORDER BY id";
+
+#[test]
+fn the_memory_of_longevity_bound_is_rebuilt_to_the_byte() {
+    let site = Site::start();
+    let names: Vec<String> = (0..12).map(|page| format!("/{page}")).collect();
+    site.page("/", links_page("home", &names.iter().map(String::as_str).collect::<Vec<_>>()));
+    for (seed, name) in (1_u64..).zip(&names) {
+        let title = name.clone();
+        // Each page has a new text at every visit, at every third, or never.
+        let text = move |count: usize| if seed % 3 == 0 { 0 } else { count as u64 / (1 + 2 * (seed % 2)) };
+        site.page(name, Reply::dynamic(move |request| article(&title, 80, text(request.count), &[]).into()));
+    }
+    let freshet = Freshet::new();
+    let flags = |budget: &'static str, weight: &'static str| {
+        ["--policy", "longevity-bound", "--budget", budget, "--weight", weight, "--profiles", "2"]
+    };
+    crawl(&freshet, &[site.url("/")], &["--profiles", "2"]);
+    // The threshold moves with the budget, and weights with the links; both were others at earlier visits.
+    for (budget, weight) in [
+        ("13", "equal"),
+        ("3", "pagerank"),
+        ("13", "inlinks"),
+        ("2", "equal"),
+        ("13", "pagerank"),
+        ("9", "inlinks"),
+        ("13", "equal"),
+    ] {
+        crawl(&freshet, &[site.url("/")], &flags(budget, weight));
+        let before = dump(&freshet, MEMORIES);
+        let checked = rebuild(&freshet, &["--check", "--profiles", "2"]);
+        assert_eq!(checked.code, Some(0), "{}", checked.output());
+        database(&freshet)
+            .execute("UPDATE page SET learnt = NULL, profiles = NULL", [])
+            .expect("harm is done");
+        assert_eq!(rebuild(&freshet, &["--profiles", "2"]).code, Some(0));
+        assert_eq!(dump(&freshet, MEMORIES), before, "budget {budget}, weight {weight}");
+    }
+    let history = dump(&freshet, "SELECT value FROM note WHERE name = 'policy-memory longevity-bound'");
+    let Some(Field::Text(history)) = history.first().and_then(|row| row.first()) else {
+        panic!("{history:?}")
+    };
+    assert!(history.split(' ').count() > 3, "the threshold has moved: {history}");
+    let weights = dump(&freshet, "SELECT DISTINCT weight FROM observation WHERE weight IS NOT NULL");
+    assert!(weights.len() > 2, "{weights:?}");
+    // Another policy, then back: visits made meanwhile are learnt by the last threshold.
+    crawl(&freshet, &[site.url("/")], &["--profiles", "2", "--policy", "age"]);
+    crawl(&freshet, &[site.url("/")], &flags("5", "equal"));
+    let checked = rebuild(&freshet, &["--check", "--profiles", "2"]);
+    assert_eq!(checked.code, Some(0), "{}", checked.output());
 }
 
 // --- a store of an earlier release -----------------------------------------------------------------------------

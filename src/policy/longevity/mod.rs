@@ -95,6 +95,7 @@ impl Policy for Longevity {
 
     fn learn(&self, _host: HostId, _depth: Depth, learnt: &mut Learnt, lesson: &Lesson, seen: Seen) {
         let days = learnt.state.count(lesson.interval, seen);
+        learnt.state.shorten();
         let mut replaced = learnt.memory.read(Replaced::take_bytes);
         replaced.add(lesson.moved(), days);
         replaced.compare_with_oldest(&lesson.bases);
@@ -102,7 +103,7 @@ impl Policy for Longevity {
     }
 
     fn memory_version(&self) -> String {
-        "longevity/1".to_owned()
+        "longevity/2".to_owned()
     }
 
     fn survey(&mut self, survey: &mut Survey<'_>) {

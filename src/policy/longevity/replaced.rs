@@ -2,7 +2,9 @@
 
 use crate::longevity::drift::Drift;
 use crate::policy::Apart;
-use crate::varint::{push_float32, take_byte, take_float32};
+use crate::varint::{
+    push, push_float32, push_short_float, short_float, take, take_byte, take_float32, take_short_float,
+};
 
 /// Pages replaced, and the days that this took: the start of the memory, and all that a score needs of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -16,23 +18,22 @@ pub struct Sums {
 impl Sums {
     /// Reads the sums at the start of what [`Replaced::push_bytes`] wrote.
     pub fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
-        Some(Self { pages: take_float32(rest)?, days: take_float32(rest)? })
+        Some(Self { pages: take(rest)? as f64 / FOUND_STEPS, days: take_float32(rest)? })
     }
 }
 
 /// How much of a page was replaced in which time, and what its last visits found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Replaced {
-    /// The sum of the divergences that visits found, in whole pages.
+    /// The sum of the divergences that visits found, in whole pages. It is a whole number of steps of 1/65535.
     pub pages: f64,
     /// The sum of the days that fragments lived under watch: the exposure that [`Self::pages`] is divided by.
     pub days: f64,
     /// A test whether the page still moves as these sums say.
     drift: Drift,
+    /// As many are filled as the test for drift has seen visits.
     recent: [Recent; Replaced::RECENT],
-    /// How many of `recent` are filled.
-    visits: u8,
-    /// The divergence of the last visit from the oldest base version, and the age of that version in days.
+    /// The divergence of the last visit from the oldest base version, and the age of that version in days, to 0.2 %.
     pub oldest: (f32, f32),
 }
 
@@ -41,7 +42,7 @@ pub struct Replaced {
 pub(crate) struct Recent {
     /// The divergence from the copy.
     pub found: f32,
-    /// Days since the visit before.
+    /// Days since the visit before, to 0.2 %.
     pub days: f32,
     /// The share of these days that was added to [`Replaced::days`], in steps of 1/255.
     share: u8,
@@ -57,6 +58,11 @@ impl Recent {
 const LIVED_STEPS: f64 = u8::MAX as f64;
 /// Divergences are kept in this many steps, two bytes.
 const FOUND_STEPS: f64 = u16::MAX as f64;
+
+/// The sum of divergences, rounded to the nearest step.
+fn sum_in_steps(pages: f64) -> f64 {
+    (pages * FOUND_STEPS).round() / FOUND_STEPS
+}
 
 /// The divergence, rounded to the nearest step.
 fn in_steps(divergence: f64) -> f32 {
@@ -88,22 +94,25 @@ impl Replaced {
     /// expectation step for censored exponential lifetimes.) The rate is the page's own, this visit included, so the memory
     /// depends on the page's visits alone.
     pub fn add(&mut self, divergence: f64, days: f64) {
-        let (found, days32) = (in_steps(divergence), days.clamp(0.0, 1e12) as f32);
-        let (divergence, days) = (f64::from(found), f64::from(days32));
+        let (found, days) = (in_steps(divergence), rounded(days.clamp(0.0, 1e12)));
+        let divergence = f64::from(found);
         let known = (self.pages + PRIOR_PAGES) / (self.days + days * PRIOR_INTERVALS);
+        let filled = self.recent().len();
         let shift = self.drift.observe(divergence, -(-known * days).exp_m1());
+        if self.drift.visits() == 0 {
+            // No time has passed at all: nothing can be told.
+            return;
+        }
         let rate = (self.pages + divergence + PRIOR_PAGES) / (self.days + days * (1.0 + PRIOR_INTERVALS));
         let lived = (1.0 - divergence) * days + divergence * lifetime_within(rate, days);
         let share = if days > 0.0 { (lived / days * LIVED_STEPS).round() as u8 } else { 0 };
-        let visit = Recent { found, days: days32, share };
-        self.pages = rounded(self.pages + divergence);
-        self.days = rounded(self.days + visit.lived());
-        if usize::from(self.visits) == Self::RECENT {
+        self.pages = sum_in_steps(self.pages + divergence);
+        self.days = rounded(self.days + days * f64::from(share) / LIVED_STEPS);
+        let visit = Recent { found, days: short_float(days) as f32, share };
+        if filled == Self::RECENT {
             self.recent.rotate_left(1);
-        } else {
-            self.visits += 1;
         }
-        if let Some(last) = self.recent.get_mut(usize::from(self.visits) - 1) {
+        if let Some(last) = self.recent.get_mut(filled.min(Self::RECENT - 1)) {
             *last = visit;
         }
         if shift.is_some() {
@@ -113,8 +122,9 @@ impl Replaced {
 
     /// Starts again from the last visits: the page has begun or stopped to change.
     fn forget(&mut self) {
-        let sum = |of: fn(&Recent) -> f64| rounded(self.recent().iter().map(of).sum());
-        (self.pages, self.days) = (sum(|visit| f64::from(visit.found)), sum(Recent::lived));
+        let sum = |of: fn(&Recent) -> f64| self.recent().iter().map(of).sum::<f64>();
+        let (pages, days) = (sum(|visit| f64::from(visit.found)), sum(Recent::lived));
+        (self.pages, self.days) = (sum_in_steps(pages), rounded(days));
     }
 
     /// Notes the divergence from the oldest of the base versions.
@@ -122,25 +132,25 @@ impl Replaced {
         let is_sound = |apart: &&Apart| apart.age.days().is_finite() && !apart.divergence.is_nan();
         let oldest = bases.iter().filter(is_sound).max_by(|a, b| a.age.days().total_cmp(&b.age.days()));
         self.oldest = oldest.map_or((0.0, 0.0), |apart| {
-            (in_steps(apart.divergence), apart.age.days().clamp(0.0, 1e12) as f32)
+            (in_steps(apart.divergence), short_float(apart.age.days().min(1e12)) as f32)
         });
     }
 
     /// The last visits, newest last.
     pub(crate) fn recent(&self) -> &[Recent] {
-        self.recent.get(..usize::from(self.visits)).unwrap_or(&[])
+        self.recent.get(..usize::from(self.drift.visits())).unwrap_or(&self.recent)
     }
 
     /// Appends the bytes of the memory; the sums come first.
     pub fn push_bytes(&self, bytes: &mut Vec<u8>) {
-        [self.pages, self.days].iter().for_each(|number| push_float32(bytes, *number));
+        push(bytes, (self.pages * FOUND_STEPS).round() as u64);
+        push_float32(bytes, self.days);
         self.drift.push_bytes(bytes);
         push_steps(bytes, self.oldest.0);
-        push_float32(bytes, f64::from(self.oldest.1));
-        bytes.push(self.visits);
+        push_short_float(bytes, f64::from(self.oldest.1));
         for Recent { found, days, share } in self.recent() {
             push_steps(bytes, *found);
-            push_float32(bytes, f64::from(*days));
+            push_short_float(bytes, f64::from(*days));
             bytes.push(*share);
         }
     }
@@ -149,12 +159,12 @@ impl Replaced {
     pub fn take_bytes(rest: &mut &[u8]) -> Option<Self> {
         let Sums { pages, days } = Sums::take_bytes(rest)?;
         let mut replaced = Self { pages, days, drift: Drift::take_bytes(rest)?, ..Self::default() };
-        replaced.oldest = (take_steps(rest)?, take_float32(rest)? as f32);
-        replaced.visits = take_byte(rest).filter(|visits| usize::from(*visits) <= Self::RECENT)?;
-        for place in replaced.recent.get_mut(..usize::from(replaced.visits))? {
+        replaced.oldest = (take_steps(rest)?, take_short_float(rest)? as f32);
+        let filled = replaced.recent().len();
+        for place in replaced.recent.iter_mut().take(filled) {
             *place = Recent {
                 found: take_steps(rest)?,
-                days: take_float32(rest)? as f32,
+                days: take_short_float(rest)? as f32,
                 share: take_byte(rest)?,
             };
         }
@@ -200,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_begins_to_change_is_learnt_anew() {
+    fn a_page_that_begins_to_change_is_learnt_again() {
         let mut replaced = Replaced::default();
         (0..40).for_each(|_| replaced.add(0.0, 1.0));
         assert_eq!((replaced.pages, replaced.days), (0.0, 40.0));

@@ -1,16 +1,17 @@
 //! `longevity-curve`: the curve-fitting policy of Olston & Pandey 2008 (§4.2), as printed.
 //!
-//! Every visit adds a point to each change profile of the page: its divergence from a base version of some age. A churn or
-//! scroll curve is fitted to the points, and the score is w·U(t). A page with fewer than three points uses the curve of the
-//! narrowest group that has one: pages of the same name, folder, host or depth, or all pages. No page is believed to be bounded
-//! for good: the score is at least w·t/ρ, which is the risk bound of §4.5, φ ≤ ρT/w, as a ranking. With a threshold T, a page
-//! that was refreshed n times waits no longer than l·n (the learning phase of §4.2).
+//! Every visit adds a point to each of the current change profiles of the page: its divergence from a base version of some age. A
+//! churn or scroll curve is fitted to the union of these points, and to no others: old points leave with their profiles. The score is
+//! w·U(t). A page with fewer than three points uses the curve of the narrowest group that has one: pages of the same name, folder,
+//! host or depth, or all pages. No page is believed to be bounded for good: the score is at least w·t/ρ, which is the risk bound of
+//! §4.5, φ ≤ ρT/w, as a ranking. In its learning phase a page waits no longer than l·n ([`super::learning_phase`]).
 
 mod fitted;
 mod group_curves;
 
-pub(crate) use fitted::{Fitted, POINTS_TO_SEE_A_CURVE};
+pub(crate) use fitted::{Fitted, POINTS_TO_SEE_A_CURVE, as_read_back, push_curve, take_curve};
 
+use super::learning_phase;
 use super::registry::{LongevitySettings, Made, PolicyRequest};
 use super::unseen::{self, Unseen};
 use super::{Fact, Learnt, Lesson, LooksAt, PageState, Policy, Reason, Score, Survey};
@@ -18,7 +19,6 @@ use crate::estimate::Seen;
 use crate::longevity::curve::Curve;
 use crate::page::{Depth, HostId};
 use crate::time::Timestamp;
-use fitted::take_curve_and_points;
 use group_curves::{CurveGathering, GroupCurves};
 
 /// The curve before anything is known: a tenth of a page a day.
@@ -29,6 +29,8 @@ struct LongevityCurve {
     settings: LongevitySettings,
     unseen: Unseen,
     groups: GroupCurves,
+    /// The score that is just enough for a visit, as far as it is known.
+    marginal: Option<f64>,
 }
 
 pub(super) fn make(request: &PolicyRequest<'_>) -> Made {
@@ -37,12 +39,13 @@ pub(super) fn make(request: &PolicyRequest<'_>) -> Made {
 
 impl LongevityCurve {
     fn new(settings: LongevitySettings) -> Self {
-        Self { settings, unseen: Unseen::default(), groups: GroupCurves::default() }
+        let (unseen, groups, marginal) = (Unseen::default(), GroupCurves::default(), settings.threshold);
+        Self { settings, unseen, groups, marginal }
     }
 
     /// The divergence curve of the page, its own or that of a group.
     fn curve(&self, page: &PageState) -> Curve {
-        match page.learnt.memory.peek(take_curve_and_points) {
+        match page.learnt.memory.peek(Fitted::take_curve_and_points) {
             Some((curve, points)) if points >= POINTS_TO_SEE_A_CURVE => curve,
             _ => self.groups.of(page).unwrap_or(UNKNOWN),
         }
@@ -52,10 +55,10 @@ impl LongevityCurve {
     fn gain(&self, page: &PageState, now: Timestamp) -> f64 {
         let days = page.copy_age(now).days();
         let gain = self.curve(page).utility(days).max(days / self.settings.risk);
-        let refreshes = f64::from(page.learnt.state.visits) + 1.0;
-        match self.settings.threshold {
-            Some(threshold) if days >= self.settings.learning_days * refreshes => {
-                gain.max(threshold / page.weight.max(f64::MIN_POSITIVE))
+        let refreshes = learning_phase::refreshes(page.learnt.state.visits);
+        match self.marginal {
+            Some(marginal) if days >= learning_phase::most_days(&self.settings, refreshes) => {
+                gain.max(marginal / page.weight.max(f64::MIN_POSITIVE))
             }
             _ => gain,
         }
@@ -98,7 +101,7 @@ impl Policy for LongevityCurve {
     }
 
     fn memory_version(&self) -> String {
-        "longevity-curve/1".to_owned()
+        "longevity-curve/2".to_owned()
     }
 
     fn survey(&mut self, survey: &mut Survey<'_>) {
@@ -106,10 +109,12 @@ impl Policy for LongevityCurve {
         let mut gathering = CurveGathering::default();
         (survey.pages)(&mut |page, count| {
             if let Some(fitted) = page.learnt.memory.peek(Fitted::take_bytes) {
-                gathering.add(page, &fitted.samples, count);
+                gathering.add(page, &fitted.samples(), count);
             }
         });
         self.groups = gathering.finish();
+        self.marginal = None;
+        self.marginal = learning_phase::marginal_score(self, &self.settings, survey);
     }
 
     fn looks_at(&self) -> LooksAt {
@@ -123,21 +128,76 @@ mod tests {
 
     use super::*;
     use crate::estimate::tests::close;
-    use crate::longevity::samples::Sample;
     use crate::page::{Kin, PageId};
+    use crate::policy::Apart;
     use crate::time::Age;
 
     const DAY: i64 = 86_400;
 
-    /// A page that was visited on day 0, with the divergence seen after each number of days.
+    /// A page whose copy of day 0 was this far away after each number of days; it is on day 0 still.
     fn page(host: i64, name: u32, seen: &[(f64, f64)]) -> PageState {
         let start = Timestamp::from_seconds(0);
         let mut page = PageState::found(PageId(1), HostId(host), 1, 1.0, start);
         page.kin = Kin { site: host as u32, section: name, name };
         (page.last_visit, page.seen_at) = (Some(start), Some(start));
-        let samples = seen.iter().map(|(days, divergence)| Sample::new(*days, *divergence)).collect();
-        page.learnt.memory.write(|bytes| Fitted { samples, ..Fitted::default() }.push_bytes(bytes));
+        let policy = LongevityCurve::new(LongevitySettings::default());
+        for (days, divergence) in seen {
+            let age = Age::from_days(*days);
+            let at = Timestamp::from_seconds((days * DAY as f64) as i64);
+            let bases = vec![Apart { age, divergence: *divergence }];
+            let lesson = Lesson { bases, ..Lesson::of_bit(at, age, *divergence > 0.0) };
+            page.learnt.take(&lesson, page.host, page.depth, &policy);
+        }
         page
+    }
+
+    fn look_over(
+        policy: &mut LongevityCurve,
+        pages: &[PageState],
+        now: Timestamp,
+        visits_a_day: Option<f64>,
+    ) {
+        policy.survey(&mut Survey {
+            now,
+            cycle: 1,
+            cycle_length: Age::from_days(1.0),
+            visits_a_day,
+            hosts: &HashMap::new(),
+            memory: &mut None,
+            pages: &mut |look| pages.iter().for_each(|page| look(page, 1)),
+        });
+    }
+
+    #[test]
+    fn a_page_in_its_learning_phase_has_a_place_in_the_budget() {
+        // One page is replaced within days, one never moved; a third was visited once, and is taken to be like the second.
+        let still = [(1.0, 0.0), (2.0, 0.0), (4.0, 0.0), (5.0, 0.0), (6.0, 0.0)];
+        let pages = [
+            page(1, 1, &[(1.0, 0.5), (2.0, 0.75), (4.0, 0.94)]),
+            page(2, 2, &still),
+            page(2, 2, &[(1.0, 0.0)]),
+        ];
+        let settings = LongevitySettings { learning_days: 3.0, ..LongevitySettings::default() };
+        let mut policy = LongevityCurve::new(settings);
+        let scores = |policy: &LongevityCurve, day: i64| {
+            [0, 1, 2].map(|place| policy.score(&pages[place], Timestamp::from_seconds(day * DAY)).value())
+        };
+        look_over(&mut policy, &pages, Timestamp::from_seconds(5 * DAY), Some(1.0));
+        let [moving, known, new] = scores(&policy, 5);
+        assert!(moving > new && new == known, "two refreshes: it may wait six days");
+        look_over(&mut policy, &pages, Timestamp::from_seconds(7 * DAY), Some(1.0));
+        let [moving, known, new] = scores(&policy, 7);
+        assert!(new > moving && moving > known, "{moving} {known} {new}");
+        // With visits for all, or with a threshold, the budget is no measure.
+        look_over(&mut policy, &pages, Timestamp::from_seconds(7 * DAY), Some(3.0));
+        assert_eq!(policy.marginal, None);
+        let settings = LongevitySettings { threshold: Some(9.0), ..settings };
+        let mut policy = LongevityCurve::new(settings);
+        assert_eq!(scores(&policy, 7)[2], 9.0);
+        look_over(&mut policy, &pages, Timestamp::from_seconds(7 * DAY), Some(1.0));
+        let [_, known, new] = scores(&policy, 7);
+        assert!(close(known, 0.7, 1e-9), "{known}: it has six refreshes, and its learning phase is over");
+        assert_eq!(new, 9.0);
     }
 
     #[test]
@@ -150,17 +210,9 @@ mod tests {
         let expected = |policy: &LongevityCurve, page: &PageState| {
             policy.reason(page, three_days_on).value("divergence").expect("a curve")
         };
-        let newcomer = page(1, 11, &[(1.0, 0.0), (1.0, 0.0)]);
+        let newcomer = page(1, 11, &[(1.0, 0.0), (2.0, 0.0)]);
         assert!(close(expected(&policy, &newcomer), 1.0 - (-0.3_f64).exp(), 1e-9), "nothing is known yet");
-        policy.survey(&mut Survey {
-            now: Timestamp::from_seconds(0),
-            cycle: 1,
-            cycle_length: Age::from_days(1.0),
-            visits_a_day: None,
-            hosts: &HashMap::new(),
-            memory: &mut None,
-            pages: &mut |look| pages.iter().for_each(|page| look(page, 1)),
-        });
+        look_over(&mut policy, &pages, Timestamp::from_seconds(0), None);
         assert!(close(expected(&policy, &newcomer), 0.875, 1e-3), "{}", expected(&policy, &newcomer));
         // From its third point on, the page has a curve of its own.
         let grown = page(1, 11, &[(1.0, 0.0), (2.0, 0.0), (4.0, 0.0)]);

@@ -148,10 +148,10 @@ fn append(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
         .prepare_cached(
             "INSERT INTO observation (id, page_id, cycle_id, at, outcome, status, changed, bytes, took_ms, version_id, detail,
                 divergence, bases, returned_to, validator, text_rules, has_words, dated_at, events, new_links,
-                same_as, same_apart, reason)
+                same_as, same_apart, reason, weight)
              VALUES (1 + max(coalesce((SELECT max(id) FROM observation), 0),
                              coalesce((SELECT max(last_observation) FROM forgotten), 0)),
-                ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
+                ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)",
         )?
         .execute(params![
             fact.page.0,
@@ -176,6 +176,7 @@ fn append(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
             fact.same_as.map(|said| said.page.0),
             fact.same_as.and_then(|said| said.apart),
             attempt.reason,
+            (fact.weight != 1.0).then_some(fact.weight),
         ])?;
     visit.event.map_or(Ok(()), |event| events::keep(connection, connection.last_insert_rowid(), event))
 }

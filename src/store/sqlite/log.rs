@@ -20,7 +20,7 @@ const VISIT: &str =
      same_as, same_apart,
      coalesce(has_words, (SELECT text_bytes > 0 FROM version WHERE version.id = version_id), 0),
      coalesce((SELECT length(content) > 0 FROM version WHERE version.id = version_id), 0), reason,
-     (SELECT kind FROM event WHERE event.observation_id = observation.id)";
+     (SELECT kind FROM event WHERE event.observation_id = observation.id), coalesce(weight, 1.0)";
 
 pub(super) fn visits_of(connection: &Connection, pages: &[PageId]) -> Result<Vec<VisitRow>> {
     let sql = |places: &str| {
@@ -112,6 +112,7 @@ fn visit(row: &Row<'_>) -> Result<VisitRow> {
             Some(page) => Some(SameAs { page: PageId(page), apart: row.get(20)? }),
             None => None,
         },
+        weight: row.get(25)?,
         event: row.get_ref(24)?.as_str_or_null().ok().flatten().and_then(EventKind::from_name),
     })
 }

@@ -48,7 +48,8 @@ pub fn a_rebuild_gives_the_same_to_the_bit(place: &dyn Place) {
 pub fn a_rebuild_repairs_what_is_derived(place: &dyn Place) {
     let mut begun = eventful(place);
     let before = derived(&mut *begun.store);
-    let other = ChangeSettings { fragment_words: 1, sketch: Some(8), profiles: 2 };
+    let other =
+        ChangeSettings { fragment_words: 1, sketch: Some(8), profiles: 2, ..ChangeSettings::default() };
     let looked = begun.rebuild(other, false, &mut |_, _| ()).expect("a look");
     assert!(looked.pages_differ > 0 && looked.sketches_differ > 0, "{looked:?}");
     assert_eq!(derived(&mut *begun.store), before, "a look changes nothing");
