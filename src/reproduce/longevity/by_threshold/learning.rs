@@ -130,7 +130,7 @@ impl CgmBiasReducedPeriod {
     }
 }
 
-/// A curve fitted to change profiles: the memory of the live policy, which starts again when a page has drifted.
+/// A curve fitted to the union of the current change profiles (§4.2): the memory of the live policy.
 pub(super) struct CurvePeriod {
     threshold: f64,
     measuring: Measuring,
@@ -164,8 +164,7 @@ impl CurvePeriod {
     }
 }
 
-/// Bounds on the utility, by change profiles of which one is pinned, as in the paper. The live policy has the profiles that a
-/// store keeps; if the pinned one is dropped, the oldest that is left takes its place.
+/// Bounds on the utility, by change profiles of which one is pinned (§4.3).
 pub(super) struct BoundPeriod {
     threshold: f64,
     measuring: Measuring,
