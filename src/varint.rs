@@ -83,7 +83,7 @@ pub(crate) fn take_short_float(rest: &mut &[u8]) -> Option<f64> {
 /// The exponent and the upper eight digits of a float of four bytes, without its sign.
 fn to_short(value: f64) -> u16 {
     const HALF: u32 = 1 << 14;
-    let value = value.max(0.0).min(1e38) as f32;
+    let value = if value.is_nan() { 0.0 } else { value.clamp(0.0, 1e38) as f32 };
     // Adding half of the last digit may carry into the exponent, which is the next number then.
     ((value.to_bits() + HALF) >> 15) as u16
 }

@@ -19,14 +19,14 @@ fn at(days: f64) -> Timestamp {
 }
 
 /// A page, its profiles as a store keeps them, and what the policy has learnt.
-struct Watched {
+struct BoundedPage {
     profiles: Profiles,
     learnt: Learnt,
     last: f64,
     kept: usize,
 }
 
-impl Watched {
+impl BoundedPage {
     fn new(kept: usize) -> Self {
         let mut profiles = Profiles::default();
         profiles.start(BaseVersion { at: at(0.0), version: VersionId(0) }, kept, &[]);
@@ -73,7 +73,7 @@ fn the_live_policy_walks_the_golden_traces() {
         };
         // The traces do not limit the points of a profile.
         let policy = LongevityBound { most_points: usize::MAX, ..LongevityBound::new(settings) };
-        let mut page = Watched::new(number(&case["h"]) as usize);
+        let mut page = BoundedPage::new(number(&case["h"]) as usize);
         for row in case["trace"].as_array().expect("rows") {
             page.visit(&policy, number(&row["t"]), 1.0, |from, to| trace_divergence(case, from, to));
             // Times are exact to the millisecond.
@@ -101,7 +101,7 @@ fn with_threshold(threshold: f64) -> LongevityBound {
 
 /// The period after these visits.
 fn period_after(policy: &LongevityBound, weight: f64, days: &[f64]) -> f64 {
-    let mut page = Watched::new(5);
+    let mut page = BoundedPage::new(5);
     days.iter().for_each(|now| page.visit(policy, *now, weight, even));
     page.period()
 }
@@ -123,7 +123,7 @@ fn a_weight_counts_like_a_lower_threshold() {
 fn risk_and_learning_bound_the_period() {
     let settings = LongevitySettings { threshold: Some(0.5), risk: 4.0, ..LongevitySettings::default() };
     let policy = LongevityBound::new(settings);
-    let mut page = Watched::new(5);
+    let mut page = BoundedPage::new(5);
     let still = |_: f64, _: f64| 0.0;
     let mut periods = Vec::new();
     for day in [1.0, 3.0, 6.0, 10.0, 15.0, 21.0, 28.0] {
@@ -132,7 +132,7 @@ fn risk_and_learning_bound_the_period() {
     }
     // ρT/w is 4 days; l·n is a day more with each refresh.
     assert_eq!(periods, [2.0, 3.0, 4.0, 4.0, 4.0, 4.0, 4.0]);
-    let mut light = Watched::new(5);
+    let mut light = BoundedPage::new(5);
     light.visit(&policy, 1.0, 0.01, still);
     light.visit(&policy, 3.0, 0.01, still);
     assert_eq!(light.period(), 3.0, "a page that does not matter is learnt, too");
@@ -168,7 +168,7 @@ fn survey(policy: &mut LongevityBound, memory: &mut Option<String>, cycle: i64, 
 #[test]
 fn a_page_is_learnt_again_by_the_thresholds_that_its_visits_had() {
     let mut live = LongevityBound::new(LongevitySettings::default());
-    let (mut memory, mut page, mut lessons) = (None, Watched::new(5), Vec::new());
+    let (mut memory, mut page, mut lessons) = (None, BoundedPage::new(5), Vec::new());
     for (cycle, due) in (1..).zip([40, 40, 40, 2, 2, 40, 40, 0, 0, 40]) {
         survey(&mut live, &mut memory, cycle, due);
         // A run that was stopped surveys its cycle again: the threshold does not move again.
