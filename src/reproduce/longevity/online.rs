@@ -8,8 +8,9 @@ use super::results::{
 use super::sketches::{self, MEASURINGS};
 use crate::reproduce::{CurveKind, Experiment, FigureCurve, Numbers, geometric};
 
-/// Values of l that are tried, as multiples of the time between two chances.
-const TRIED_LEARNING: (f64, f64, u32) = (0.25, 32.0, 9);
+/// Values of l that are tried, as multiples of the time between two chances. With the largest, waits of l and 2·l fill the warm-up of 15
+/// chances: fewer than two refreshes show no curve.
+const TRIED_LEARNING: (f64, f64, u32) = (0.25, 5.0, 9);
 /// l is tuned on one page of this many.
 const TUNED_ON: usize = 10;
 /// l of these thresholds is listed.
