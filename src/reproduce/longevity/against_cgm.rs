@@ -1,7 +1,7 @@
 //! Fig. 11 and 12: the curve-fitting method against CGM, after one warm-up schedule for both.
 
 use super::Corpus;
-use super::by_threshold::{Learning, Method, ThresholdSettings};
+use super::by_threshold::{LearningPhase, Method, ThresholdSettings};
 use super::results::{CURVE, NamedMethod, Results, STEADY, costs, jobs, plot, share_of_cgm};
 use crate::reproduce::{Experiment, FigureCurve};
 
@@ -11,7 +11,7 @@ const WARM_UP_DAYS: f64 = 30.0;
 /// Fig. 11: on the data set "High-quality", or on a dataset.
 pub(super) fn figure_11(corpus: &Corpus<'_>, told: &mut dyn FnMut(&str)) -> Experiment {
     told(&format!("figure 11: {} pages against CGM", corpus.pages.len()));
-    let compared = Compared::on(corpus);
+    let compared = ComparedWithCgm::on(corpus);
     let mut experiment =
         compared.experiment(corpus, "11-cgm", "Fig. 11: against CGM, after one warm-up schedule for both");
     experiment.notes.push(
@@ -25,7 +25,7 @@ pub(super) fn figure_11(corpus: &Corpus<'_>, told: &mut dyn FnMut(&str)) -> Expe
 /// Fig. 12: on the data set "Random".
 pub(super) fn figure_12(corpus: &Corpus<'_>, told: &mut dyn FnMut(&str)) -> Experiment {
     told(&format!("figure 12: {} pages against CGM", corpus.pages.len()));
-    let compared = Compared::on(corpus);
+    let compared = ComparedWithCgm::on(corpus);
     let mut experiment =
         compared.experiment(corpus, "12-cgm-random", "Fig. 12: the same on pages after the data set Random");
     experiment.notes.push(
@@ -37,12 +37,12 @@ pub(super) fn figure_12(corpus: &Corpus<'_>, told: &mut dyn FnMut(&str)) -> Expe
 }
 
 /// CGM and the curve-fitting method, with the bound on risk and without.
-struct Compared {
+struct ComparedWithCgm {
     bounded: Results,
     loose: Results,
 }
 
-impl Compared {
+impl ComparedWithCgm {
     fn on(corpus: &Corpus<'_>) -> Self {
         let settings = settings(corpus);
         let methods = [Method::Uniform, Method::FragmentDynamic, Method::Cgm, Method::CgmBiasReduced, CURVE];
@@ -101,7 +101,7 @@ impl Compared {
 
 /// One schedule for all in the warm-up (§5.3).
 fn settings(corpus: &Corpus<'_>) -> ThresholdSettings {
-    let learning = Learning::Schedule { days: corpus.chance_days() };
+    let learning = LearningPhase::Schedule { days: corpus.chance_days() };
     ThresholdSettings {
         learning,
         warm_up: corpus.share_of_days(WARM_UP_DAYS).unwrap_or(0.5),

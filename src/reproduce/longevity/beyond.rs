@@ -1,7 +1,7 @@
 //! Beyond the paper: fragments by their own K, bounds on risk, groups of pages, and where refreshes go.
 
 use super::Corpus;
-use super::by_threshold::{Learning, Method, ThresholdOutcome, ThresholdSettings};
+use super::by_threshold::{LearningPhase, Method, ThresholdOutcome, ThresholdSettings};
 use super::lives::{CLASSES, Lived, SECONDS_A_DAY, class};
 use super::results::{
     BOUND, CURVE, NamedMethod, PageOutcomes, Results, STEADY, jobs, named, plot, share_of_cgm,
@@ -107,7 +107,7 @@ pub(super) fn lives_by_fragment(corpus: &Corpus<'_>, lived: &[Lived]) -> Experim
 
 /// In the first third of a page's time, which is not measured, it waits at most l·n, whatever the method; after it methods are free.
 pub(super) fn settings(corpus: &Corpus<'_>) -> ThresholdSettings {
-    let learning = Learning::AtMostInWarmUp { days: corpus.chance_days().max(1.0) };
+    let learning = LearningPhase::AtMostInWarmUp { days: corpus.chance_days().max(1.0) };
     ThresholdSettings { learning, warm_up: 1.0 / 3.0, ..corpus.settings() }
 }
 

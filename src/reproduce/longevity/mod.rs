@@ -27,7 +27,7 @@ use crate::dataset::{Dataset, Group, History};
 use crate::simulate::synthetic::Spec;
 use crate::time::Timestamp;
 use by_threshold::watched_page::WatchedPage;
-use by_threshold::{Learning, ThresholdSettings};
+use by_threshold::{LearningPhase, ThresholdSettings};
 use lives::Lived;
 use webs::{PaperWeb, SNAPSHOT_DAYS};
 
@@ -148,7 +148,7 @@ impl<'a> Corpus<'a> {
 
     /// The settings of §5.1: ρ = 10, and the first half of a page's time is the warm-up (30 of 60 days).
     fn settings(&self) -> ThresholdSettings {
-        ThresholdSettings { learning: Learning::Free, risk: RISK, warm_up: 0.5, every: self.every }
+        ThresholdSettings { learning: LearningPhase::Free, risk: RISK, warm_up: 0.5, every: self.every }
     }
 
     /// These days as a share of the time watched; `None` for a dataset, whose groups have cycles of different lengths.

@@ -1,16 +1,16 @@
 //! Fig. 8 and 9: methods that learn, in the warm-up and after it. Fig. 10: smaller sketches and fewer profiles.
 
 use super::Corpus;
-use super::by_threshold::{Learning, Method, ThresholdJob, ThresholdSettings};
+use super::by_threshold::{LearningPhase, Method, ThresholdJob, ThresholdSettings};
 use super::results::{
     BOUND, CURVE, NamedMethod, ResultPart, Results, STEADY, WARM_UP, costs, jobs, named, plot, thresholds,
 };
 use super::sketches::{self, MEASURINGS};
 use crate::reproduce::{CurveKind, Experiment, FigureCurve, Numbers, geometric};
 
-/// Values of l that are tried, as multiples of the time between two chances. With the largest, waits of l and 2·l fill the warm-up of 15
-/// chances: fewer than two refreshes show no curve.
-const TRIED_LEARNING: (f64, f64, u32) = (0.25, 5.0, 9);
+/// Values of l that are tried, as multiples of the time between two chances. With the largest, waits of l and 2·l nearly fill the
+/// warm-up of 15 chances: fewer than two refreshes show no curve.
+const TRIED_LEARNING: (f64, f64, u32) = (0.25, 4.5, 9);
 /// l is tuned on one page of this many.
 const TUNED_ON: usize = 10;
 /// l of these thresholds is listed.
@@ -22,7 +22,7 @@ pub(super) fn run(corpus: &Corpus<'_>, told: &mut dyn FnMut(&str)) -> Vec<Experi
     // §5.1 names ρ for the bound-based method only.
     let bound_settings = corpus.settings();
     let curve_settings = ThresholdSettings {
-        learning: Learning::AtMostInWarmUp { days: corpus.chance_days() },
+        learning: LearningPhase::AtMostInWarmUp { days: corpus.chance_days() },
         risk: f64::INFINITY,
         ..bound_settings
     };
@@ -51,7 +51,7 @@ pub(super) fn run(corpus: &Corpus<'_>, told: &mut dyn FnMut(&str)) -> Vec<Experi
     );
     let with_risk = ThresholdSettings { risk: bound_settings.risk, ..curve_settings };
     let for_ever =
-        ThresholdSettings { learning: Learning::AtMost { days: corpus.chance_days() }, ..curve_settings };
+        ThresholdSettings { learning: LearningPhase::AtMost { days: corpus.chance_days() }, ..curve_settings };
     let other = [
         ("beyond: curve-fitting, also ρ = 10", with_risk),
         ("beyond: curve-fitting, l·n for ever", for_ever),

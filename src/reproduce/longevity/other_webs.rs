@@ -1,7 +1,7 @@
 //! Beyond the paper: what the gain depends on. The methods that learn, on webs of other kinds.
 
 use super::beyond::{RISKS, learners, settings};
-use super::by_threshold::{Learning, Method, ThresholdSettings};
+use super::by_threshold::{LearningPhase, Method, ThresholdSettings};
 use super::results::{BOUND, CURVE, jobs, named, share_of_cgm};
 use super::{Corpus, webs};
 use crate::reproduce::{Effort, Experiment, Numbers};
@@ -14,7 +14,7 @@ pub(super) fn other_webs(effort: Effort, told: &mut dyn FnMut(&str)) -> Experime
     let lively = Spec { quiet: 0.0, moving: 1.0, advert_part: 1.0 / 16.0, ..spec };
     let usual = |corpus: &Corpus<'_>| settings(corpus);
     let for_ever = |corpus: &Corpus<'_>| {
-        let learning = Learning::AtMost { days: corpus.chance_days() };
+        let learning = LearningPhase::AtMost { days: corpus.chance_days() };
         ThresholdSettings { learning, ..settings(corpus) }
     };
     type Make<'a> = &'a dyn Fn(&Corpus<'_>) -> ThresholdSettings;

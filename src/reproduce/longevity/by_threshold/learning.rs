@@ -1,6 +1,6 @@
 //! Methods that learn from their own refreshes only.
 
-use super::Learning;
+use super::LearningPhase;
 use super::watched_page::WatchedPage;
 use crate::change::VersionId;
 use crate::change::profile::Profiles;
@@ -41,13 +41,15 @@ impl PeriodRule {
 /// Waits for the learnt period, within the bounds of the learning phase and of risk.
 pub(super) struct LearntPeriod {
     rule: PeriodRule,
-    learning: Learning,
+    learning: LearningPhase,
     /// Moments of the warm-up.
     warm: usize,
     most_days: f64,
     refreshes: f64,
     last: usize,
+    /// Days from the first copy to the next refresh: within the bounds of the learning phase, and without them.
     due_days: f64,
+    free_due_days: f64,
 }
 
 impl LearntPeriod {
@@ -56,35 +58,43 @@ impl LearntPeriod {
         rule: PeriodRule,
         page: &WatchedPage,
         most_days: f64,
-        learning: Learning,
+        learning: LearningPhase,
         warm: usize,
     ) -> Self {
-        let (refreshes, last, due_days) = (0.0, 0, 0.0);
-        let mut learnt = Self { rule, learning, warm: warm.max(1), most_days, refreshes, last, due_days };
+        let (refreshes, last, due_days, free_due_days) = (0.0, 0, 0.0, 0.0);
+        let warm = warm.max(1);
+        let mut learnt = Self { rule, learning, warm, most_days, refreshes, last, due_days, free_due_days };
         learnt.refreshed(page, 0);
         learnt
     }
 
-    /// Days from the first copy to the next refresh.
-    pub(super) fn due_days(&self) -> f64 {
-        self.due_days
+    /// Days from the first copy to the next refresh, as it stands at this moment. A learning phase that ends with the warm-up decides
+    /// nothing after it.
+    pub(super) fn due_days(&self, moment: usize) -> f64 {
+        let has_ended = match self.learning {
+            LearningPhase::AtMostInWarmUp { .. } | LearningPhase::Schedule { .. } => moment >= self.warm,
+            LearningPhase::AtMost { .. } | LearningPhase::Free => false,
+        };
+        if has_ended { self.free_due_days } else { self.due_days }
     }
 
     pub(super) fn refreshed(&mut self, page: &WatchedPage, moment: usize) {
         self.refreshes += 1.0;
         let warms_up = moment < self.warm;
         let (most_learning, schedule) = match self.learning {
-            Learning::AtMost { days } => (Some(days), None),
-            Learning::AtMostInWarmUp { days } => (Some(days).filter(|_| warms_up), None),
-            Learning::Schedule { days } => (None, Some(days).filter(|_| warms_up)),
-            Learning::Free => (None, None),
+            LearningPhase::AtMost { days } => (Some(days), None),
+            LearningPhase::AtMostInWarmUp { days } => (Some(days).filter(|_| warms_up), None),
+            LearningPhase::Schedule { days } => (None, Some(days).filter(|_| warms_up)),
+            LearningPhase::Free => (None, None),
         };
         let most_days =
             most_learning.map_or(self.most_days, |days| self.most_days.min(days * self.refreshes));
-        let own = self.rule.learn(page, self.last, moment, most_days).min(most_days);
-        let period = schedule.map_or(own, |days| days * self.refreshes);
+        let own = self.rule.learn(page, self.last, moment, most_days);
+        let period = schedule.map_or(own.min(most_days), |days| days * self.refreshes);
+        let due_before = self.due_days(moment);
+        self.free_due_days = (due_before + own.min(self.most_days)).max(page.days(moment));
         self.last = moment;
-        self.due_days = (self.due_days + period).max(page.days(moment));
+        self.due_days = (due_before + period).max(page.days(moment));
     }
 }
 

@@ -100,7 +100,7 @@ impl ThresholdJob {
 
 /// The first refreshes of a page, while methods that learn know little. n is the number of refreshes so far, the first copy included.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Learning {
+pub(super) enum LearningPhase {
     /// Methods decide from the start.
     Free,
     /// A page waits at most l·n (§4.2). The bound grows with n, and soon binds no more.
@@ -111,7 +111,7 @@ pub(super) enum Learning {
     Schedule { days: f64 },
 }
 
-impl Learning {
+impl LearningPhase {
     /// The same with another l.
     pub(super) fn with(self, days: Option<f64>) -> Self {
         match (self, days) {
@@ -127,7 +127,7 @@ impl Learning {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ThresholdSettings {
     /// How the first refreshes come.
-    pub learning: Learning,
+    pub learning: LearningPhase,
     /// ρ: a page waits at most ρ·T (§4.5). The paper's own methods only; CGM has no such bound.
     pub risk: f64,
     /// The first part of a page's time that counts as warm-up.
@@ -216,22 +216,19 @@ pub(super) fn watch(page: &WatchedPage, job: ThresholdJob, settings: &ThresholdS
     let last = page.moments().saturating_sub(1);
     let warm = settings.warm_moments(page);
     let days = page.step_days();
-    // The last refresh of a schedule may fall on the end of the warm-up: the method did not ask for it.
-    let scheduled = matches!(settings.learning, Learning::Schedule { .. });
     let apart = |held: u32, moment: usize| {
         let live = page.text(moment);
         CopyDivergence { fragments: page.divergence(held, live), holistic: f64::from(u8::from(held != live)) }
     };
     let (mut held, mut now) = (page.text(0), CopyDivergence::default());
     for moment in 0..last {
-        if moment > 0 && moment % settings.every.max(1) == 0 && refresher.is_due(page.days(moment), now) {
+        let spent = if moment < warm { &mut outcome.warm_up } else { &mut outcome.steady };
+        let is_chance = moment > 0 && moment % settings.every.max(1) == 0;
+        if is_chance && refresher.is_due(moment, page.days(moment), now) {
             refresher.refreshed(page, moment);
-            let warms_up = moment < warm || (scheduled && moment == warm);
-            let spent = if warms_up { &mut outcome.warm_up } else { &mut outcome.steady };
             spent.refreshes += 1.0;
             (held, now) = (page.text(moment), CopyDivergence::default());
         }
-        let spent = if moment < warm { &mut outcome.warm_up } else { &mut outcome.steady };
         let unchanged = page.text(moment) == page.text(moment + 1);
         let next = if unchanged { now } else { apart(held, moment + 1) };
         let mean = CopyDivergence {

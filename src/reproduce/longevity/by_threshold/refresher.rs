@@ -68,8 +68,8 @@ impl Refresher {
         Self::Periodic { period_days, due_days: period_days }
     }
 
-    /// Is a refresh due `days` after the first copy, if the page is that far from its copy now?
-    pub(super) fn is_due(&self, days: f64, apart: CopyDivergence) -> bool {
+    /// Is a refresh due at this moment, `days` after the first copy, if the page is that far from its copy now?
+    pub(super) fn is_due(&self, moment: usize, days: f64, apart: CopyDivergence) -> bool {
         match self {
             Self::Periodic { due_days, .. } => is_past(*due_days, days),
             Self::Realised { threshold, worth, since } => {
@@ -81,7 +81,7 @@ impl Refresher {
                 // A refresh that finds the page unchanged brings nothing, however low the threshold is.
                 divergence > 0.0 && worth >= *threshold
             }
-            Self::Learning(learnt) => is_past(learnt.due_days(), days),
+            Self::Learning(learnt) => is_past(learnt.due_days(moment), days),
         }
     }
 

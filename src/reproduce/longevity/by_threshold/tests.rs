@@ -27,7 +27,7 @@ fn all(threshold: f64) -> Vec<ThresholdJob> {
 }
 
 const NO_WARM_UP: ThresholdSettings =
-    ThresholdSettings { learning: Learning::AtMost { days: 1.0 }, risk: 10.0, warm_up: 0.0, every: 1 };
+    ThresholdSettings { learning: LearningPhase::AtMost { days: 1.0 }, risk: 10.0, warm_up: 0.0, every: 1 };
 
 #[test]
 fn what_was_done_since_the_last_refresh_decides() {
@@ -85,9 +85,9 @@ fn a_page_that_never_changes_is_refreshed_by_those_alone_that_don_t_know() {
         // After 1, 2, 3, … days, and at most 10: on 1, 3, 6, 10, 15, 21, 28, 36, 45 and 55. Without a learning phase
         // every ten days.
         if matches!(job.method, Method::LongevityCurve(_)) {
-            let learning = Learning::AtMostInWarmUp { days: 1.0 };
+            let learning = LearningPhase::AtMostInWarmUp { days: 1.0 };
             let short = ThresholdSettings { learning, ..NO_WARM_UP };
-            assert_eq!((outcome.refreshes, watch(&page, job, &short).steady.refreshes), (10.0, 6.0));
+            assert_eq!((outcome.refreshes, watch(&page, job, &short).steady.refreshes), (10.0, 5.0));
         }
     }
 }
@@ -123,7 +123,7 @@ fn higher_thresholds_cost_less_and_staleness_is_a_share() {
     let spec = Spec { pages: 40, cycles: 120, scroll: Some(0.5), median_rate: 0.2, ..Spec::default() };
     let group = spec.dataset().groups.remove(0);
     let pages = |at: usize| WatchedPage::of(&group, at as u32, 1.0, true);
-    let learning = Learning::AtMostInWarmUp { days: 1.0 };
+    let learning = LearningPhase::AtMostInWarmUp { days: 1.0 };
     let settings = ThresholdSettings { learning, risk: 10.0, warm_up: 1.0 / 3.0, every: 1 };
     let thresholds = [0.25, 1.0, 4.0, 16.0];
     let jobs: Vec<ThresholdJob> = thresholds.into_iter().flat_map(all).collect();
