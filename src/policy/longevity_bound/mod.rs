@@ -3,9 +3,7 @@
 //! Each page has a period φ. After a visit the change profiles of the page bound the utility of the refresh: if w·U can't have
 //! reached the threshold T the period grows, if it certainly has the period is halved ([`bound`]). The page that exceeds its
 //! period most, as a ratio, comes first; its score is T·t/φ, which reaches T when the period is over. No period exceeds ρT/w, the
-//! risk bound of §4.5 (the largest divergence is 1). In its learning phase a page is due after l·n ([`super::learning_phase`]): its score
-//! is T then. (The paper has that phase for its other policy only. To bound φ itself by l·n makes new pages the most overdue of all:
-//! with a budget of a tenth of the pages that cost a tenth of the staleness.)
+//! risk bound of §4.5 (the largest divergence is 1), nor l·n in the learning phase of the page ([`super::learning_phase`]).
 //!
 //! The profile from which utility is taken is pinned: it stays until the reference time t_R is reset, and the store keeps its
 //! base version ([`Policy::pinned_base`]).
@@ -57,30 +55,24 @@ impl LongevityBound {
         Self { settings, unseen, history, threshold, most_points }
     }
 
-    /// The longest period of a page of this weight: the bound of risk.
-    fn most_days(&self, threshold: f64, weight: f64) -> f64 {
-        self.settings.risk * own_threshold(threshold, weight)
+    /// The longest period of a page of this weight that was refreshed `refreshes` times: the bounds of risk and of learning.
+    fn most_days(&self, threshold: f64, weight: f64, refreshes: u32) -> f64 {
+        let risk = self.settings.risk * own_threshold(threshold, weight);
+        risk.min(learning_phase::most_days(&self.settings, refreshes))
     }
 
     /// Days from one visit to the next. No page is visited more often than once in a cycle.
     fn period(&self, page: &PageState) -> f64 {
-        let most_days = self.most_days(self.threshold, page.weight);
+        let refreshes = learning_phase::refreshes(page.learnt.state.visits);
+        let most_days = self.most_days(self.threshold, page.weight, refreshes);
         let known = page.learnt.memory.peek(take_period_and_reference);
         let period = known.map_or(most_days, |(period, _)| period.min(most_days));
         period.max(self.settings.cycle_days)
     }
 
-    /// The time after which a page is due that is still being learnt.
-    fn learning_days(&self, page: &PageState) -> f64 {
-        let refreshes = learning_phase::refreshes(page.learnt.state.visits);
-        learning_phase::most_days(&self.settings, refreshes).max(self.settings.cycle_days)
-    }
-
-    /// The time since the page was last seen, in periods; at least one if the page is due because it is still being learnt.
+    /// The time since the page was last seen, in periods.
     fn turns(&self, page: &PageState, now: Timestamp) -> f64 {
-        let days = page.copy_age(now).days();
-        let turns = days / self.period(page);
-        if days >= self.learning_days(page) { turns.max(1.0) } else { turns }
+        page.copy_age(now).days() / self.period(page)
     }
 
     /// Moves the threshold towards the one that spends the budget.
@@ -126,7 +118,7 @@ impl Policy for LongevityBound {
     }
 
     fn reason(&self, page: &PageState, now: Timestamp) -> Reason {
-        let period = self.period(page).min(self.learning_days(page));
+        let period = self.period(page);
         let links = Fact::new_links(self.discovery_gain(page, now))
             .map(|links| links.told_as("new pages that it is expected to link to add a gain of {}"));
         Reason::of(Fact::interval(period, period - page.copy_age(now).days()).into_iter().chain(links))
@@ -142,9 +134,10 @@ impl Policy for LongevityBound {
         let mut pinned = known.unwrap_or_else(|| Pinned::starting(lesson.at, days));
         pinned.extend(lesson);
         let threshold = self.settings.threshold.unwrap_or_else(|| self.history.at(lesson.cycle));
+        let refreshes = learning_phase::refreshes(learnt.state.visits);
         let rule = BoundRule {
             threshold: own_threshold(threshold, lesson.weight),
-            most_days: self.most_days(threshold, lesson.weight),
+            most_days: self.most_days(threshold, lesson.weight, refreshes),
             most_points: self.most_points,
         };
         pinned.step(&rule, lesson.at);
@@ -152,12 +145,12 @@ impl Policy for LongevityBound {
     }
 
     fn memory_version(&self) -> String {
-        let LongevitySettings { risk, threshold, .. } = self.settings;
+        let LongevitySettings { risk, learning_days, threshold, .. } = self.settings;
         let threshold = match threshold {
             Some(threshold) => format!("threshold {threshold}"),
             None => format!("threshold by budget from {}", self.history.first()),
         };
-        format!("longevity-bound/2 {threshold} risk {risk}")
+        format!("longevity-bound/2 {threshold} risk {risk} learning {learning_days}")
     }
 
     fn recall(&mut self, memory: &str) {

@@ -120,41 +120,35 @@ fn a_weight_counts_like_a_lower_threshold() {
 }
 
 #[test]
-fn risk_bounds_the_period() {
+fn risk_and_learning_bound_the_period() {
     let settings = LongevitySettings { threshold: Some(0.5), risk: 4.0, ..LongevitySettings::default() };
     let policy = LongevityBound::new(settings);
     let mut page = BoundedPage::new(5);
+    let still = |_: f64, _: f64| 0.0;
     let mut periods = Vec::new();
-    for day in [1.0, 2.5, 6.0, 10.0] {
-        page.visit(&policy, day, 0.5, |_, _| 0.0);
+    for day in [1.0, 3.0, 6.0, 10.0, 15.0, 21.0, 28.0] {
+        page.visit(&policy, day, 0.5, still);
         periods.push(page.period());
     }
-    // ρT/w is 4 days.
-    assert_eq!(periods, [2.0, 4.0, 4.0, 4.0]);
-    let mut seen = PageState::found(PageId(1), HostId(1), 1, 0.25, at(0.0));
-    (seen.last_visit, seen.seen_at, seen.learnt) = (Some(at(0.0)), Some(at(0.0)), page.learnt);
-    assert_eq!(policy.period(&seen), 4.0, "the period that was learnt");
-    seen.weight = 1.0;
-    assert_eq!(policy.period(&seen), 2.0, "a page that has gained weight is bound by it at once");
-    assert!(close(policy.score(&seen, at(12.0)).value(), 0.5 * 6.0, 1e-9), "T when the period is over");
-}
-
-#[test]
-fn a_page_that_is_still_learnt_is_due_after_l_times_n() {
-    let settings =
-        LongevitySettings { threshold: Some(3.0), learning_days: 2.0, ..LongevitySettings::default() };
-    let policy = LongevityBound::new(settings);
-    let mut page = PageState::found(PageId(1), HostId(1), 1, 1.0, at(0.0));
-    (page.last_visit, page.seen_at) = (Some(at(0.0)), Some(at(0.0)));
-    let score = |page: &PageState, day: f64| policy.score(page, at(day)).value();
-    for refreshes in 1..=5 {
-        let days = 2.0 * f64::from(refreshes);
-        page.learnt.state.visits = refreshes - 1;
-        assert!(!policy.is_due(&page, at(days - 0.1)) && policy.is_due(&page, at(days)), "{refreshes}");
-        assert!(score(&page, days - 0.1) < 3.0 && score(&page, days) == 3.0, "T, and no more");
-    }
-    page.learnt.state.visits = 5;
-    assert!(!policy.is_due(&page, at(29.9)) && policy.is_due(&page, at(30.0)), "then ρT is the bound");
+    // ρT/w is 4 days; l·n is a day more with each refresh.
+    assert_eq!(periods, [2.0, 3.0, 4.0, 4.0, 4.0, 4.0, 4.0]);
+    let mut light = BoundedPage::new(5);
+    light.visit(&policy, 1.0, 0.01, still);
+    light.visit(&policy, 3.0, 0.01, still);
+    assert_eq!(light.period(), 3.0, "a page that does not matter is learnt, too");
+    // Before anything is learnt the bounds are all there is.
+    let mut new = PageState::found(PageId(1), HostId(1), 1, 1.0, at(0.0));
+    (new.last_visit, new.seen_at) = (Some(at(0.0)), Some(at(0.0)));
+    assert_eq!(
+        (policy.period(&new), policy.is_due(&new, at(1.0)), policy.is_due(&new, at(0.9))),
+        (1.0, true, false)
+    );
+    new.learnt = page.learnt;
+    new.weight = 0.25;
+    assert_eq!(policy.period(&new), 4.0, "the period that was learnt");
+    new.weight = 2.0;
+    assert_eq!(policy.period(&new), 1.0, "a page that has gained weight is bound by it at once");
+    assert!((policy.score(&new, at(29.0)).value() - 0.5 * 29.0).abs() < 1e-9, "T when the period is over");
 }
 
 fn survey(policy: &mut LongevityBound, memory: &mut Option<String>, cycle: i64, due: usize) {
