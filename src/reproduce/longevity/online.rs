@@ -50,8 +50,10 @@ pub(super) fn run(corpus: &Corpus<'_>, told: &mut dyn FnMut(&str)) -> Vec<Experi
         &bound_settings,
     );
     let with_risk = ThresholdSettings { risk: bound_settings.risk, ..curve_settings };
-    let for_ever =
-        ThresholdSettings { learning: LearningPhase::AtMost { days: corpus.chance_days() }, ..curve_settings };
+    let for_ever = ThresholdSettings {
+        learning: LearningPhase::AtMost { days: corpus.chance_days() },
+        ..curve_settings
+    };
     let other = [
         ("beyond: curve-fitting, also ρ = 10", with_risk),
         ("beyond: curve-fitting, l·n for ever", for_ever),
