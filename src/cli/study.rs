@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use freshet::evolve::BreedingRule;
 use freshet::evolve::fitness::Fitness;
 use freshet::evolve::population::Selection;
 use freshet::policy::allocation::Objective;
@@ -254,10 +255,13 @@ pub(crate) struct EvolveArgs {
     /// Inputs of the formulas; `all`: every input; `help` lists them
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "n,X,t")]
     pub terminals: Vec<String>,
+    /// Which formulas of a generation have children
+    #[arg(long, value_enum, default_value_t = BreedingArg::Paper)]
+    pub breeding: BreedingArg,
     /// How the champion is picked from the best formulas, by their fitness on the pages they were bred on and on others
-    #[arg(long, value_enum, default_value_t = SelectionArg::Avg)]
+    #[arg(long, value_enum, default_value_t = SelectionArg::Best)]
     pub selection: SelectionArg,
-    /// Best formulas of all generations of a run to try on other pages
+    /// Best formulas of all generations of a run, which go on evolving and are tried on other pages
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub kept: u32,
     /// Share of the pages that a cycle visits
@@ -304,8 +308,32 @@ impl From<FitnessArg> for Fitness {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum BreedingArg {
+    /// As Santos et al. 2013 print it: crossover among the top sixth of the generation, and the best of all generations
+    /// (--kept) go on
+    Paper,
+    /// Only: crossover among the top
+    TopParents,
+    /// Only: the best of all generations go on
+    KeptGoOn,
+    /// Neither: all parents win a tournament of two, and only the best formula goes on (the rule of earlier releases)
+    Tournament,
+}
+
+impl From<BreedingArg> for BreedingRule {
+    fn from(argument: BreedingArg) -> Self {
+        match argument {
+            BreedingArg::Paper => Self::Paper,
+            BreedingArg::TopParents => Self::TopParents,
+            BreedingArg::KeptGoOn => Self::KeptGoOn,
+            BreedingArg::Tournament => Self::Tournament,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum SelectionArg {
-    /// The best on other pages
+    /// The best on other pages, as in the paper's Fig. 1
     Best,
     /// The best sum, less the standard deviation of the two
     Sum,
