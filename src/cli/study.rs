@@ -142,7 +142,7 @@ Examples:
   freshet simulate DATASET --policy longevity,age,nutch --budget 5%,10%  three of them, with two budgets
   freshet simulate DATASET --policy all,oracles --seeds 5 --groups     with oracles, in five page orders
   freshet simulate --store freshet.db --budget 5%                      replay my own crawl under each policy
-  freshet simulate --synthetic pages=417048,cycles=57 --budget 5%      made-up pages, as many as in BRDC'12
+  freshet simulate --synthetic pages=417048,cycles=58 --budget 5%      made-up pages, as many as in BRDC'12
   freshet simulate DATASET --policy longevity,age --plot out.svg         freshness cycle by cycle, as a picture";
 
 /// Replay policies over recorded histories: the visits of each policy, and what they would have gained
@@ -157,6 +157,7 @@ pub(crate) struct SimulateArgs {
     /// Dataset made by `freshet import`; without one, and with --store, the store's own history
     pub dataset: Option<PathBuf>,
     /// Made-up pages: `pages=1000,cycles=60,moments=1,static=0.5,median=0.1,spread=1.5,seed=1`; any part may be left out.
+    /// The first of the cycles is that of the first copies. `sites=17` puts the pages on sites, few of them large.
     /// `moments`: moments of a day at which pages may change (24 is almost continuous). `static`: share of pages that never
     /// change. `median`: changes per day of the median page of the others; `spread`: standard deviation of the logarithms.
     /// `scroll=0.33` gives pages fragments: on a third of the changing pages they scroll, on the others they churn.
