@@ -259,13 +259,13 @@ mod tests {
             assert!(table.get(name, "ChangeRate").is_some_and(f64::is_finite), "{name}");
             assert_eq!(table.get(name, "the paper"), Some(printed));
         }
-        // Three folds of 100 pages, five visits in each of 55 cycles: 825 visits. So a rate is off by less than 0.05 in 997 of
-        // 1000 cases, and these are further apart.
+        // Rand, Age and SAD are below all others, as in the paper. Over twelve seeds these differences were 0.14 to 0.56, with
+        // standard deviations of 0.03 to 0.08. The order of the others is within the noise of 300 pages.
         let rate = |name| table.get(name, "ChangeRate").expect("a rate");
-        for (less, more) in
-            [("Rand", "SAD"), ("Age", "SAD"), ("SAD", "NAD"), ("SAD", "GP4C best"), ("Rand", "CG")]
-        {
-            assert!(rate(more) - rate(less) > 0.05, "{less} {} {more} {}", rate(less), rate(more));
+        for less in ["Rand", "Age", "SAD"] {
+            for more in ["NAD", "AAD", "GAD", "CG", "GP4C best", "GP4C sum", "t*X"] {
+                assert!(rate(more) - rate(less) > 0.1, "{less} {} {more} {}", rate(less), rate(more));
+            }
         }
         for (name, _) in BASELINES {
             let of = |head| counts.get(name, head).expect("a count");
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(counts.get("NAD", "the paper: above"), Some(22.0));
         assert_eq!(counts.get("AAD", "the paper: below"), Some(2.0));
         let of = |name| rules.get(name, "GP4C best").expect("a rate");
-        assert_eq!(of("paper"), rate("GP4C best"), "fold by fold the same pages");
+        assert!((of("paper") - rate("GP4C best")).abs() < 1e-9, "fold by fold the same pages");
         assert!(
             ["tournament", "top-parents", "kept-go-on"]
                 .into_iter()

@@ -1,5 +1,8 @@
 //! The numbers that Santos et al. 2013 print.
 
+/// Stands for a number that is not printed, or not known. Tables show `-`. Unlike NaN it equals itself.
+pub(super) const UNKNOWN: f64 = f64::NEG_INFINITY;
+
 /// Days of Table 1, each with a comparison for every page.
 pub(super) const DAYS: u32 = 57;
 /// Pages of Table 1.
@@ -35,7 +38,7 @@ pub(super) const CYCLES: u32 = DAYS - 2;
 /// The row of Table 2.
 pub(super) fn rate(name: &str) -> (f64, Option<f64>) {
     let row = TABLE_2.iter().find(|(of, _, _)| *of == name);
-    row.map_or((f64::NAN, None), |(_, rate, off)| (*rate, *off))
+    row.map_or((UNKNOWN, None), |(_, rate, off)| (*rate, *off))
 }
 
 /// Cycles above, tied and below.
@@ -45,7 +48,7 @@ pub(super) fn counts(name: &str) -> [f64; 3] {
             let (above, below) = (f64::from(*above), below.len() as f64);
             [above, f64::from(CYCLES) - above - below, below]
         }
-        None => [f64::NAN; 3],
+        None => [UNKNOWN; 3],
     }
 }
 

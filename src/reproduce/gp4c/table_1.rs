@@ -11,7 +11,7 @@ pub(super) fn table_1(dataset: &Dataset, is_made_up: bool) -> Experiment {
     let mut sites: HashMap<&str, u32> = HashMap::new();
     let pages = || dataset.groups.iter().flat_map(|group| &group.pages);
     pages().filter(|page| !page.site.is_empty()).for_each(|page| *sites.entry(&page.site).or_default() += 1);
-    let size = |size: Option<&u32>| size.map_or(f64::NAN, |size| f64::from(*size));
+    let size = |size: Option<&u32>| size.map_or(printed::UNKNOWN, |size| f64::from(*size));
     let on_sites: u32 = sites.values().sum();
     // The first cycle is that of the first copy, which there is nothing to compare with.
     let days = dataset.groups.iter().map(|group| group.cycles.saturating_sub(1)).max().unwrap_or(0);
@@ -19,11 +19,12 @@ pub(super) fn table_1(dataset: &Dataset, is_made_up: bool) -> Experiment {
     let mut table = Numbers::new(["", "here", "the paper"]);
     table.row("cycles with a comparison (the paper: days)", [f64::from(days), f64::from(printed::DAYS)]);
     table.row("pages", [pages().count() as f64, f64::from(printed::PAGES)]);
-    let count = if sites.is_empty() { f64::NAN } else { sites.len() as f64 };
+    let count = if sites.is_empty() { printed::UNKNOWN } else { sites.len() as f64 };
     table.row("sites", [count, f64::from(printed::SITES)]);
     table.row("pages on a site, least", [size(sites.values().min()), least]);
     table.row("pages on a site, most", [size(sites.values().max()), most]);
-    table.row("pages on a site, mean", [f64::from(on_sites) / count, mean]);
+    let own_mean = if sites.is_empty() { printed::UNKNOWN } else { f64::from(on_sites) / count };
+    table.row("pages on a site, mean", [own_mean, mean]);
     let mut notes = vec![
         "the paper's BRDC'12 is published by its authors (footnote 2), but could not be had: none of its pages are here".to_owned(),
     ];

@@ -40,7 +40,7 @@ pub(super) fn table_2(
         let over: Vec<f64> = own.iter().zip(rate(best)).map(|(own, best)| own - best).collect();
         let ((mean, off), (more, more_off)) = (spread(&own), spread(&over));
         let (printed, printed_off) = printed::rate(&name);
-        let printed_off = printed_off.unwrap_or(f64::NAN);
+        let printed_off = printed_off.unwrap_or(printed::UNKNOWN);
         table.row(name, [mean, known(off), printed, printed_off, more, known(more_off)]);
     }
     let headline = gp(Selection::Best);
