@@ -383,7 +383,7 @@ pub(crate) struct ReproduceArgs {
     /// Folder for plots and numbers; files of the same names are replaced
     #[arg(long, value_name = "DIR", default_value = "reproduce")]
     pub out: PathBuf,
-    /// Number of simulated page lives; `longevity` uses half as many pages, `gp4c` ten times as many
+    /// Number of simulated page lives; `longevity` uses half as many pages, `gp4c` ten times as many, up to 417,048
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub runs: u32,
     /// Seed of all random numbers
