@@ -9,7 +9,7 @@ use crate::simulate::compare::{groups, is_narrow, spread};
 use crate::simulate::metric::CycleFigures;
 
 /// Fig. 1, and what the paper counts in it.
-pub(super) struct Cycles {
+pub(super) struct Fig1 {
     /// For each baseline, the number of cycles in which GP4C best is above, tied and below.
     pub counts: Numbers,
     /// The cycles below, in words.
@@ -22,7 +22,7 @@ pub(super) struct Cycles {
 const MOST_LISTED: usize = 12;
 
 /// Compares cycle by cycle. Only the largest group, as others have other cycles.
-pub(super) fn cycle_by_cycle(dataset: &Dataset, settings: &EvolveSettings, replays: &Replays) -> Cycles {
+pub(super) fn cycle_by_cycle(dataset: &Dataset, settings: &EvolveSettings, replays: &Replays) -> Fig1 {
     let groups = groups(dataset, settings.least_pages);
     let largest =
         (0..groups.len()).max_by_key(|at| groups.get(*at).map_or(0, |group| group.pages.len())).unwrap_or(0);
@@ -49,13 +49,17 @@ pub(super) fn cycle_by_cycle(dataset: &Dataset, settings: &EvolveSettings, repla
     let mut counts = Numbers::new(heads);
     let mut days_below = Vec::new();
     for (name, _) in BASELINES {
-        let signs: Vec<Sign> =
-            (0..cycles).map(|cycle| sign(&rates(&headline, cycle), &rates(name, cycle))).collect();
-        let count = |wanted: Sign| signs.iter().filter(|sign| **sign == wanted).count() as f64;
-        let own = [count(Sign::Above), count(Sign::Tied), count(Sign::Below)];
+        let verdicts: Vec<CycleVerdict> =
+            (0..cycles).map(|cycle| verdict(&rates(&headline, cycle), &rates(name, cycle))).collect();
+        let count =
+            |wanted: CycleVerdict| verdicts.iter().filter(|verdict| **verdict == wanted).count() as f64;
+        let own = [count(CycleVerdict::Above), count(CycleVerdict::Tied), count(CycleVerdict::Below)];
         counts.row(name, own.into_iter().chain(printed::counts(name)));
-        let below: Vec<usize> =
-            (1..).zip(&signs).filter(|(_, sign)| **sign == Sign::Below).map(|(day, _)| day).collect();
+        let below: Vec<usize> = (1..)
+            .zip(&verdicts)
+            .filter(|(_, verdict)| **verdict == CycleVerdict::Below)
+            .map(|(day, _)| day)
+            .collect();
         if !below.is_empty() {
             days_below.push(format!("{name} {}", listed(&below)));
         }
@@ -82,24 +86,24 @@ pub(super) fn cycle_by_cycle(dataset: &Dataset, settings: &EvolveSettings, repla
     };
     let (across, up) =
         (Scale::linear("cycle after the warm-up"), Scale::linear("ChangeRate").within(0.0, 1.0));
-    Cycles { counts, days_below, figure: Figure { name: "1-cycles", title, across, up, curves } }
+    Fig1 { counts, days_below, figure: Figure { name: "1-cycles", title, across, up, curves } }
 }
 
 /// How one policy did in a cycle, compared with another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sign {
+enum CycleVerdict {
     Above,
     Tied,
     Below,
 }
 
 /// Compares rates fold by fold. Without an interval they are tied.
-fn sign(own: &[f64], other: &[f64]) -> Sign {
+fn verdict(own: &[f64], other: &[f64]) -> CycleVerdict {
     let over: Vec<f64> = own.iter().zip(other).map(|(own, other)| own - other).collect();
     match spread(&over) {
-        (mean, Some(off)) if mean - off > 0.0 => Sign::Above,
-        (mean, Some(off)) if mean + off < 0.0 => Sign::Below,
-        _ => Sign::Tied,
+        (mean, Some(off)) if mean - off > 0.0 => CycleVerdict::Above,
+        (mean, Some(off)) if mean + off < 0.0 => CycleVerdict::Below,
+        _ => CycleVerdict::Tied,
     }
 }
 
@@ -117,11 +121,15 @@ mod tests {
     #[test]
     fn cycles_are_compared_fold_by_fold() {
         // Folds differ by far more than the policies do, but the second policy is lower by the same in each.
-        assert_eq!(sign(&[0.2, 0.5, 0.9], &[0.19, 0.49, 0.89]), Sign::Above);
-        assert_eq!(sign(&[0.19, 0.49, 0.89], &[0.2, 0.5, 0.9]), Sign::Below);
-        assert_eq!(sign(&[0.2, 0.5, 0.9], &[0.2, 0.5, 0.9]), Sign::Tied);
-        assert_eq!(sign(&[0.2, 0.5, 0.9], &[0.1, 0.6, 0.9]), Sign::Tied);
-        assert_eq!(sign(&[0.9, 0.9], &[0.1, 0.1]), Sign::Tied, "two folds are too few for an interval");
+        assert_eq!(verdict(&[0.2, 0.5, 0.9], &[0.19, 0.49, 0.89]), CycleVerdict::Above);
+        assert_eq!(verdict(&[0.19, 0.49, 0.89], &[0.2, 0.5, 0.9]), CycleVerdict::Below);
+        assert_eq!(verdict(&[0.2, 0.5, 0.9], &[0.2, 0.5, 0.9]), CycleVerdict::Tied);
+        assert_eq!(verdict(&[0.2, 0.5, 0.9], &[0.1, 0.6, 0.9]), CycleVerdict::Tied);
+        assert_eq!(
+            verdict(&[0.9, 0.9], &[0.1, 0.1]),
+            CycleVerdict::Tied,
+            "two folds are too few for an interval"
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Table 2: ChangeRate of the baselines and of bred formulas.
 
-use super::cycles::{Cycles, cycle_by_cycle};
+use super::cycles::{Fig1, cycle_by_cycle};
 use super::{BASELINES, Bred, Contender, by_fold, gp, known, percent, printed, replay_all, without_interval};
 use crate::dataset::Dataset;
 use crate::evolve::EvolveSettings;
@@ -65,7 +65,7 @@ pub(super) fn table_2(
             .to_owned(),
     ];
     notes.extend(without_interval(&[&table]));
-    let Cycles { counts, days_below, figure } = cycle_by_cycle(dataset, settings, &replays);
+    let Fig1 { counts, days_below, figure } = cycle_by_cycle(dataset, settings, &replays);
     let table_2 = Experiment {
         name: "table-2",
         title: "Table 2: ChangeRate on pages that formulas were not bred on".to_owned(),
