@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use freshet::evolve::BreedingRule;
 use freshet::evolve::fitness::Fitness;
 use freshet::evolve::population::Selection;
 use freshet::policy::allocation::Objective;
@@ -141,7 +142,7 @@ Examples:
   freshet simulate DATASET --policy longevity,age,nutch --budget 5%,10%  three of them, with two budgets
   freshet simulate DATASET --policy all,oracles --seeds 5 --groups     with oracles, in five page orders
   freshet simulate --store freshet.db --budget 5%                      replay my own crawl under each policy
-  freshet simulate --synthetic pages=417048,cycles=57 --budget 5%      made-up pages, as many as in BRDC'12
+  freshet simulate --synthetic pages=417048,cycles=58 --budget 5%      made-up pages, as many as in BRDC'12
   freshet simulate DATASET --policy longevity,age --plot out.svg         freshness cycle by cycle, as a picture";
 
 /// Replay policies over recorded histories: the visits of each policy, and what they would have gained
@@ -156,6 +157,7 @@ pub(crate) struct SimulateArgs {
     /// Dataset made by `freshet import`; without one, and with --store, the store's own history
     pub dataset: Option<PathBuf>,
     /// Made-up pages: `pages=1000,cycles=60,moments=1,static=0.5,median=0.1,spread=1.5,seed=1`; any part may be left out.
+    /// The first of the cycles is that of the first copies. `sites=17` puts the pages on sites, few of them large.
     /// `moments`: moments of a day at which pages may change (24 is almost continuous). `static`: share of pages that never
     /// change. `median`: changes per day of the median page of the others; `spread`: standard deviation of the logarithms.
     /// `scroll=0.33` gives pages fragments: on a third of the changing pages they scroll, on the others they churn.
@@ -254,10 +256,13 @@ pub(crate) struct EvolveArgs {
     /// Inputs of the formulas; `all`: every input; `help` lists them
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = "n,X,t")]
     pub terminals: Vec<String>,
+    /// Which formulas of a generation have children
+    #[arg(long, value_enum, default_value_t = BreedingArg::Paper)]
+    pub breeding: BreedingArg,
     /// How the champion is picked from the best formulas, by their fitness on the pages they were bred on and on others
-    #[arg(long, value_enum, default_value_t = SelectionArg::Avg)]
+    #[arg(long, value_enum, default_value_t = SelectionArg::Best)]
     pub selection: SelectionArg,
-    /// Best formulas of all generations of a run to try on other pages
+    /// Best formulas of all generations of a run, which go on evolving and are tried on other pages
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub kept: u32,
     /// Share of the pages that a cycle visits
@@ -304,8 +309,32 @@ impl From<FitnessArg> for Fitness {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum BreedingArg {
+    /// As Santos et al. 2013 print it: crossover among the top sixth of the generation, and the best of all generations
+    /// (--kept) go on
+    Paper,
+    /// Only: crossover among the top
+    TopParents,
+    /// Only: the best of all generations go on
+    KeptGoOn,
+    /// Neither: all parents win a tournament of two, and only the best formula goes on (the rule of earlier releases)
+    Tournament,
+}
+
+impl From<BreedingArg> for BreedingRule {
+    fn from(argument: BreedingArg) -> Self {
+        match argument {
+            BreedingArg::Paper => Self::Paper,
+            BreedingArg::TopParents => Self::TopParents,
+            BreedingArg::KeptGoOn => Self::KeptGoOn,
+            BreedingArg::Tournament => Self::Tournament,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum SelectionArg {
-    /// The best on other pages
+    /// The best on other pages, as in the paper's Fig. 1
     Best,
     /// The best sum, less the standard deviation of the two
     Sum,
@@ -354,7 +383,7 @@ pub(crate) struct ReproduceArgs {
     /// Folder for plots and numbers; files of the same names are replaced
     #[arg(long, value_name = "DIR", default_value = "reproduce")]
     pub out: PathBuf,
-    /// Number of simulated page lives; `longevity` uses half as many pages, `gp4c` ten times as many
+    /// Number of simulated page lives; `longevity` uses half as many pages, `gp4c` ten times as many, up to 417,048
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub runs: u32,
     /// Seed of all random numbers

@@ -104,6 +104,7 @@ fn settings(arguments: &EvolveArgs) -> Result<EvolveSettings, Usage> {
         folds: arguments.folds,
         fitness: arguments.fitness.into(),
         terminals,
+        breeding: arguments.breeding.into(),
         selection: arguments.selection.into(),
         budget: histories::share(&arguments.budget)?,
         warm_up: arguments.warm_up,

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::EvolveSettings;
@@ -102,7 +103,7 @@ impl Journal {
             return Err("it is of other pages".to_owned());
         }
         if self.settings != *settings {
-            return Err("it was run with other settings".to_owned());
+            return Err(format!("it was run with {}", differing(&self.settings, settings)));
         }
         self.is_whole().map_err(|what| format!("it is damaged: {what}"))
     }
@@ -144,6 +145,26 @@ impl Journal {
         }
         Ok(())
     }
+}
+
+/// The settings that differ, as the flags that a run was given.
+fn differing(own: &EvolveSettings, other: &EvolveSettings) -> String {
+    let fields = |settings| match serde_json::to_value(settings) {
+        Ok(Value::Object(fields)) => fields,
+        _ => serde_json::Map::new(),
+    };
+    let (own, other) = (fields(own), fields(other));
+    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let flag = |(name, value): (&String, &Value)| {
+        let value = match value {
+            Value::Array(all) => all.iter().map(word).collect::<Vec<String>>().join(","),
+            value => word(value),
+        };
+        format!("`--{} {value}`", name.replace('_', "-"))
+    };
+    let flags: Vec<String> =
+        own.iter().filter(|(name, value)| other.get(*name) != Some(*value)).map(flag).collect();
+    format!("other settings: {}", flags.join(", "))
 }
 
 /// A hash of a dataset. It is another one for other pages, cycles or changes.

@@ -1,7 +1,7 @@
 //! Genetic programming over formulas: a score function is learnt from the history of a collection (GP4C, Santos et al. 2013).
 //!
 //! A dataset and [`EvolveSettings`] come in. A [`Journal`] with the results of every run goes out, from which [`judge`] picks the
-//! champion. The protocol is the paper's (§4, §5.1). Pages are split into folds. For each fold, formulas are bred on one half
+//! champion. The protocol is the paper's (§4, §5.2). Pages are split into folds. For each fold, formulas are bred on one half
 //! of all other pages (training); the other half decides between the best of all generations (validation); the pages of the
 //! fold itself test the formula that was picked.
 //!
@@ -11,6 +11,7 @@
 //! run was interrupted. So random numbers are drawn in breeding only, which is not parallel, and the generator of each
 //! generation is seeded by that generation's number.
 
+mod breeding_rule;
 pub mod champion;
 pub mod explain;
 pub mod fitness;
@@ -36,6 +37,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use crate::dataset::{Dataset, Group};
 use crate::policy::expression::{Expression, Terminal};
 use crate::simulate::compare::groups;
+pub use breeding_rule::BreedingRule;
 use fitness::Fitness;
 pub use journal::{Current, EvolveEffort, Generation, Journal, JournalCandidate, JournalRun};
 pub use judge::{ChampionVerdict, Pick, judge};
@@ -61,13 +63,16 @@ pub struct EvolveSettings {
     pub fitness: Fitness,
     /// The facts that formulas may use.
     pub terminals: Vec<Terminal>,
+    /// Which formulas have children.
+    #[serde(default = "BreedingRule::of_older_files")]
+    pub breeding: BreedingRule,
     /// How the champion is picked.
     pub selection: Selection,
     /// The share of the pages that a cycle visits.
     pub budget: f64,
     /// Cycles after a page's first copy in which it is visited without having to compete.
     pub warm_up: u32,
-    /// How many of the best formulas of all generations are validated.
+    /// How many of the best formulas of all generations are kept: they are validated, and go on evolving.
     pub kept: usize,
     /// Groups with fewer pages are left out, unless there are no others.
     pub least_pages: usize,
@@ -85,6 +90,7 @@ impl Default for EvolveSettings {
             folds: 5,
             fitness: Fitness::default(),
             terminals: Terminal::PAPERS.to_vec(),
+            breeding: BreedingRule::default(),
             selection: Selection::default(),
             budget: 0.05,
             warm_up: 2,
@@ -161,7 +167,7 @@ fn breed(
         let children = if population.is_empty() {
             alphabet.create(settings.population, &mut random)
         } else {
-            next_generation(&population, &alphabet, &mut random)
+            next_generation(&population, &kept, settings.breeding, &alphabet, &mut random)
         };
         let Some(worth) = breeding.training(&children, stop, &mut journal.effort) else {
             journal.current = (!history.is_empty()).then(|| noted(fold, run, &population, &kept, &history));

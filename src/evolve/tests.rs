@@ -219,7 +219,44 @@ fn a_journal_of_other_pages_or_settings_is_told_apart() {
         assert!(journal.fits(&other, &small()).is_err_and(|said| said.contains("other pages")));
     }
     let more = EvolveSettings { population: 41, ..small() };
-    assert!(journal.fits(&one, &more).is_err_and(|said| said.contains("settings")));
+    assert!(journal.fits(&one, &more).is_err_and(|said| said.ends_with("other settings: `--population 40`")));
+    let old = EvolveSettings { breeding: BreedingRule::TopParents, least_pages: 9, ..small() };
+    let said = Journal::new(&one, old).fits(&one, &small()).expect_err("other settings");
+    assert!(said.ends_with("`--breeding top-parents`, `--least-pages 9`"), "{said}");
+}
+
+#[test]
+fn a_journal_that_names_no_breeding_goes_on_by_tournament() {
+    let dataset = made_up("pages=200,cycles=15");
+    let by_tournament = EvolveSettings { breeding: BreedingRule::Tournament, ..small() };
+    let whole = finished(&dataset, &by_tournament);
+    let stop = AtomicBool::new(false);
+    let mut journal = Journal::new(&dataset, by_tournament.clone());
+    let result = evolve(&dataset, &mut journal, &|| stop.load(Ordering::Relaxed), &mut |_, progress| {
+        stop.store(progress.generation == 2, Ordering::Relaxed);
+    });
+    assert_eq!(result, Err(Stopped));
+    let mut older = serde_json::to_value(&journal).expect("a journal");
+    assert_eq!(older["settings"]["breeding"], "tournament", "journals name it");
+    older["settings"].as_object_mut().expect("settings").remove("breeding");
+    let mut journal: Journal = serde_json::from_value(older).expect("a journal");
+    assert_eq!(journal.fits(&dataset, &by_tournament), Ok(()));
+    assert!(journal.fits(&dataset, &small()).is_err_and(|said| said.contains("`--breeding tournament`")));
+    evolve(&dataset, &mut journal, &|| false, &mut |_, _| {}).expect("not stopped");
+    journal.effort = EvolveEffort::default();
+    assert_eq!(journal, whole);
+}
+
+#[test]
+fn each_rule_of_breeding_gives_other_formulas() {
+    let dataset = made_up("pages=200,cycles=15");
+    let all = BreedingRule::ALL.map(|breeding| finished(&dataset, &EvolveSettings { breeding, ..small() }));
+    for (at, one) in all.iter().enumerate() {
+        assert!(
+            all.iter().skip(at + 1).all(|other| one.finished[0].candidates != other.finished[0].candidates)
+        );
+        assert!(one.finished.iter().all(|run| run.history.windows(2).all(|two| two[0].best <= two[1].best)));
+    }
 }
 
 #[test]

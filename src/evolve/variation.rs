@@ -174,7 +174,8 @@ fn place(formula: &Expression, random: &mut impl Rng) -> usize {
     places.map(|(at, _)| at).nth(drawn).unwrap_or(0)
 }
 
-fn pick<'a, T>(all: &'a [T], random: &mut impl Rng) -> &'a T {
+/// One of them, each with the same chance.
+pub(super) fn pick<'a, T>(all: &'a [T], random: &mut impl Rng) -> &'a T {
     &all[random.random_range(0..all.len())]
 }
 

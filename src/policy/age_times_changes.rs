@@ -4,7 +4,7 @@ use super::registry::{Made, PolicyRequest};
 use super::{PageState, Policy, Score};
 use crate::time::Timestamp;
 
-/// A formula that genetic programming found for Santos et al. (2013, §5.3). A page that never changed
+/// A simple formula that genetic programming found, the example of Santos et al. (2013, §5.3). A page that never changed
 /// keeps a score of 0, and is visited only when nothing else is left.
 #[derive(Clone, Copy, Debug)]
 struct AgeTimesChanges;

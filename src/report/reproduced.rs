@@ -34,9 +34,13 @@ fn drawn(numbers: &Numbers) -> String {
     table.render()
 }
 
-/// A number of a table; `-` if it is unknown.
+/// A number of a table; `-` if it is unknown. Whole numbers, which are counts, have no decimals.
 pub(super) fn cell(value: f64) -> String {
-    if value.is_finite() { rate(value) } else { "-".to_owned() }
+    match value {
+        value if !value.is_finite() => "-".to_owned(),
+        value if value.fract() == 0.0 => format!("{value:.0}"),
+        value => rate(value),
+    }
 }
 
 /// The file name of a figure, without its ending.

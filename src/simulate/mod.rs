@@ -1,7 +1,7 @@
 //! Policies over recorded histories: which pages a policy would have visited, and how good the copies would have been.
 //!
 //! A policy, the truth of a group of pages and a budget come in. The figures of each cycle go out ([`metric`]). The
-//! protocol is that of Santos et al. 2013 (§5.1): a page's first copy is free; it is visited in each of the next few cycles
+//! protocol is that of Santos et al. 2013 (§5.2): a page's first copy is free; it is visited in each of the next few cycles
 //! (the warm-up, which is not counted); from then on it competes, and each cycle visits the best k pages that compete.
 //!
 //! [`classes`] is the replay engine, which `evolve` uses too. Policies see the [`crate::policy::PageState`]s that they see
@@ -17,6 +17,7 @@ pub(crate) mod measured_visit;
 pub mod metric;
 pub mod oracle;
 pub mod synthetic;
+mod synthetic_sites;
 pub mod truth;
 pub(crate) mod visit_credit;
 

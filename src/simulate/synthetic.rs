@@ -11,6 +11,7 @@ use std::time::Duration;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
 
+use super::synthetic_sites;
 use crate::dataset::{Dataset, Group, History, RecordedPage};
 use crate::time::Timestamp;
 
@@ -19,8 +20,10 @@ use crate::time::Timestamp;
 pub struct Spec {
     /// Number of pages.
     pub pages: usize,
-    /// Days, one cycle each.
+    /// Days, one cycle each. The first is that of the first copies, which nothing is compared with.
     pub cycles: u32,
+    /// Number of sites that the pages are on; 0: pages have no address. Pages of a site are no more alike than others.
+    pub sites: usize,
     /// Moments of a cycle at which pages may change.
     pub moments: u32,
     /// The share of the changing pages that scroll; the others churn. `None`: pages have no fragments, and change as a whole.
@@ -56,6 +59,7 @@ impl Default for Spec {
         Self {
             pages: 1000,
             cycles,
+            sites: 0,
             moments,
             scroll,
             adverts: 0.0,
@@ -100,6 +104,9 @@ impl FromStr for Spec {
                 "cycles" => {
                     spec.cycles = number(4.0, f64::from(MOST_CYCLES), "a number from 4 to 100000")? as u32;
                 }
+                "sites" => {
+                    spec.sites = number(0.0, MOST_PAGES as f64, "a number from 0 to 50000000")? as usize
+                }
                 "moments" => spec.moments = number(1.0, 1000.0, "a number from 1 to 1000")? as u32,
                 "scroll" => spec.scroll = Some(number(0.0, 1.0, "a share from 0 to 1")?),
                 "adverts" => spec.adverts = number(0.0, 1.0, "a share from 0 to 1")?,
@@ -117,7 +124,7 @@ impl FromStr for Spec {
                 "seed" => spec.seed = value.parse().map_err(|_| wrong("a whole number"))?,
                 _ => {
                     return Err(format!(
-                        "there is no `{name}`; there is `pages`, `cycles`, `moments`, `static`, `scroll`, `adverts`, `advert-part`, \
+                        "there is no `{name}`; there is `pages`, `cycles`, `sites`, `moments`, `static`, `scroll`, `adverts`, `advert-part`, \
                          `moving`, `quiet`, `fragments`, `median`, `spread`, `rest`, `spell`, `seed`"
                     ));
                 }
@@ -138,7 +145,8 @@ impl Spec {
     /// The pages, as a dataset of one group.
     pub fn dataset(&self) -> Dataset {
         let mut random = Pcg64::seed_from_u64(self.seed);
-        let pages = (0..self.pages).map(|_| self.page(&mut random)).collect();
+        let mut pages: Vec<RecordedPage> = (0..self.pages).map(|_| self.page(&mut random)).collect();
+        self.give_addresses(&mut pages);
         let group = Group {
             name: "synthetic".to_owned(),
             start: Timestamp::from_seconds(1_351_728_000),
@@ -147,6 +155,18 @@ impl Spec {
             pages,
         };
         Dataset { name: "synthetic".to_owned(), groups: vec![group] }
+    }
+
+    /// Puts the pages on their sites, the largest site first.
+    fn give_addresses(&self, pages: &mut [RecordedPage]) {
+        let mut rest = pages.iter_mut();
+        for (size, site) in synthetic_sites::sizes(self.pages, self.sites).into_iter().zip(1_u32..) {
+            let host = format!("site-{site}.example");
+            for (page, number) in rest.by_ref().take(size).zip(1_u32..) {
+                page.url = format!("https://{host}/page-{number}");
+                page.site.clone_from(&host);
+            }
+        }
     }
 
     fn page(&self, random: &mut Pcg64) -> RecordedPage {
@@ -315,6 +335,24 @@ mod tests {
         assert_eq!(all, Spec { pages: 400, ..Spec::default() }.dataset(), "the same for the same spec");
         let quiet = all.groups[0].pages.iter().filter(|page| changes(page) == 0).count();
         assert!((180..260).contains(&quiet), "{quiet}");
+    }
+
+    #[test]
+    fn pages_are_on_sites_and_change_as_without() {
+        let spec: Spec = "pages=500,cycles=20,sites=20".parse().expect("a spec");
+        assert_eq!(spec.sites, 20);
+        let (with, without) = (spec.dataset(), Spec { sites: 0, ..spec }.dataset());
+        let mut sites = std::collections::BTreeMap::new();
+        for (with, without) in with.groups[0].pages.iter().zip(&without.groups[0].pages) {
+            assert_eq!(with.history, without.history);
+            assert!(without.url.is_empty() && without.site.is_empty());
+            assert!(with.url.starts_with(&format!("https://{}/", with.site)), "{}", with.url);
+            *sites.entry(&with.site).or_insert(0) += 1;
+        }
+        assert_eq!((sites.len(), sites.values().sum::<i32>()), (20, 500));
+        let urls: std::collections::HashSet<&String> =
+            with.groups[0].pages.iter().map(|page| &page.url).collect();
+        assert_eq!(urls.len(), 500, "no address twice");
     }
 
     #[test]

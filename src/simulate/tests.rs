@@ -302,3 +302,28 @@ fn between_cycles_copies_only_age() {
     assert_eq!((figures.requests, figures.change_rate), (4, 0.25));
     assert_eq!(figures.freshness, 9.0 / 14.0, "the mean over time");
 }
+
+#[test]
+fn sites_of_made_up_pages_are_seen_by_policies_that_look_at_addresses_and_by_no_others() {
+    let with: super::synthetic::Spec = "pages=300,cycles=15,sites=12,median=0.3".parse().expect("a spec");
+    let replays = [with, super::synthetic::Spec { sites: 0, ..with }].map(|spec| {
+        let group = spec.dataset().groups.remove(0);
+        let truth = Truth::of(&group, &in_order(&group));
+        let terms = terms_of(&group, 0.05, 2, Ties::OlderFirst);
+        let of = |row: &crate::policy::registry::PolicyRow| {
+            let policy = find(row.name, &PolicySettings::default()).ok()?;
+            let looks = policy.looks_at().kin;
+            Some((row.name, looks, Figures::of(&replay(&truth, &mut by(policy, &truth, terms), &terms))))
+        };
+        ALL.iter().filter_map(of).collect::<Vec<_>>()
+    });
+    let [with, without] = replays;
+    assert_eq!(with.len(), without.len());
+    let mut differ = 0;
+    for ((name, looks, with), (_, _, without)) in with.iter().zip(&without) {
+        assert_eq!(with.requests, without.requests, "{name}");
+        assert!(*looks || with == without, "{name} does not look at addresses");
+        differ += usize::from(with != without);
+    }
+    assert!(differ > 0, "some policy sees the sites");
+}

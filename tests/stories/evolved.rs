@@ -79,6 +79,12 @@ fn a_champion_is_a_readable_formula_with_its_scores_and_runs_in_the_simulator() 
     let found = champion(&freshet, "champion.toml");
     assert!(ran.stdout.contains(formula(&found)));
     assert_eq!(found["finished"].as_bool(), Some(true));
+    let setting = |name: &str| found["settings"][name].as_str();
+    assert_eq!(
+        (setting("breeding"), setting("selection")),
+        (Some("paper"), Some("best")),
+        "as the paper has it"
+    );
     let score = |name: &str| found["scores"][name].as_float().expect("a score");
     assert!(["training", "validation", "test", "all"].iter().all(|name| (0.0..=1.0).contains(&score(name))));
     assert_eq!(found["scores"]["tests"].as_array().map(Vec::len), Some(3));
@@ -159,6 +165,10 @@ fn the_same_seed_gives_the_same_champion_on_any_number_of_threads() {
     assert_eq!(one, three);
     done(evolve(&freshet, &[&["--seed", "2", "--out", "other.toml"], &PAGES[..]].concat()));
     assert_ne!(champion(&freshet, "other.toml")["fold"], one["fold"]);
+    for breeding in ["tournament", "top-parents", "kept-go-on"] {
+        done(evolve(&freshet, &[&["--breeding", breeding, "--out", "other.toml"], &PAGES[..]].concat()));
+        assert_eq!(champion(&freshet, "other.toml")["settings"]["breeding"].as_str(), Some(breeding));
+    }
 }
 
 #[test]
@@ -232,6 +242,7 @@ fn what_is_wrong_is_told_before_anything_is_done() {
         (&["--budget", "0"], "--budget"),
         (&["--population", "1"], "--population"),
         (&["--fitness", "beauty"], "changerate"),
+        (&["--breeding", "selective"], "top-parents"),
         (&["--warm-up", "13"], "warm-up"),
     ] {
         refused(&freshet.run(&[&["evolve"], &PAGES[..], flags].concat()), &[said]);
