@@ -264,7 +264,7 @@ fn how_changes_are_told_is_a_setting() {
     let none: [&str; 0] = [];
     assert_eq!(
         values(&freshet.json(&["config", "--json"])["change"]),
-        json!({ "fragment_words": 4, "sketch": 250, "profiles": 5, "changed": "text", "ignore": none, "only": none,
+        json!({ "fragment_words": 4, "sketch": 250, "hash_bytes": 4, "profiles": 5, "changed": "text", "ignore": none, "only": none,
             "ignore_text": none, "text_seconds": 30.0, "text": {} })
     );
     let flags =
@@ -272,9 +272,13 @@ fn how_changes_are_told_is_a_setting() {
     let given = values(&freshet.json(&[&["config", "--json"], &flags[..]].concat())["change"]);
     assert_eq!((&given["fragment_words"], &given["sketch"]), (&json!(8), &json!("all")));
     assert_eq!((&given["profiles"], &given["changed"]), (&json!(1), &json!("divergence>0.1")));
-    for (flag, value) in
-        [("--fragment-words", "0"), ("--sketch", "0"), ("--profiles", "33"), ("--changed", "x")]
-    {
+    for (flag, value) in [
+        ("--fragment-words", "0"),
+        ("--sketch", "0"),
+        ("--hash-bytes", "5"),
+        ("--profiles", "33"),
+        ("--changed", "x"),
+    ] {
         let name = flag.trim_start_matches('-').replace('-', "_");
         assert_refused(&freshet.run(&["config", flag, value]), 2, &[&name, &format!("`{value}`")]);
     }
