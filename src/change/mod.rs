@@ -59,6 +59,11 @@ pub fn sketch(text: &str, settings: ChangeSettings) -> Sketch {
 impl Default for ChangeSettings {
     fn default() -> Self {
         // Four sketches of 250 fit a page of SQLite. Hashes of four bytes measured the same as those of eight (`docs/results.md`).
-        Self { fragment_words: 4, sketch: Some(250), hash_bytes: HashBytes::Four, profiles: 5 }
+        Self {
+            fragment_words: 4,
+            sketch: Some(250),
+            hash_bytes: HashBytes::for_sketch(Some(250)),
+            profiles: 5,
+        }
     }
 }

@@ -20,6 +20,14 @@ pub enum HashBytes {
     Eight,
 }
 
+impl HashBytes {
+    /// The bytes that serve a sketch of that many hashes. Four are enough for some hundred of them; whole texts have thousands, of
+    /// which two may agree in four bytes, and `None` is for divergences that are exact.
+    pub fn for_sketch(most: Option<usize>) -> Self {
+        if most.is_some() { Self::Four } else { Self::Eight }
+    }
+}
+
 /// The bits of a hash that four bytes keep: the upper ones, so that the smallest hashes stay the smallest.
 const UPPER: u64 = !(u32::MAX as u64);
 

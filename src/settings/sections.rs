@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use freshet::change::ChangeSettings;
 use freshet::change::changed_when::ChangedWhen;
+use freshet::change::sketch::HashBytes;
 use freshet::crawl::weights::WeightBy;
 use freshet::estimate::online::Damping;
 use freshet::fetch::LEAST_RATE;
@@ -344,9 +345,9 @@ section! {
         /// Fragments kept of a version, or `all` [default: 250]
         #[arg(long, value_name = "M", env = "FRESHET_SKETCH", help_heading = "Change")]
         sketch: SketchSize = SketchSize(ChangeSettings::default().sketch),
-        /// Bytes kept of each fragment's hash: 4 or 8 [default: 4]
+        /// Bytes kept of each fragment's hash: 4 or 8; 8 if all fragments are kept [default: 4]
         #[arg(long, value_name = "BYTES", env = "FRESHET_HASH_BYTES", help_heading = "Change")]
-        hash_bytes: HashLength = HashLength::of(ChangeSettings::default().hash_bytes),
+        hash_bytes: HashLength = HashLength::of(HashBytes::for_sketch(sketch.0)) => "by sketch",
         /// Change profiles kept of a page [default: 5]
         #[arg(long, value_name = "H", env = "FRESHET_PROFILES", help_heading = "Change")]
         profiles: Profiles = Profiles(ChangeSettings::default().profiles),

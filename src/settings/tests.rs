@@ -93,7 +93,8 @@ fn a_site_has_the_general_rules_and_its_own() {
     )
     .unwrap();
     let again = parsed(&printed(&settings)).unwrap();
-    assert_eq!(again.change, ChangeSettings { sketch: None, ..ChangeSettings::default() });
+    let hash_bytes = HashBytes::Eight;
+    assert_eq!(again.change, ChangeSettings { sketch: None, hash_bytes, ..ChangeSettings::default() });
     let of = |url: &str| again.reading.of(&url.parse().unwrap());
     let page = b"a <i class=ad>x</i> <i id=clock>12</i> b";
     assert_eq!(of("http://sub.a.org/").rules.html(page, None), "a b");
