@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Parser as _;
 use freshet::change::changed_when::ChangedWhen;
+use freshet::change::sketch::HashBytes;
 
 use super::*;
 use crate::cli::{Cli, Command};
