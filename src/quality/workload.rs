@@ -87,9 +87,24 @@ impl Workload {
 /// Queries on their way into a workload.
 #[derive(Debug, Default)]
 pub(super) struct Gathering {
-    /// By sorted terms: the terms as first asked, and how often each frequency came, by its bits. They are added in the order of
-    /// their size, so that the order of the queries does not matter.
-    queries: BTreeMap<Vec<String>, (Vec<String>, BTreeMap<u64, u64>)>,
+    /// By sorted terms.
+    queries: BTreeMap<Vec<String>, Askings>,
+}
+
+/// All times that one query was asked.
+#[derive(Debug)]
+struct Askings {
+    /// As first asked.
+    terms: Vec<String>,
+    /// How often each frequency came, by its bits. They are added in the order of their size, so that the order of the queries does
+    /// not matter.
+    frequencies: BTreeMap<u64, u64>,
+}
+
+impl Askings {
+    fn frequency(&self) -> f64 {
+        self.frequencies.iter().map(|(bits, times)| f64::from_bits(*bits) * *times as f64).sum()
+    }
 }
 
 impl Gathering {
@@ -103,20 +118,15 @@ impl Gathering {
         }
         let mut seen = HashSet::new();
         terms.retain(|term| seen.insert(term.clone()));
-        let (_, frequencies) = self.queries.entry(key(&terms)).or_insert((terms, BTreeMap::new()));
-        *frequencies.entry(frequency.to_bits()).or_default() += 1;
+        let first = |terms| Askings { terms, frequencies: BTreeMap::new() };
+        let askings = self.queries.entry(key(&terms)).or_insert_with(|| first(terms));
+        *askings.frequencies.entry(frequency.to_bits()).or_default() += 1;
         Ok(())
     }
 
     pub(super) fn finish(self) -> Result<Workload, WorkloadFault> {
-        let sum = |frequencies: BTreeMap<u64, u64>| {
-            frequencies.into_iter().map(|(bits, times)| f64::from_bits(bits) * times as f64).sum::<f64>()
-        };
-        let queries: Vec<WorkloadQuery> = self
-            .queries
-            .into_values()
-            .map(|(terms, frequencies)| WorkloadQuery { terms, frequency: sum(frequencies) })
-            .collect();
+        let query = |askings: Askings| WorkloadQuery { frequency: askings.frequency(), terms: askings.terms };
+        let queries: Vec<WorkloadQuery> = self.queries.into_values().map(query).collect();
         if queries.is_empty() {
             return Err(WorkloadFault::Empty);
         }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! # what people ask, and how often
-//! breast cancer	12
+//! breast cancer<tab>12
 //! openbsd install
 //! ```
 //!
@@ -178,7 +178,7 @@ mod tests {
         let long = "x".repeat(10_000_000);
         assert_eq!(fault(format!("a\n{long}\nb")), "queries.txt:2: the line is longer than 16384 bytes");
         assert_eq!(read_text(format!("a\n#{long}\nb")).expect("a workload").queries().len(), 2);
-        assert!(fault(format!("a\t{}", &long[..9000])).len() < 300);
+        assert!(fault(format!("a\t{}", "x".repeat(9000))).len() < 300);
         let mut line = Vec::new();
         let mut file = long.as_bytes();
         assert_eq!(next_line(&mut file, 10, &mut line).expect("read"), LineRead::Cut);
