@@ -62,6 +62,9 @@ pub mod policy;
 /// Scores → plan: the one order of pages, budgets, caps, thresholds.
 pub mod schedule;
 
+/// What a fresher copy is worth to searchers: query workloads, attention by rank, quality, ΔQ (Pandey & Olston 2005).
+pub mod quality;
+
 /// Values in, values out: the trait `Store`, and SQLite behind it.
 pub mod store;
 
