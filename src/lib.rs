@@ -62,6 +62,9 @@ pub mod policy;
 /// Scores → plan: the one order of pages, budgets, caps, thresholds.
 pub mod schedule;
 
+/// What a fresher copy is worth to searchers: terms of texts, scores of pages for queries (Pandey & Olston 2005).
+pub mod quality;
+
 /// Values in, values out: the trait `Store`, and SQLite behind it.
 pub mod store;
 
@@ -70,6 +73,9 @@ pub mod dataset;
 
 /// The live loop: cycles of plan, fetch, observe, write.
 pub mod crawl;
+
+/// Readers of the log with a cursor of their own: the search index.
+pub mod follow;
 
 /// Policies over recorded histories: the replay engine, metrics, oracles.
 pub mod simulate;
