@@ -61,17 +61,23 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
 pub(super) fn open(path: &Path) -> Result<(Connection, Option<String>)> {
     match open_as_it_is(path) {
         Err(FollowError::Damaged(said)) => {
-            let queries = salvaged_queries(path);
-            for ending in ["", "-wal", "-shm"] {
-                let _ = std::fs::remove_file(with_ending(path, ending));
-            }
-            let (mut connection, _) = open_as_it_is(path)?;
-            keep_queries(&mut connection, &queries)?;
+            let connection = replace(path)?;
             Ok((connection, Some(format!("it was damaged ({said})"))))
         }
         opened => opened,
     }
     .map_err(|error| error.about(path))
+}
+
+/// Makes an empty index in the place of a damaged one, with the queries that can still be read.
+pub(super) fn replace(path: &Path) -> Result<Connection> {
+    let queries = salvaged_queries(path);
+    for ending in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(with_ending(path, ending));
+    }
+    let (mut connection, _) = open_as_it_is(path)?;
+    keep_queries(&mut connection, &queries)?;
+    Ok(connection)
 }
 
 /// An index that goes with the connection, in a temporary file that has no name.
@@ -86,6 +92,9 @@ fn open_as_it_is(path: &Path) -> Result<(Connection, Option<String>)> {
     create_private(path);
     let mut connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
+    if connection.is_readonly("main")? {
+        return Err(FollowError::CannotWrite { path: path.to_owned(), reason: "it is read-only".to_owned() });
+    }
     connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000;")?;
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
     if tables == 0 {

@@ -25,6 +25,8 @@ pub struct IndexHit {
 pub struct IndexHits {
     /// Pages in which every term occurs.
     pub matches: u64,
+    /// Pages in which each term occurs, in the order of the terms.
+    pub with: Vec<u64>,
     /// The best of them, the best first; equal ones in the order of their numbers.
     pub best: Vec<IndexHit>,
 }
@@ -64,7 +66,7 @@ impl SearchIndex {
         })?;
         let matches = hits.len() as u64;
         best_first(&mut hits, most);
-        Ok(IndexHits { matches, best: hits })
+        Ok(IndexHits { matches, with: matched.with, best: hits })
     }
 
     /// The queries that were asked, with when, in their order.
@@ -100,11 +102,7 @@ impl MatchedDocuments {
     fn of(connection: &Connection, terms: &[String]) -> Result<Self> {
         let mut lists: Vec<Postings> = Vec::with_capacity(terms.len());
         for term in terms {
-            let list = postings(connection, term)?;
-            if list.is_empty() {
-                return Ok(Self::default());
-            }
-            lists.push(list);
+            lists.push(postings(connection, term)?);
         }
         let with = lists.iter().map(|list| list.len() as u64).collect();
         let Some((first, others)) = lists.split_first() else { return Ok(Self::default()) };

@@ -70,6 +70,13 @@ impl SearchIndex {
         Ok(Self { path, remade, ..Self::with(connection, true) })
     }
 
+    /// An empty index in the place of one that turned out to be damaged while it was used. Queries that can still be read stay.
+    pub fn replace(path: &Path, said: &str) -> Result<Self> {
+        let connection = index_file::replace(path)?;
+        let remade = Some(format!("it was damaged ({said})"));
+        Ok(Self { path: Some(path.to_owned()), remade, ..Self::with(connection, true) })
+    }
+
     /// Opens the index beside a store that may not be written to. `None`: there is none, or it can't be used as it is.
     pub fn open_to_look(path: &Path, store: &mut dyn Store) -> Result<Option<Self>> {
         if !path.exists() {
@@ -111,6 +118,12 @@ impl SearchIndex {
     pub fn empty(&mut self) -> Result<()> {
         self.to_build = None;
         index_file::make(&mut self.connection)
+    }
+
+    /// It has not gone through all pages yet.
+    pub fn is_new(&self) -> Result<bool> {
+        let (cursor, built) = (number(&self.connection, "cursor")?, number(&self.connection, "built_page")?);
+        Ok(cursor.is_none() || built.is_some())
     }
 
     /// Visits or, for a new index, pages that it has not read yet. Not every one of them changes it.
@@ -178,6 +191,14 @@ impl SearchIndex {
         }
         transaction.commit()?;
         Ok(step)
+    }
+
+    /// Merges all that was written in pieces: the file gets smaller, and searches faster.
+    pub fn compact(&mut self) -> Result<()> {
+        self.connection.execute("INSERT INTO word (word) VALUES ('optimize')", [])?;
+        self.connection.execute_batch("VACUUM")?;
+        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(())
     }
 
     /// Takes pages out of the index, so that none of their words stay in its file.
