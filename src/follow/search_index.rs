@@ -17,7 +17,7 @@ use super::Result;
 use crate::observation::Life;
 use crate::page::PageId;
 use crate::quality::terms::TermReader;
-use crate::store::{self, LogPart, PageFacts, Store, VersionId, Wanted};
+use crate::store::{self, LogPart, PageFacts, PageFilter, Store, VersionId, Wanted};
 use crate::time::Timestamp;
 
 pub use super::index_file::path_beside;
@@ -314,7 +314,22 @@ impl PageWriter<'_> {
         for page in pages.iter().filter(|page| !known.contains(page)) {
             self.remove(*page)?;
         }
+        let is_left = |page: &&PageFacts| page.node.life == Life::Gone;
+        let left: HashSet<String> = loaded.iter().filter(is_left).map(|page| page.url.clone()).collect();
         for page in loaded {
+            self.write_page(store, &page)?;
+        }
+        if left.is_empty() { Ok(()) } else { self.write_freed(store, &left) }
+    }
+
+    /// Brings pages up to date that stood behind others which are gone now: they stand for themselves again, without a visit.
+    fn write_freed(&mut self, store: &mut dyn Store, gone: &HashSet<String>) -> Result<()> {
+        let mut freed = Vec::new();
+        let filter = PageFilter { only_naming: true, ..PageFilter::default() };
+        store.list_pages(&filter, &mut |row| {
+            freed.extend(row.same_as.filter(|named| gone.contains(named)).map(|_| PageId(row.id)));
+        })?;
+        for page in store.load(&Wanted { pages: freed, ..Wanted::default() })?.pages {
             self.write_page(store, &page)?;
         }
         Ok(())
