@@ -8,7 +8,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Look at the collection",
         &[
-            "status", "pages", "search", "changes", "log", "show", "diff", "history", "links", "plan", "why", "check",
+            "status", "pages", "search", "changes", "log", "show", "diff", "history", "links", "plan", "why",
+            "check",
         ],
     ),
     (

@@ -96,7 +96,9 @@ impl IndexPlace<'_> {
         {
             return Ok(index);
         }
-        self.talk.say(&format!("no index can be kept beside the store ({reason}): a temporary one is made for this search"));
+        self.talk.say(&format!(
+            "no index can be kept beside the store ({reason}): a temporary one is made for this search"
+        ));
         Ok(SearchIndex::temporary()?)
     }
 }

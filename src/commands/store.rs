@@ -56,7 +56,11 @@ fn rebuild_index(global: &Global, talk: &Talk) -> anyhow::Result<ExitCode> {
     } else {
         let pages = counted(usize::try_from(counts.documents)?, "page");
         let (words, place) = (number(counts.terms), rebuilt.index.display());
-        format!("{pages} with {words} words in {}: `{place}`, {}\n", span(started.elapsed()), bytes(file_bytes))
+        format!(
+            "{pages} with {words} words in {}: `{place}`, {}\n",
+            span(started.elapsed()),
+            bytes(file_bytes)
+        )
     })
 }
 

@@ -119,7 +119,8 @@ pub(super) fn inlink_counts(graph: &LinkGraph) -> Vec<u32> {
 
 /// 1 and the number of pages that link to a page, scaled so that the mean is 1.
 pub(super) fn inlinks(graph: &LinkGraph) -> Vec<f64> {
-    let mut weights: Vec<f64> = inlink_counts(graph).into_iter().map(|count| 1.0 + f64::from(count)).collect();
+    let mut weights: Vec<f64> =
+        inlink_counts(graph).into_iter().map(|count| 1.0 + f64::from(count)).collect();
     scale(&mut weights);
     weights
 }

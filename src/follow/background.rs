@@ -51,9 +51,9 @@ impl BackgroundIndex {
     pub fn finish(self, at_once: bool) -> Result<FollowStep> {
         let order = if at_once { FollowOrder::Stop } else { FollowOrder::Finish };
         let _ = self.orders.send(order);
-        self.thread.join().unwrap_or_else(|_| {
-            Err(super::FollowError::Other("its thread ended unexpectedly".to_owned()))
-        })
+        self.thread
+            .join()
+            .unwrap_or_else(|_| Err(super::FollowError::Other("its thread ended unexpectedly".to_owned())))
     }
 }
 

@@ -95,7 +95,9 @@ fn open_as_it_is(path: &Path) -> Result<(Connection, Option<String>)> {
     if connection.is_readonly("main")? {
         return Err(FollowError::CannotWrite { path: path.to_owned(), reason: "it is read-only".to_owned() });
     }
-    connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000;")?;
+    connection.execute_batch(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -32000;",
+    )?;
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
     if tables == 0 {
         make(&mut connection)?;
@@ -157,7 +159,8 @@ pub(super) fn number(connection: &Connection, name: &str) -> Result<Option<i64>>
 
 /// Keeps a number, in place of what it was.
 pub(super) fn set(connection: &Connection, name: &str, value: impl Into<Option<i64>>) -> Result<()> {
-    let mut statement = connection.prepare_cached("INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)")?;
+    let mut statement =
+        connection.prepare_cached("INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)")?;
     statement.execute(params![name, value.into()])?;
     Ok(())
 }
@@ -208,9 +211,22 @@ mod tests {
     #[test]
     fn tokens_of_every_script_stay_as_they_were_made() {
         let connection = open_temporary().unwrap();
-        let tokens = ["café:1", "naïve:12", "今天:3", "タワ:1", "第:1", "2026:4", "привет:2", "ไท:1", "𠀀𠀁:7", "ⅷ:1", "ß:1"];
+        let tokens = [
+            "café:1",
+            "naïve:12",
+            "今天:3",
+            "タワ:1",
+            "第:1",
+            "2026:4",
+            "привет:2",
+            "ไท:1",
+            "𠀀𠀁:7",
+            "ⅷ:1",
+            "ß:1",
+        ];
         connection.execute("INSERT INTO word (rowid, terms) VALUES (1, ?1)", [tokens.join(" ")]).unwrap();
-        let mut statement = connection.prepare("SELECT term FROM posting WHERE doc = 1 ORDER BY term").unwrap();
+        let mut statement =
+            connection.prepare("SELECT term FROM posting WHERE doc = 1 ORDER BY term").unwrap();
         let kept: Vec<String> =
             statement.query_map([], |row| row.get(0)).unwrap().map(rusqlite::Result::unwrap).collect();
         let mut expected = tokens.map(str::to_owned).to_vec();

@@ -144,7 +144,8 @@ impl MatchedTerms<'_> {
         let with = &self.matched.with;
         let counts = self.matched.counts.get(place * with.len()..).unwrap_or_default();
         self.terms.clear();
-        let terms = counts.iter().zip(with).map(|(count, with)| TermMatch { count: *count, documents: *with });
+        let terms =
+            counts.iter().zip(with).map(|(count, with)| TermMatch { count: *count, documents: *with });
         self.terms.extend(terms);
         &self.terms
     }
@@ -153,7 +154,8 @@ impl MatchedTerms<'_> {
 /// The documents in which a term occurs, in the order of their numbers.
 fn postings(connection: &Connection, term: &str) -> Result<Postings> {
     // The tokens `term:1`, `term:2` …: `;` is the character after `:`.
-    let mut statement = connection.prepare_cached("SELECT doc, term FROM posting WHERE term >= ?1 AND term < ?2")?;
+    let mut statement =
+        connection.prepare_cached("SELECT doc, term FROM posting WHERE term >= ?1 AND term < ?2")?;
     let mut rows = statement.query([format!("{term}:"), format!("{term};")])?;
     let mut postings = Vec::new();
     while let Some(row) = rows.next()? {

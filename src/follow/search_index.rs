@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 
-use super::index_file::{self, number, set};
 use super::Result;
+use super::index_file::{self, number, set};
 use crate::observation::Life;
 use crate::page::PageId;
 use crate::quality::terms::TermReader;
@@ -97,7 +97,14 @@ impl SearchIndex {
     }
 
     fn with(connection: Connection, is_writable: bool) -> Self {
-        Self { connection, path: None, is_writable, remade: None, to_build: None, reader: TermReader::default() }
+        Self {
+            connection,
+            path: None,
+            is_writable,
+            remade: None,
+            to_build: None,
+            reader: TermReader::default(),
+        }
     }
 
     /// Why the index that was there could not be used, if that is so.
@@ -133,7 +140,9 @@ impl SearchIndex {
             (None, _) => store.pages_held().map_err(Into::into),
             (Some(_), Some(built)) => {
                 let mut left = 0;
-                store.each_page(&mut |page| left += u64::from(page.id.0 > built && page.state.seen_at.is_some()))?;
+                store.each_page(&mut |page| {
+                    left += u64::from(page.id.0 > built && page.state.seen_at.is_some())
+                })?;
                 Ok(left)
             }
             (Some(cursor), None) => {
@@ -221,7 +230,8 @@ impl SearchIndex {
 
     /// Keeps a query that was asked.
     pub fn log_query(&mut self, text: &str, at: Timestamp) -> Result<()> {
-        self.connection.execute("INSERT INTO query (at, text) VALUES (?1, ?2)", params![at.millis(), text])?;
+        self.connection
+            .execute("INSERT INTO query (at, text) VALUES (?1, ?2)", params![at.millis(), text])?;
         Ok(())
     }
 }
@@ -396,8 +406,9 @@ impl PageWriter<'_> {
         })?;
         let mut statement = self.connection.prepare("SELECT page FROM document")?;
         let indexed = statement.query_map([], |row| row.get(0).map(PageId))?;
-        let gone: Vec<PageId> =
-            indexed.filter(|page| page.as_ref().map_or(true, |page| !known.contains(page))).collect::<rusqlite::Result<_>>()?;
+        let gone: Vec<PageId> = indexed
+            .filter(|page| page.as_ref().map_or(true, |page| !known.contains(page)))
+            .collect::<rusqlite::Result<_>>()?;
         gone.into_iter().try_for_each(|page| self.remove(page))
     }
 

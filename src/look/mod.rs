@@ -57,7 +57,9 @@ pub enum LookError {
     )]
     NoWords(String),
     /// There are no words in the store.
-    #[error("there is no text to search in the store{0}; `freshet status` shows what it has, and `freshet crawl` brings pages")]
+    #[error(
+        "there is no text to search in the store{0}; `freshet status` shows what it has, and `freshet crawl` brings pages"
+    )]
     NothingToSearch(String),
     /// The URL carries a secret, which is not repeated here.
     #[error("the URL has a user name or password in it; leave them out, they are never sent")]

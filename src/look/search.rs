@@ -130,7 +130,8 @@ pub fn search(
             let mut state = EstimatorState::default();
             let (host, depth) = (page.host, page.state.depth);
             let lessons = store.lessons(page.id)?;
-            seen(&lessons).for_each(|(interval, seen)| learner.learn(host, depth, &mut state, interval, seen));
+            seen(&lessons)
+                .for_each(|(interval, seen)| learner.learn(host, depth, &mut state, interval, seen));
             hit.change_probability = Some(learner.chance_of_change(host, depth, &state, age));
         }
         hit.rank = hits.len() + 1;
@@ -220,7 +221,8 @@ impl HeldCopy {
             folded.take_life(fact);
             last = fact.found.map(|found| (found, fact.attempt.at)).or(last);
         }
-        let (found, seen_at) = last.filter(|(found, _)| found.has_words && folded.standing.life != Life::Gone)?;
+        let (found, seen_at) =
+            last.filter(|(found, _)| found.has_words && folded.standing.life != Life::Gone)?;
         Some(Self { hit: IndexHit { page, version: found.version, score: 0.0 }, seen_at, length: 0 })
     }
 }

@@ -113,12 +113,18 @@ mod tests {
 
     fn marked(text: &str, query: &str) -> String {
         let parts = snippet(text, &distinct_terms(query));
-        parts.iter().map(|part| if part.is_marked { format!("[{}]", part.text) } else { part.text.clone() }).collect()
+        parts
+            .iter()
+            .map(|part| if part.is_marked { format!("[{}]", part.text) } else { part.text.clone() })
+            .collect()
     }
 
     #[test]
     fn words_are_marked_as_they_are_spelt() {
-        assert_eq!(marked("A Fresh\n\n page,  a FRESH copy", "fresh copy"), "A [Fresh] page, a [FRESH] [copy]");
+        assert_eq!(
+            marked("A Fresh\n\n page,  a FRESH copy", "fresh copy"),
+            "A [Fresh] page, a [FRESH] [copy]"
+        );
         assert_eq!(marked("今天天气很好", "天气"), "今天[天气]很好");
         assert_eq!(marked("no such word", "other"), "no such word");
         assert_eq!(marked("", "other"), "");

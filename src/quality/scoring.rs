@@ -142,17 +142,27 @@ mod tests {
         for text in TEXTS {
             connection.execute("INSERT INTO page (text) VALUES (?1)", [text]).unwrap();
         }
-        let queries: [&[&str]; 6] =
-            [&["fresh"], &["pages"], &["fresh", "pages"], &["stale"], &["of", "pages"], &["fresh", "stale", "day"]];
+        let queries: [&[&str]; 6] = [
+            &["fresh"],
+            &["pages"],
+            &["fresh", "pages"],
+            &["stale"],
+            &["of", "pages"],
+            &["fresh", "stale", "day"],
+        ];
         let mut compared = 0;
         for query in queries {
-            let mut found = connection.prepare("SELECT text, bm25(page) FROM page WHERE page MATCH ?1").unwrap();
+            let mut found =
+                connection.prepare("SELECT text, bm25(page) FROM page WHERE page MATCH ?1").unwrap();
             let rows = found.query_map([query.join(" ")], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
             for row in rows {
                 let (text, theirs): (String, f64) = row.unwrap();
                 let ours = score(Scoring::Bm25, &text, query);
                 // Theirs is negative, so that the best comes first in ascending order.
-                assert!((ours + theirs).abs() <= 1e-12 * ours.abs().max(1e-12), "{query:?} {text}: {ours} {theirs}");
+                assert!(
+                    (ours + theirs).abs() <= 1e-12 * ours.abs().max(1e-12),
+                    "{query:?} {text}: {ours} {theirs}"
+                );
                 compared += 1;
             }
         }

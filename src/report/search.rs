@@ -61,8 +61,12 @@ fn summary(found: &SearchResults) -> String {
     let pages = counted(usize::try_from(found.searched).unwrap_or(usize::MAX), "page");
     let at = found.as_of_at.map_or(String::new(), |at| format!(" as they were held at {at}"));
     if found.matches == 0 {
-        let missing: Vec<String> =
-            found.terms.iter().filter(|term| term.pages == 0).map(|term| format!("`{}`", harmless(&term.term))).collect();
+        let missing: Vec<String> = found
+            .terms
+            .iter()
+            .filter(|term| term.pages == 0)
+            .map(|term| format!("`{}`", harmless(&term.term)))
+            .collect();
         return match (missing.as_slice(), found.terms.len()) {
             ([], _) => format!("no page has all of these words; {pages} searched{at}"),
             ([one], 1) => format!("no page has the word {one}; {pages} searched{at}"),
@@ -110,9 +114,15 @@ mod tests {
     #[test]
     fn words_are_marked_and_nothing_is_obeyed() {
         let text = search(&found(), false);
-        assert!(text.starts_with("1. News␛[2J\n   https://a.example/\n   A *fresh* page\n   seen 2"), "{text}");
+        assert!(
+            text.starts_with("1. News␛[2J\n   https://a.example/\n   A *fresh* page\n   seen 2"),
+            "{text}"
+        );
         assert!(text.contains(" ago · changed since: 25") && text.contains("score 1.2500"), "{text}");
-        assert!(text.ends_with("the best 1 of 3 pages that have all words; 1,200 pages searched\n"), "{text}");
+        assert!(
+            text.ends_with("the best 1 of 3 pages that have all words; 1,200 pages searched\n"),
+            "{text}"
+        );
         assert!(search(&found(), true).contains("A \u{1b}[1mfresh\u{1b}[0m page"));
     }
 

@@ -31,7 +31,11 @@ pub fn an_index_has_the_words_of_the_present_pages(place: &dyn Place) {
     follow(&mut index, &mut begun);
     assert_eq!(index.counts().expect("counts").documents, 0);
     // Titles are `about TEXT`.
-    begun.record(vec![read(a, "old words", NOW), read(b, "other words", NOW), visit(print, Outcome::Missing, NOW)]);
+    begun.record(vec![
+        read(a, "old words", NOW),
+        read(b, "other words", NOW),
+        visit(print, Outcome::Missing, NOW),
+    ]);
     follow(&mut index, &mut begun);
     assert_eq!(having(&index, &["words"]), [a, b]);
     assert_eq!(having(&index, &["old", "words", "about"]), [a]);
@@ -46,7 +50,9 @@ pub fn an_index_has_the_words_of_the_present_pages(place: &dyn Place) {
     assert_eq!((having(&index, &["newest"]), having(&index, &["words"])), (vec![a], vec![a, b]));
 
     // One failure is nothing, and one 404 is not believed; two are.
-    for (outcome, found) in [(Outcome::ServerError, vec![b]), (Outcome::Missing, vec![b]), (Outcome::Missing, vec![])] {
+    for (outcome, found) in
+        [(Outcome::ServerError, vec![b]), (Outcome::Missing, vec![b]), (Outcome::Missing, vec![])]
+    {
         begun.next_cycle();
         begun.record(vec![visit(b, outcome, later(3))]);
         follow(&mut index, &mut begun);
@@ -96,11 +102,14 @@ pub fn an_index_that_is_read_in_steps_is_the_same_as_one_made_at_once(place: &dy
     let paths: Vec<String> = (0..1200).map(|page| format!("/{page}")).collect();
     let mut begun = begun_with_found(place, &paths.iter().map(String::as_str).collect::<Vec<_>>());
     let ids: Vec<PageId> = pages(&mut *begun.store).iter().map(|page| page.id).collect();
-    let text = |page: PageId, round: usize| format!("common own{} round{round} {}", page.0, "often ".repeat(round));
+    let text =
+        |page: PageId, round: usize| format!("common own{} round{round} {}", page.0, "often ".repeat(round));
     let mut stepped = SearchIndex::temporary().expect("an index");
     for round in 1..4 {
         for some in ids.chunks(400) {
-            begun.record(some.iter().map(|page| read(*page, &text(*page, round), later(round as u64))).collect());
+            begun.record(
+                some.iter().map(|page| read(*page, &text(*page, round), later(round as u64))).collect(),
+            );
             // One batch, while more is recorded.
             stepped.step(&mut *begun.store).expect("a step");
         }
@@ -110,7 +119,9 @@ pub fn an_index_that_is_read_in_steps_is_the_same_as_one_made_at_once(place: &dy
     let mut whole = SearchIndex::temporary().expect("an index");
     follow(&mut whole, &mut begun);
     assert_eq!(stepped.counts().expect("counts"), whole.counts().expect("counts"));
-    for terms in [&["common"][..], &["often", "round3"], &["own17"], &["round2"], &["common", "often", "own800"]] {
+    for terms in
+        [&["common"][..], &["often", "round3"], &["own17"], &["round2"], &["common", "often", "own800"]]
+    {
         let terms: Vec<String> = terms.iter().map(ToString::to_string).collect();
         let find = |index: &SearchIndex| index.find(&terms, Scoring::TfIdf, |_| 0, 50).expect("a search");
         assert_eq!(find(&stepped), find(&whole), "{terms:?}");
