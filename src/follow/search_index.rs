@@ -38,6 +38,8 @@ pub struct SearchIndex {
     /// The pages that a new index still has to go through, in order of their numbers.
     to_build: Option<Vec<PageId>>,
     reader: TermReader,
+    /// The store it belongs to, once that is known.
+    identity: Option<i64>,
 }
 
 /// A step of a follower.
@@ -104,6 +106,7 @@ impl SearchIndex {
             remade: None,
             to_build: None,
             reader: TermReader::default(),
+            identity: None,
         }
     }
 
@@ -112,7 +115,7 @@ impl SearchIndex {
         self.remade.as_deref()
     }
 
-    /// It keeps nothing: it is temporary, or may not be written to.
+    /// It keeps what is written to it: it is neither temporary nor read-only.
     pub fn is_kept(&self) -> bool {
         self.is_writable && self.path.is_some()
     }
@@ -169,7 +172,10 @@ impl SearchIndex {
 
     /// Reads one batch, and keeps it together with the cursor behind it.
     pub fn step(&mut self, store: &mut dyn Store) -> Result<FollowStep> {
-        let (identity, forgotten, end) = (identity(store)?, forgotten_at(store)?, store.log_end()?);
+        if self.identity.is_none() {
+            self.identity = identity(store)?;
+        }
+        let (identity, forgotten, end) = (self.identity, forgotten_at(store)?, store.log_end()?);
         let Self { connection, to_build, reader, .. } = self;
         // The cursor is read when no one else can move it any more.
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -183,13 +189,13 @@ impl SearchIndex {
             (Some(cursor), None) => next_visits(store, cursor, end)?,
         };
         set(&transaction, "store", identity)?;
-        let mut writer = PageWriter { connection: &transaction, reader, step: FollowStep::default() };
+        let mut writer = PageWriter::new(&transaction, reader)?;
         if number(&transaction, "forgotten")? != forgotten {
             writer.sweep(store)?;
             set(&transaction, "forgotten", forgotten)?;
         }
         writer.write(store, &part.pages)?;
-        let step = FollowStep { read: part.read, is_behind: part.is_behind, ..writer.step };
+        let step = FollowStep { read: part.read, is_behind: part.is_behind, ..writer.finish()? };
         match part.end {
             PartEnd::Page(page) => set(&transaction, "built_page", page.0)?,
             PartEnd::AllPages => {
@@ -214,11 +220,11 @@ impl SearchIndex {
     pub fn forget(&mut self, pages: &[PageId]) -> Result<()> {
         self.connection.execute_batch("PRAGMA secure_delete = ON")?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let (reader, step) = (&mut self.reader, FollowStep::default());
-        let mut writer = PageWriter { connection: &transaction, reader, step };
+        let mut writer = PageWriter::new(&transaction, &mut self.reader)?;
         for page in pages {
             writer.remove(*page)?;
         }
+        writer.finish()?;
         // Words of deleted documents stay in FTS5's segments until these are merged.
         transaction.execute("INSERT INTO word (word) VALUES ('optimize')", [])?;
         transaction.commit()?;
@@ -313,9 +319,31 @@ struct PageWriter<'a> {
     connection: &'a Connection,
     reader: &'a mut TermReader,
     step: FollowStep,
+    /// The number of the next document: none is given twice.
+    next: i64,
+    /// Counts of the collection.
+    documents: i64,
+    length: i64,
 }
 
-impl PageWriter<'_> {
+impl<'a> PageWriter<'a> {
+    fn new(connection: &'a Connection, reader: &'a mut TermReader) -> Result<Self> {
+        let count = |name: &str| number(connection, name).map(|count| count.unwrap_or(0));
+        let (next, documents, length) =
+            (count("next_document")?.max(1), count("documents")?, count("length")?);
+        Ok(Self { connection, reader, step: FollowStep::default(), next, documents, length })
+    }
+
+    /// Keeps the counts, and says what was done.
+    fn finish(self) -> Result<FollowStep> {
+        for (name, count) in
+            [("next_document", self.next), ("documents", self.documents), ("length", self.length)]
+        {
+            set(self.connection, name, count)?;
+        }
+        Ok(self.step)
+    }
+
     /// Brings these pages up to date, as the store has them now.
     fn write(&mut self, store: &mut dyn Store, pages: &[PageId]) -> Result<()> {
         let loaded = store.load(&Wanted { pages: pages.to_vec(), ..Wanted::default() })?.pages;
@@ -366,7 +394,7 @@ impl PageWriter<'_> {
         for (term, count) in counts.iter() {
             let _ = std::fmt::Write::write_fmt(&mut tokens, format_args!("{term}:{count} "));
         }
-        let id = number(self.connection, "next_document")?.unwrap_or(1);
+        let id = self.next;
         let seen_at = page.folded.seen_at.unwrap_or_default().millis();
         let mut insert = self.connection.prepare_cached("INSERT INTO word (rowid, terms) VALUES (?1, ?2)")?;
         insert.execute(params![id, tokens])?;
@@ -374,8 +402,9 @@ impl PageWriter<'_> {
             "INSERT INTO document (id, page, version, length, observed_at) VALUES (?1, ?2, ?3, ?4, ?5)",
         )?;
         insert.execute(params![id, page.id.0, version.0, counts.length(), seen_at])?;
-        set(self.connection, "next_document", id + 1)?;
-        self.count(1, i64::from(counts.length()))?;
+        self.next += 1;
+        self.documents += 1;
+        self.length += i64::from(counts.length());
         self.step.written += 1;
         Ok(())
     }
@@ -392,7 +421,8 @@ impl PageWriter<'_> {
             delete.query_row([page.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
         if let Some((id, length)) = deleted {
             self.connection.prepare_cached("DELETE FROM word WHERE rowid = ?1")?.execute([id])?;
-            self.count(-1, -length)?;
+            self.documents -= 1;
+            self.length -= length;
             self.step.removed += 1;
         }
         Ok(())
@@ -410,13 +440,5 @@ impl PageWriter<'_> {
             .filter(|page| page.as_ref().map_or(true, |page| !known.contains(page)))
             .collect::<rusqlite::Result<_>>()?;
         gone.into_iter().try_for_each(|page| self.remove(page))
-    }
-
-    /// Keeps the counts of the collection.
-    fn count(&self, documents: i64, length: i64) -> Result<()> {
-        for (name, more) in [("documents", documents), ("length", length)] {
-            set(self.connection, name, number(self.connection, name)?.unwrap_or(0) + more)?;
-        }
-        Ok(())
     }
 }

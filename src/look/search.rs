@@ -158,12 +158,12 @@ pub fn search_as_of(
         }
     })?;
     let (mut collection, mut with) = (CollectionCounts::default(), vec![0; query.terms.len()]);
-    let mut matched: Vec<(HeldCopy, Vec<u32>)> = Vec::new();
+    let mut matched: Vec<(PastCopy, Vec<u32>)> = Vec::new();
     let mut reader = TermReader::default();
     for (done, some) in pages.chunks(AT_ONCE).enumerate() {
         each((done * AT_ONCE) as u64, pages.len() as u64);
         for (page, log) in some.iter().zip(store.logs(some)?) {
-            let Some(mut copy) = HeldCopy::of(*page, &log, at) else { continue };
+            let Some(mut copy) = PastCopy::of(*page, &log, at) else { continue };
             let Some(content) = store.version(copy.hit.version)? else { continue };
             let counts = reader.count(&[content.title.as_deref().unwrap_or_default(), &content.text]);
             copy.length = counts.length();
@@ -206,13 +206,13 @@ pub fn search_as_of(
 }
 
 /// The copy that was held of a page at a moment.
-struct HeldCopy {
+struct PastCopy {
     hit: IndexHit,
     seen_at: Timestamp,
     length: u32,
 }
 
-impl HeldCopy {
+impl PastCopy {
     /// `None`: nothing was held, the page was gone, or it had no words.
     fn of(page: PageId, log: &[Observation], at: Timestamp) -> Option<Self> {
         let mut folded = Folded::default();
