@@ -45,7 +45,6 @@ fn rebuild_index(global: &Global, talk: &Talk) -> anyhow::Result<ExitCode> {
         index.empty()?;
     }
     update(&mut index, &mut *store, talk)?;
-    index.compact()?;
     let counts = index.counts()?;
     drop(index);
     let file_bytes = std::fs::metadata(&path).map_or(0, |file| file.len());

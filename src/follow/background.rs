@@ -64,6 +64,7 @@ fn run(store: &Path, index: &Path, orders: &Receiver<FollowOrder>) -> Result<Fol
     if let Some(reason) = index.remade() {
         tracing::warn!("the search index is made again: {reason}");
     }
+    let is_new = index.is_new()?;
     let mut all = FollowStep::default();
     let mut order = Some(FollowOrder::Look);
     loop {
@@ -81,6 +82,9 @@ fn run(store: &Path, index: &Path, orders: &Receiver<FollowOrder>) -> Result<Fol
             }
         }
         if matches!(order, Some(FollowOrder::Finish | FollowOrder::Stop)) {
+            if is_new && order == Some(FollowOrder::Finish) {
+                index.compact()?;
+            }
             return Ok(all);
         }
         order = match orders.recv_timeout(LOOK_EVERY) {

@@ -155,8 +155,9 @@ impl SearchIndex {
         }
     }
 
-    /// Reads what it has not read yet. `each` is called after each batch with the number of visits or pages read so far.
+    /// Reads what it has not read yet; a new index is compacted then. `each` is called after each batch with the number of visits or pages read so far.
     pub fn follow(&mut self, store: &mut dyn Store, each: &mut dyn FnMut(u64)) -> Result<FollowStep> {
+        let is_new = self.is_new()?;
         let mut all = FollowStep::default();
         loop {
             let step = self.step(store)?;
@@ -165,9 +166,13 @@ impl SearchIndex {
             all.read += step.read;
             each(all.read);
             if !step.is_behind {
-                return Ok(all);
+                break;
             }
         }
+        if is_new && self.is_kept() {
+            self.compact()?;
+        }
+        Ok(all)
     }
 
     /// Reads one batch, and keeps it together with the cursor behind it.
