@@ -397,7 +397,13 @@ impl<'a> PageWriter<'a> {
         let counts = self.reader.count(&[title, &content.text]);
         let mut tokens = String::with_capacity(counts.distinct() * 10);
         for (term, count) in counts.iter() {
-            let _ = std::fmt::Write::write_fmt(&mut tokens, format_args!("{term}:{count} "));
+            tokens.push_str(term);
+            tokens.push(':');
+            match char::from_digit(count, 10) {
+                Some(digit) => tokens.push(digit),
+                None => tokens.push_str(&count.to_string()),
+            }
+            tokens.push(' ');
         }
         let id = self.next;
         let seen_at = page.folded.seen_at.unwrap_or_default().millis();

@@ -39,7 +39,7 @@ impl TermReader {
     /// Gives each term, in the order of the text; one that comes twice is given twice.
     pub fn each(&mut self, text: &str, mut take: impl FnMut(&str)) {
         self.words.each_run(&normalised(text), |word| {
-            if let Some(term) = bounded(word) {
+            if let Ok(term) = str::from_utf8(cut(word)) {
                 take(term);
             }
         });
@@ -49,7 +49,7 @@ impl TermReader {
     pub fn count(&mut self, parts: &[&str]) -> TermCounts {
         let mut counts = TermCounts::default();
         for part in parts {
-            self.each(part, |term| counts.add(term));
+            self.words.each_run(&normalised(part), |word| counts.add(word));
         }
         counts
     }
@@ -74,17 +74,20 @@ pub struct TermCounts {
 }
 
 impl TermCounts {
-    fn add(&mut self, term: &str) {
-        self.length = self.length.saturating_add(1);
-        let place = *self.places.entry(xxh3_64(term.as_bytes())).or_insert(self.terms.len());
-        match self.terms.get_mut(place) {
-            Some((_, count)) => *count = count.saturating_add(1),
-            None => {
-                let start = self.joined.len();
-                self.joined.push_str(term);
-                self.terms.push((start..self.joined.len(), 1));
-            }
+    /// Counts a word, as bytes of UTF-8. Most words of a text were in it before: those are known by their hash alone.
+    fn add(&mut self, word: &[u8]) {
+        let word = cut(word);
+        let new = self.terms.len();
+        let place = *self.places.entry(xxh3_64(word)).or_insert(new);
+        if place == new {
+            let start = self.joined.len();
+            self.joined.push_str(str::from_utf8(word).unwrap_or_default());
+            self.terms.push((start..self.joined.len(), 0));
         }
+        if let Some((_, count)) = self.terms.get_mut(place) {
+            *count = count.saturating_add(1);
+        }
+        self.length = self.length.saturating_add(1);
     }
 
     /// Each term with its count, in the order in which they first occur.
@@ -168,17 +171,21 @@ impl LetterKind {
 
 /// The text in normalisation form KC.
 fn normalised(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
+    // ASCII is in that form wherever it stands. Without it, marks may seem to be out of order that are not: then nothing is saved.
+    let others = || text.chars().filter(|letter| !letter.is_ascii());
+    if text.is_ascii() || is_nfkc_quick(others()) == IsNormalized::Yes {
         Cow::Borrowed(text)
     } else {
         Cow::Owned(text.nfkc().collect())
     }
 }
 
-/// The word, cut to the longest that a term may be; `None` if it is no text.
-fn bounded(word: &[u8]) -> Option<&str> {
-    let word = str::from_utf8(word).ok()?;
-    word.get(..word.floor_char_boundary(MOST_TERM_BYTES))
+/// A word of UTF-8, cut to the longest that a term may be.
+fn cut(word: &[u8]) -> &[u8] {
+    let Some(longest) = word.get(..=MOST_TERM_BYTES) else { return word };
+    // The last letter that begins in here is one too many; bytes that go on with a letter are `10……`.
+    let end = longest.iter().rposition(|byte| byte & 0b1100_0000 != 0b1000_0000);
+    longest.get(..end.unwrap_or(0)).unwrap_or_default()
 }
 
 #[cfg(test)]
