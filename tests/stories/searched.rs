@@ -258,10 +258,13 @@ fn queries_are_kept_unless_they_are_not_to_be() {
     assert!((jiff::Timestamp::now().as_millisecond() - queries[0].1).abs() < 600_000);
 }
 
+/// Does something bad to an index.
+type Spoil = fn(&Freshet);
+
 #[test]
 fn a_damaged_index_and_one_of_another_version_are_made_again_and_keep_the_queries() {
     let (_site, freshet) = crawled(&PAGES);
-    let ways: [(&str, fn(&Freshet)); 5] = [
+    let ways: [(&str, Spoil); 5] = [
         ("damaged", |freshet| {
             fs::write(freshet.path(INDEX), "no database at all, but a longer text").unwrap()
         }),
