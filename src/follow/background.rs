@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::Result;
+use super::FollowResult;
 use super::search_index::{FollowStep, SearchIndex};
 use crate::store;
 
@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// A follower at work.
 pub struct BackgroundIndex {
     orders: Sender<FollowOrder>,
-    thread: JoinHandle<Result<FollowStep>>,
+    thread: JoinHandle<FollowResult<FollowStep>>,
 }
 
 /// An order to the follower.
@@ -48,7 +48,7 @@ impl BackgroundIndex {
     }
 
     /// Ends it, and says how much it wrote. `at_once`: what it has not read yet is left to the next follower.
-    pub fn finish(self, at_once: bool) -> Result<FollowStep> {
+    pub fn finish(self, at_once: bool) -> FollowResult<FollowStep> {
         let order = if at_once { FollowOrder::Stop } else { FollowOrder::Finish };
         let _ = self.orders.send(order);
         self.thread
@@ -57,7 +57,7 @@ impl BackgroundIndex {
     }
 }
 
-fn run(store: &Path, index: &Path, orders: &Receiver<FollowOrder>) -> Result<FollowStep> {
+fn run(store: &Path, index: &Path, orders: &Receiver<FollowOrder>) -> FollowResult<FollowStep> {
     give_way();
     let mut store = store::open_to_look(store)?;
     let mut index = SearchIndex::open(index, &mut *store)?;

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::{FollowError, Result};
+use super::{FollowError, FollowResult};
 use crate::quality::terms::TERM_SCHEME;
 
 /// The version of the tables. An index of another version is made again.
@@ -58,7 +58,7 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
 }
 
 /// Opens the index at this path for writing, and makes it if there is none. `Some`: why what was there could not be used.
-pub(super) fn open(path: &Path) -> Result<(Connection, Option<String>)> {
+pub(super) fn open(path: &Path) -> FollowResult<(Connection, Option<String>)> {
     match open_as_it_is(path) {
         Err(FollowError::Damaged(said)) => {
             let connection = replace(path)?;
@@ -70,7 +70,7 @@ pub(super) fn open(path: &Path) -> Result<(Connection, Option<String>)> {
 }
 
 /// Makes an empty index in the place of a damaged one, with the queries that can still be read.
-pub(super) fn replace(path: &Path) -> Result<Connection> {
+pub(super) fn replace(path: &Path) -> FollowResult<Connection> {
     let queries = salvaged_queries(path);
     for ending in ["", "-wal", "-shm"] {
         let _ = std::fs::remove_file(with_ending(path, ending));
@@ -81,14 +81,14 @@ pub(super) fn replace(path: &Path) -> Result<Connection> {
 }
 
 /// An index that goes with the connection, in a temporary file that has no name.
-pub(super) fn open_temporary() -> Result<Connection> {
+pub(super) fn open_temporary() -> FollowResult<Connection> {
     let mut connection = Connection::open("")?;
     connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
     make(&mut connection)?;
     Ok(connection)
 }
 
-fn open_as_it_is(path: &Path) -> Result<(Connection, Option<String>)> {
+fn open_as_it_is(path: &Path) -> FollowResult<(Connection, Option<String>)> {
     create_private(path);
     let mut connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
@@ -111,8 +111,8 @@ fn open_as_it_is(path: &Path) -> Result<(Connection, Option<String>)> {
 }
 
 /// Why the tables can't be used, if they can't.
-pub(super) fn unusable(connection: &Connection) -> Result<Option<String>> {
-    let has = |name: &str| -> Result<bool> {
+pub(super) fn unusable(connection: &Connection) -> FollowResult<Option<String>> {
+    let has = |name: &str| -> FollowResult<bool> {
         let sql = "SELECT count(*) FROM sqlite_master WHERE name = ?1";
         Ok(connection.query_row(sql, [name], |row| row.get::<_, i64>(0))? > 0)
     };
@@ -138,7 +138,7 @@ pub(super) fn unusable(connection: &Connection) -> Result<Option<String>> {
 }
 
 /// Makes the tables, in place of those of another version. Queries stay.
-pub(super) fn make(connection: &mut Connection) -> Result<()> {
+pub(super) fn make(connection: &mut Connection) -> FollowResult<()> {
     let transaction = connection.transaction()?;
     transaction.execute_batch(
         "DROP TABLE IF EXISTS posting; DROP TABLE IF EXISTS word; DROP TABLE IF EXISTS document;
@@ -152,13 +152,13 @@ pub(super) fn make(connection: &mut Connection) -> Result<()> {
 }
 
 /// A number that is kept by this name.
-pub(super) fn number(connection: &Connection, name: &str) -> Result<Option<i64>> {
+pub(super) fn number(connection: &Connection, name: &str) -> FollowResult<Option<i64>> {
     let mut statement = connection.prepare_cached("SELECT value FROM meta WHERE name = ?1")?;
     Ok(statement.query_row([name], |row| row.get::<_, Option<i64>>(0)).optional()?.flatten())
 }
 
 /// Keeps a number, in place of what it was.
-pub(super) fn set(connection: &Connection, name: &str, value: impl Into<Option<i64>>) -> Result<()> {
+pub(super) fn set(connection: &Connection, name: &str, value: impl Into<Option<i64>>) -> FollowResult<()> {
     let mut statement =
         connection.prepare_cached("INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)")?;
     statement.execute(params![name, value.into()])?;
@@ -180,7 +180,7 @@ fn salvaged_queries(path: &Path) -> Vec<AskedRow> {
     read().unwrap_or_default()
 }
 
-fn keep_queries(connection: &mut Connection, queries: &[AskedRow]) -> Result<()> {
+fn keep_queries(connection: &mut Connection, queries: &[AskedRow]) -> FollowResult<()> {
     let transaction = connection.transaction()?;
     for (at, text) in queries {
         transaction.execute("INSERT INTO query (at, text) VALUES (?1, ?2)", params![at, text])?;

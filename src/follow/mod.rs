@@ -62,4 +62,4 @@ impl FollowError {
 }
 
 /// The result of a follower's work.
-pub type Result<T, E = FollowError> = std::result::Result<T, E>;
+pub type FollowResult<T, E = FollowError> = std::result::Result<T, E>;

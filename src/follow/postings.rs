@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::search_index::SearchIndex;
-use super::{Result, index_file};
+use super::{FollowResult, index_file};
 use crate::page::PageId;
 use crate::quality::scoring::{CollectionCounts, MatchedPage, Scoring, TermMatch};
 use crate::store::VersionId;
@@ -36,9 +36,9 @@ type Postings = Vec<(i64, u32)>;
 
 impl SearchIndex {
     /// Counts of the collection.
-    pub fn counts(&self) -> Result<CollectionCounts> {
+    pub fn counts(&self) -> FollowResult<CollectionCounts> {
         let connection = self.connection();
-        let count = |name: &str| -> Result<u64> {
+        let count = |name: &str| -> FollowResult<u64> {
             Ok(u64::try_from(index_file::number(connection, name)?.unwrap_or(0)).unwrap_or(0))
         };
         Ok(CollectionCounts { documents: count("documents")?, terms: count("length")? })
@@ -51,7 +51,7 @@ impl SearchIndex {
         scoring: Scoring,
         inlinks: impl Fn(PageId) -> u32,
         most: usize,
-    ) -> Result<IndexHits> {
+    ) -> FollowResult<IndexHits> {
         // A follower may write meanwhile: counts and postings are those of one moment.
         let moment = self.connection().unchecked_transaction()?;
         let collection = self.counts()?;
@@ -70,7 +70,7 @@ impl SearchIndex {
     }
 
     /// The queries that were asked, with when, in their order.
-    pub fn queries(&self) -> Result<Vec<(Timestamp, String)>> {
+    pub fn queries(&self) -> FollowResult<Vec<(Timestamp, String)>> {
         let mut statement = self.connection().prepare("SELECT at, text FROM query ORDER BY id")?;
         let rows = statement.query_map([], |row| Ok((Timestamp::from_millis(row.get(0)?), row.get(1)?)))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -99,7 +99,7 @@ struct MatchedDocuments {
 }
 
 impl MatchedDocuments {
-    fn of(connection: &Connection, terms: &[String]) -> Result<Self> {
+    fn of(connection: &Connection, terms: &[String]) -> FollowResult<Self> {
         let mut lists: Vec<Postings> = Vec::with_capacity(terms.len());
         for term in terms {
             lists.push(postings(connection, term)?);
@@ -152,7 +152,7 @@ impl MatchedTerms<'_> {
 }
 
 /// The documents in which a term occurs, in the order of their numbers.
-fn postings(connection: &Connection, term: &str) -> Result<Postings> {
+fn postings(connection: &Connection, term: &str) -> FollowResult<Postings> {
     // The tokens `term:1`, `term:2` …: `;` is the character after `:`.
     let mut statement =
         connection.prepare_cached("SELECT doc, term FROM posting WHERE term >= ?1 AND term < ?2")?;
@@ -180,11 +180,11 @@ fn each_document(
     documents: &[i64],
     all: u64,
     mut each: impl FnMut(usize, DocumentRow),
-) -> Result<()> {
+) -> FollowResult<()> {
     const COLUMNS: &str = "SELECT page, version, length, id FROM document";
     /// One look-up costs as much as this number of rows that are read in order.
     const ROWS_PER_LOOK_UP: u64 = 8;
-    let read = |row: &rusqlite::Row<'_>| -> Result<DocumentRow> {
+    let read = |row: &rusqlite::Row<'_>| -> FollowResult<DocumentRow> {
         Ok(DocumentRow { page: PageId(row.get(0)?), version: VersionId(row.get(1)?), length: row.get(2)? })
     };
     let mut wanted = documents.iter().enumerate().peekable();

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 
-use super::Result;
+use super::FollowResult;
 use super::index_file::{self, number, set};
 use crate::observation::Life;
 use crate::page::PageId;
@@ -58,7 +58,7 @@ pub struct FollowStep {
 impl SearchIndex {
     /// Opens the index beside a store for writing, and makes it if there is none. An index that is damaged, of another version or of
     /// another store is made again: see [`Self::remade`].
-    pub fn open(path: &Path, store: &mut dyn Store) -> Result<Self> {
+    pub fn open(path: &Path, store: &mut dyn Store) -> FollowResult<Self> {
         let (mut connection, mut remade) = index_file::open(path)?;
         let identity = identity(store)?;
         match number(&connection, "store")? {
@@ -73,14 +73,14 @@ impl SearchIndex {
     }
 
     /// An empty index in the place of one that turned out to be damaged while it was used. Queries that can still be read stay.
-    pub fn replace(path: &Path, said: &str) -> Result<Self> {
+    pub fn replace(path: &Path, said: &str) -> FollowResult<Self> {
         let connection = index_file::replace(path)?;
         let remade = Some(format!("it was damaged ({said})"));
         Ok(Self { path: Some(path.to_owned()), remade, ..Self::with(connection, true) })
     }
 
     /// Opens the index beside a store that may not be written to. `None`: there is none, or it can't be used as it is.
-    pub fn open_to_look(path: &Path, store: &mut dyn Store) -> Result<Option<Self>> {
+    pub fn open_to_look(path: &Path, store: &mut dyn Store) -> FollowResult<Option<Self>> {
         if !path.exists() {
             return Ok(None);
         }
@@ -94,7 +94,7 @@ impl SearchIndex {
     }
 
     /// An empty index that goes away with this value.
-    pub fn temporary() -> Result<Self> {
+    pub fn temporary() -> FollowResult<Self> {
         Ok(Self::with(index_file::open_temporary()?, true))
     }
 
@@ -125,19 +125,19 @@ impl SearchIndex {
     }
 
     /// Empties it; queries stay. What follows goes through all pages again.
-    pub fn empty(&mut self) -> Result<()> {
+    pub fn empty(&mut self) -> FollowResult<()> {
         self.to_build = None;
         index_file::make(&mut self.connection)
     }
 
     /// It has not gone through all pages yet.
-    pub fn is_new(&self) -> Result<bool> {
+    pub fn is_new(&self) -> FollowResult<bool> {
         let (cursor, built) = (number(&self.connection, "cursor")?, number(&self.connection, "built_page")?);
         Ok(cursor.is_none() || built.is_some())
     }
 
     /// Visits or, for a new index, pages that it has not read yet. Not every one of them changes it.
-    pub fn behind(&mut self, store: &mut dyn Store) -> Result<u64> {
+    pub fn behind(&mut self, store: &mut dyn Store) -> FollowResult<u64> {
         let end = store.log_end()?;
         match (number(&self.connection, "cursor")?, number(&self.connection, "built_page")?) {
             (None, _) => store.pages_held().map_err(Into::into),
@@ -156,7 +156,7 @@ impl SearchIndex {
     }
 
     /// Reads what it has not read yet; a new index is compacted then. `each` is called after each batch with the number of visits or pages read so far.
-    pub fn follow(&mut self, store: &mut dyn Store, each: &mut dyn FnMut(u64)) -> Result<FollowStep> {
+    pub fn follow(&mut self, store: &mut dyn Store, each: &mut dyn FnMut(u64)) -> FollowResult<FollowStep> {
         let is_new = self.is_new()?;
         let mut all = FollowStep::default();
         loop {
@@ -176,7 +176,7 @@ impl SearchIndex {
     }
 
     /// Reads one batch, and keeps it together with the cursor behind it.
-    pub fn step(&mut self, store: &mut dyn Store) -> Result<FollowStep> {
+    pub fn step(&mut self, store: &mut dyn Store) -> FollowResult<FollowStep> {
         if self.identity.is_none() {
             self.identity = identity(store)?;
         }
@@ -214,7 +214,7 @@ impl SearchIndex {
     }
 
     /// Merges all that was written in pieces: the file gets smaller, and searches faster.
-    pub fn compact(&mut self) -> Result<()> {
+    pub fn compact(&mut self) -> FollowResult<()> {
         self.connection.execute("INSERT INTO word (word) VALUES ('optimize')", [])?;
         self.connection.execute_batch("VACUUM")?;
         self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
@@ -222,7 +222,7 @@ impl SearchIndex {
     }
 
     /// Takes pages out of the index, so that none of their words stay in its file.
-    pub fn forget(&mut self, pages: &[PageId]) -> Result<()> {
+    pub fn forget(&mut self, pages: &[PageId]) -> FollowResult<()> {
         self.connection.execute_batch("PRAGMA secure_delete = ON")?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut writer = PageWriter::new(&transaction, &mut self.reader)?;
@@ -240,7 +240,7 @@ impl SearchIndex {
     }
 
     /// Keeps a query that was asked.
-    pub fn log_query(&mut self, text: &str, at: Timestamp) -> Result<()> {
+    pub fn log_query(&mut self, text: &str, at: Timestamp) -> FollowResult<()> {
         self.connection
             .execute("INSERT INTO query (at, text) VALUES (?1, ?2)", params![at.millis(), text])?;
         Ok(())
@@ -248,12 +248,12 @@ impl SearchIndex {
 }
 
 /// Which store it is: one has no first cycle that began in the same millisecond as that of another.
-fn identity(store: &mut dyn Store) -> Result<Option<i64>> {
+fn identity(store: &mut dyn Store) -> FollowResult<Option<i64>> {
     Ok(store.cycles(usize::MAX)?.last().map(|first| first.started_at.millis()))
 }
 
 /// When pages were last forgotten in the store, in milliseconds.
-fn forgotten_at(store: &mut dyn Store) -> Result<Option<i64>> {
+fn forgotten_at(store: &mut dyn Store) -> FollowResult<Option<i64>> {
     Ok(store.note(FORGOTTEN_NOTE)?.and_then(|at| at.parse().ok()))
 }
 
@@ -278,7 +278,11 @@ enum PartEnd {
 }
 
 /// The next pages that a new index goes through.
-fn next_pages(store: &mut dyn Store, to_build: &mut Option<Vec<PageId>>, after: PageId) -> Result<Part> {
+fn next_pages(
+    store: &mut dyn Store,
+    to_build: &mut Option<Vec<PageId>>,
+    after: PageId,
+) -> FollowResult<Part> {
     let all = match to_build {
         Some(all) => all,
         None => {
@@ -299,7 +303,7 @@ fn next_pages(store: &mut dyn Store, to_build: &mut Option<Vec<PageId>>, after: 
 }
 
 /// The pages of the next visits of the log, each once.
-fn next_visits(store: &mut dyn Store, cursor: i64, log_end: i64) -> Result<Part> {
+fn next_visits(store: &mut dyn Store, cursor: i64, log_end: i64) -> FollowResult<Part> {
     let mut pages = Vec::new();
     let (mut read, mut last) = (0, cursor);
     store.each_logged(LogPart::After(cursor), &mut |logged| {
@@ -332,7 +336,7 @@ struct PageWriter<'a> {
 }
 
 impl<'a> PageWriter<'a> {
-    fn new(connection: &'a Connection, reader: &'a mut TermReader) -> Result<Self> {
+    fn new(connection: &'a Connection, reader: &'a mut TermReader) -> FollowResult<Self> {
         let count = |name: &str| number(connection, name).map(|count| count.unwrap_or(0));
         let (next, documents, length) =
             (count("next_document")?.max(1), count("documents")?, count("length")?);
@@ -340,7 +344,7 @@ impl<'a> PageWriter<'a> {
     }
 
     /// Keeps the counts, and says what was done.
-    fn finish(self) -> Result<FollowStep> {
+    fn finish(self) -> FollowResult<FollowStep> {
         for (name, count) in
             [("next_document", self.next), ("documents", self.documents), ("length", self.length)]
         {
@@ -350,7 +354,7 @@ impl<'a> PageWriter<'a> {
     }
 
     /// Brings these pages up to date, as the store has them now.
-    fn write(&mut self, store: &mut dyn Store, pages: &[PageId]) -> Result<()> {
+    fn write(&mut self, store: &mut dyn Store, pages: &[PageId]) -> FollowResult<()> {
         let loaded = store.load(&Wanted { pages: pages.to_vec(), ..Wanted::default() })?.pages;
         // A page that is not there any more was forgotten.
         let known: HashSet<PageId> = loaded.iter().map(|page| page.id).collect();
@@ -366,7 +370,7 @@ impl<'a> PageWriter<'a> {
     }
 
     /// Brings pages up to date that stood behind others which are gone now: they stand for themselves again, without a visit.
-    fn write_freed(&mut self, store: &mut dyn Store, gone: &HashSet<String>) -> Result<()> {
+    fn write_freed(&mut self, store: &mut dyn Store, gone: &HashSet<String>) -> FollowResult<()> {
         let mut freed = Vec::new();
         let filter = PageFilter { only_naming: true, ..PageFilter::default() };
         store.list_pages(&filter, &mut |row| {
@@ -378,7 +382,7 @@ impl<'a> PageWriter<'a> {
         Ok(())
     }
 
-    fn write_page(&mut self, store: &mut dyn Store, page: &PageFacts) -> Result<()> {
+    fn write_page(&mut self, store: &mut dyn Store, page: &PageFacts) -> FollowResult<()> {
         let version = findable_version(page);
         let indexed = self.indexed_version(page.id)?;
         if version.is_some() && indexed == version {
@@ -420,12 +424,12 @@ impl<'a> PageWriter<'a> {
         Ok(())
     }
 
-    fn indexed_version(&self, page: PageId) -> Result<Option<VersionId>> {
+    fn indexed_version(&self, page: PageId) -> FollowResult<Option<VersionId>> {
         let mut statement = self.connection.prepare_cached("SELECT version FROM document WHERE page = ?1")?;
         Ok(statement.query_row([page.0], |row| row.get(0)).optional()?.map(VersionId))
     }
 
-    fn remove(&mut self, page: PageId) -> Result<()> {
+    fn remove(&mut self, page: PageId) -> FollowResult<()> {
         let mut delete =
             self.connection.prepare_cached("DELETE FROM document WHERE page = ?1 RETURNING id, length")?;
         let deleted: Option<(i64, i64)> =
@@ -440,7 +444,7 @@ impl<'a> PageWriter<'a> {
     }
 
     /// Takes pages out that the store does not have any more.
-    fn sweep(&mut self, store: &mut dyn Store) -> Result<()> {
+    fn sweep(&mut self, store: &mut dyn Store) -> FollowResult<()> {
         let mut known = HashSet::new();
         store.each_page(&mut |page| {
             known.insert(page.id);

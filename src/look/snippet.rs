@@ -32,7 +32,7 @@ pub(super) fn snippet(text: &str, terms: &[String]) -> Vec<SnippetPart> {
     let start = window.first().map_or(0, |first| back(text, first.start, LEAD_CHARACTERS));
     let start = if start < LEAD_CHARACTERS { 0 } else { start };
     let end = forward(text, start, SNIPPET_CHARACTERS).max(window.last().map_or(0, |last| last.end));
-    let mut parts = Parts::default();
+    let mut parts = SnippetParts::default();
     if start > 0 {
         parts.push("… ", false);
     }
@@ -86,9 +86,9 @@ fn forward(text: &str, from: usize, characters: usize) -> usize {
 
 /// The parts so far. White space is folded as they come.
 #[derive(Default)]
-struct Parts(Vec<SnippetPart>);
+struct SnippetParts(Vec<SnippetPart>);
 
-impl Parts {
+impl SnippetParts {
     fn push(&mut self, text: &str, is_marked: bool) {
         let mut folded = String::with_capacity(text.len());
         let mut after_blank = self.0.last().is_none_or(|last| last.text.ends_with(' '));
