@@ -1,7 +1,7 @@
 //! The follower of a running crawl: a thread that keeps the search index up to date.
 //!
 //! It reads through a connection of its own, so that the crawl never waits for it. It looks at the log every few seconds, and at the
-//! end reads what is left, unless it is told to stop at once.
+//! end reads what is left, unless it has to stop at once.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

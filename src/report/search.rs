@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::diff::harmless;
-use super::{counted, number, percent, span};
+use super::{counted, number, percent, rate, span};
 use crate::look::search::{SearchHit, SearchResults, SnippetPart};
 
 /// Switches bold letters on, and everything off.
@@ -52,7 +52,7 @@ fn freshness(hit: &SearchHit, is_past: bool) -> String {
     });
     let chance = hit.change_probability.map(|chance| format!("changed since: {}", percent(chance)));
     let state = (hit.state != "alive").then(|| format!("now {}", hit.state));
-    let score = format!("score {:.4}", hit.score);
+    let score = format!("score {}", rate(hit.score));
     let parts = [age, chance, state, Some(score)];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
@@ -118,7 +118,7 @@ mod tests {
             text.starts_with("1. News␛[2J\n   https://a.example/\n   A *fresh* page\n   seen 2"),
             "{text}"
         );
-        assert!(text.contains(" ago · changed since: 25") && text.contains("score 1.2500"), "{text}");
+        assert!(text.contains(" ago · changed since: 25") && text.contains("score 1.25"), "{text}");
         assert!(
             text.ends_with("the best 1 of 3 pages that have all words; 1,200 pages searched\n"),
             "{text}"
