@@ -62,7 +62,7 @@ pub mod policy;
 /// Scores → plan: the one order of pages, budgets, caps, thresholds.
 pub mod schedule;
 
-/// What a fresher copy is worth to searchers: query workloads, attention by rank, quality, ΔQ (Pandey & Olston 2005).
+/// What a fresher copy is worth to searchers: terms and scores, query workloads, attention by rank, quality, ΔQ (Pandey & Olston 2005).
 pub mod quality;
 
 /// Values in, values out: the trait `Store`, and SQLite behind it.
@@ -73,6 +73,9 @@ pub mod dataset;
 
 /// The live loop: cycles of plan, fetch, observe, write.
 pub mod crawl;
+
+/// Readers of the log with a cursor of their own: the search index.
+pub mod follow;
 
 /// Policies over recorded histories: the replay engine, metrics, oracles.
 pub mod simulate;

@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Command::Links(arguments) => commands::links::run(&cli.global, &arguments, &talk),
         Command::Diff(arguments) => commands::diff::run(&cli.global, &arguments, &talk),
         Command::Show(arguments) => commands::show::run(&cli.global, &arguments, &talk),
+        Command::Search(arguments) => commands::search::run(&cli.global, &arguments, &talk),
         Command::Check(arguments) => commands::check::run(&cli.global, &arguments, &talk),
         Command::Compare(arguments) => commands::compare::run(&cli.global, &arguments, &talk),
         Command::History(arguments) => commands::history::run(&cli.global, &arguments),

@@ -9,6 +9,8 @@ use anyhow::Context as _;
 use freshet::crawl::Crawler;
 use freshet::crawl::reread::LinksReadAgain;
 use freshet::fetch::network::Network;
+use freshet::follow::background::BackgroundIndex;
+use freshet::follow::search_index::path_beside;
 use freshet::policy::Policy;
 use freshet::report::counted;
 use freshet::report::diff::harmless;
@@ -74,6 +76,32 @@ pub(crate) fn set_up(
         talk.say(&read_again(read));
     }
     Ok((crawler, hook))
+}
+
+/// Starts the follower that keeps the search index up to date, if one is wanted or there already.
+pub(crate) fn index_follower(settings: &Settings, talk: &Talk) -> Option<BackgroundIndex> {
+    let index = path_beside(&settings.store);
+    if !settings.search && !index.exists() {
+        return None;
+    }
+    match BackgroundIndex::start(&settings.store, &index) {
+        Ok(follower) => Some(follower),
+        Err(error) => {
+            talk.warn(&format!("the search index is not kept up to date: {error}"));
+            None
+        }
+    }
+}
+
+/// Lets the follower read what is left, or stops it at once. A crawl does not fail because of its index.
+pub(crate) fn finish_index(follower: Option<BackgroundIndex>, at_once: bool, talk: &Talk) {
+    let Some(follower) = follower else { return };
+    match follower.finish(at_once) {
+        Ok(step) => tracing::info!(written = step.written, removed = step.removed, "search index"),
+        Err(error) => talk.warn(&format!(
+            "the search index is not up to date: {error}; the next `freshet search` brings it up to date"
+        )),
+    }
 }
 
 /// Tells of sections of sites that match no host of the store.

@@ -7,7 +7,10 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Gather pages", &["crawl", "monitor"]),
     (
         "Look at the collection",
-        &["status", "pages", "changes", "log", "show", "diff", "history", "links", "plan", "why", "check"],
+        &[
+            "status", "pages", "search", "changes", "log", "show", "diff", "history", "links", "plan", "why",
+            "check",
+        ],
     ),
     (
         "Study changes and policies",

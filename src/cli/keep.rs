@@ -23,6 +23,9 @@ pub(crate) struct RebuildArgs {
     /// Change nothing; exit with 1 if something would differ
     #[arg(long)]
     pub check: bool,
+    /// Make only the search index again (`freshet.search.db`): it may be damaged, or have been deleted. A crawl may go on
+    #[arg(long, conflicts_with_all = ["check", "fragment_words", "sketch", "profiles", "policy"])]
+    pub index: bool,
     /// Words in a fragment [default: 4]
     #[arg(long, value_name = "K", env = "FRESHET_FRAGMENT_WORDS")]
     pub fragment_words: Option<FragmentWords>,

@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use freshet::observation::EventKind;
+use freshet::quality::scoring::Scoring;
 
 use super::{CheckFlags, LinkFlags, PlanFlags, names};
 use crate::settings::{FragmentWords, TimeSpan, Written};
@@ -208,6 +209,45 @@ pub(crate) enum ChangesFormat {
     Json,
     /// A feed for a feed reader
     Atom,
+}
+
+const SEARCH_EXAMPLES: &str = "\
+Examples:
+  freshet search fresh pages                       pages that have both words, the best first
+  freshet search \"fresh pages\" --limit 3 --json    the best three, for programs
+  freshet search fresh --score inlinks             those that most pages link to come first
+  freshet search fresh --as-of 2026-11-16          in the copies that were held on that day";
+
+/// Search the stored pages: those that have all words, the best first, and how fresh each copy is
+///
+/// Words are runs of letters and digits, in upper or lower case; accents count. Chinese, Japanese and other scripts without blanks
+/// are searched by pairs of characters. The words are looked up in an index beside the store (`freshet.search.db`), which is made
+/// at the first search and brought up to date by each. It can be deleted at any time.
+#[derive(Debug, Args)]
+#[command(after_help = SEARCH_EXAMPLES)]
+pub(crate) struct SearchArgs {
+    /// The words; a page has to have all of them
+    #[arg(required = true, value_name = "WORDS")]
+    pub words: Vec<String>,
+    /// Pages to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub limit: usize,
+    /// Score that ranks the pages: bm25, tf-idf, or inlinks (the number of pages that link there)
+    #[arg(long, value_name = "NAME", default_value = Scoring::Bm25.name(), value_parser = scorings(), hide_possible_values = true)]
+    pub score: Scoring,
+    /// Search the copies that were held at this time: a date (2026-11-16), a date with a time, or how long ago (12h, 7d). Every
+    /// stored version of that time is read, which takes longer
+    #[arg(long, value_name = "TIME")]
+    pub as_of: Option<String>,
+    /// Don't keep the query in the log of queries
+    #[arg(long)]
+    pub no_log: bool,
+}
+
+/// Scores by their names.
+fn scorings() -> impl TypedValueParser<Value = Scoring> {
+    let names = PossibleValuesParser::new(Scoring::ALL.map(Scoring::name));
+    names.try_map(|name| Scoring::from_name(&name).ok_or("no score"))
 }
 
 /// Show what changed between two versions of a page

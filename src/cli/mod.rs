@@ -35,7 +35,7 @@ pub(crate) use gather::{CrawlArgs, CrawlNowArgs, MonitorArgs};
 pub(crate) use keep::{RebuildArgs, StoreCommand};
 pub(crate) use look::{
     ChangesArgs, ChangesFormat, CheckArgs, DiffArgs, HistoryArgs, LinksArgs, ListFormat, LogArgs, PageSort,
-    PagesArgs, PlanArgs, ShowArgs, StatusArgs, WhyArgs,
+    PagesArgs, PlanArgs, SearchArgs, ShowArgs, StatusArgs, WhyArgs,
 };
 pub(crate) use play::{DemoArgs, ScoreArgs, WebArgs};
 pub(crate) use set_up::{ConfigArgs, InitArgs, ManArgs};
@@ -57,6 +57,7 @@ Examples:
   freshet log                                    what the last cycle fetched, line by line
   freshet pages --state gone --format csv        list pages, filtered
   freshet history https://example.org/news       the visits of a page, how long its words live
+  freshet search fresh pages                     stored pages that have all words, the best first
   freshet show https://example.org/news          what is stored of a page, now or --at a time
   freshet export --format brdc --out crawl.brdc  the changes over time, as a dataset for studies
   freshet check https://example.org/             what a crawl would see there; nothing is stored
@@ -115,6 +116,7 @@ pub(crate) enum Command {
     Links(Box<LinksArgs>),
     Diff(DiffArgs),
     Show(ShowArgs),
+    Search(SearchArgs),
     History(HistoryArgs),
     Check(Box<CheckArgs>),
     Compare(Box<CompareArgs>),

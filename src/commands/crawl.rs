@@ -19,7 +19,7 @@ use freshet::time::Timestamp;
 
 use crate::cli::{CrawlNowArgs, Global};
 use crate::on_change::{Hook, Hooked};
-use crate::set_up::{ADDRESS_HINT, set_up};
+use crate::set_up::{ADDRESS_HINT, finish_index, index_follower, set_up};
 use crate::settings::Settings;
 use crate::signals::{STOPPING_CRAWL, listen};
 use crate::terminal::{Talk, json};
@@ -40,8 +40,10 @@ pub(crate) fn run(global: &Global, arguments: &CrawlNowArgs, talk: &Talk) -> any
         }
     }
     let runtime = threads::for_crawl(&settings)?;
+    let follower = index_follower(&settings, talk);
     let driven = runtime.block_on(drive(crawler, hook, talk));
     runtime.shutdown_background();
+    finish_index(follower, driven.as_ref().map_or(true, |(report, ..)| report.stopped), talk);
     let (report, ran, signal) = driven?;
     let summary = CrawlSummary::of(&report, settings.store.clone(), ran);
     let text = || if global.json { json(&summary) } else { Ok(report::crawl::summary(&summary)) };

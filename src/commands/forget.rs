@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
+use freshet::follow::search_index::{FORGOTTEN_NOTE, SearchIndex, path_beside};
 use freshet::look::seeds::named_pages;
 use freshet::report::{bytes, counted};
 use freshet::store::{self, Forgotten};
@@ -26,7 +27,14 @@ pub(crate) fn run(global: &Global, arguments: &ForgetArgs, talk: &Talk) -> anyho
     if !arguments.yes && !is_confirmed()? {
         return Ok(ExitCode::FAILURE);
     }
-    let forgotten = store.forget(&pages, Timestamp::now())?;
+    let now = Timestamp::now();
+    // Should this be killed in between, the index takes the pages out when it is next used.
+    store.set_note(FORGOTTEN_NOTE, &now.millis().to_string())?;
+    let forgotten = store.forget(&pages, now)?;
+    let index = path_beside(&settings.store);
+    if index.exists() {
+        SearchIndex::open(&index, &mut *store)?.forget(&pages)?;
+    }
     if global.json {
         print(&json(&forgotten)?)?;
     } else {

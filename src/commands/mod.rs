@@ -25,6 +25,7 @@ pub(crate) mod policies;
 pub(crate) mod rates;
 pub(crate) mod reproduce;
 pub(crate) mod score;
+pub(crate) mod search;
 pub(crate) mod seeds;
 pub(crate) mod show;
 pub(crate) mod simulate;

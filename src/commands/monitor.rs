@@ -11,13 +11,14 @@ use tokio::sync::watch;
 use freshet::crawl::monitor::{Monitor, MonitorEvent, MonitorSettings, RaisedBudget};
 use freshet::crawl::{CrawlError, CrawlReport, Crawler};
 use freshet::fetch::network::Network;
+use freshet::follow::background::BackgroundIndex;
 use freshet::report::crawl::{cycle_line, day_line};
 use freshet::report::{counted, number, span};
 use freshet::time::Timestamp;
 
 use crate::cli::{Global, MonitorArgs};
 use crate::on_change::{Hook, Hooked};
-use crate::set_up::set_up;
+use crate::set_up::{finish_index, index_follower, set_up};
 use crate::settings::when::zone;
 use crate::settings::{Settings, Usage};
 use crate::signals::{STOPPING_CRAWL, listen};
@@ -49,8 +50,11 @@ pub(crate) fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyh
     };
     let monitor = Monitor::new(&mut crawler, monitor, &zone(), Timestamp::now())?;
     let runtime = threads::for_crawl(&settings)?;
-    let driven = runtime.block_on(watch(monitor, &mut crawler, hook, global.json, talk));
+    let follower = index_follower(&settings, talk);
+    let look = || follower.iter().for_each(BackgroundIndex::look);
+    let driven = runtime.block_on(watch(monitor, &mut crawler, hook, global.json, talk, &look));
     runtime.shutdown_background();
+    finish_index(follower, !arguments.once, talk);
     let last = driven?;
     if arguments.once && last.is_some_and(|report| report.nothing_fetched()) {
         bail!(
@@ -61,13 +65,14 @@ pub(crate) fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyh
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the monitor until it is told to stop; what the last cycle came to.
+/// Runs the monitor until it is told to stop; what the last cycle came to. `look` is called when a cycle has ended.
 async fn watch(
     monitor: Monitor,
     crawler: &mut Crawler<Network>,
     hook: Option<Hook>,
     as_json: bool,
     talk: &Talk,
+    look: &dyn Fn(),
 ) -> anyhow::Result<Option<CrawlReport>> {
     let (stop, stopped) = watch::channel(false);
     let hooked = hook.map(|hook| Hooked::start(hook, crawler, stopped.clone(), talk));
@@ -77,6 +82,9 @@ async fn watch(
         match event {
             MonitorEvent::Running(progress) => meter.get_or_insert_with(|| talk.meter()).show(progress),
             _ => meter.take().map_or((), Meter::finish),
+        }
+        if matches!(event, MonitorEvent::CycleEnded(_)) {
+            look();
         }
         tell(event, as_json, talk)
     };

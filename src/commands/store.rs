@@ -1,16 +1,20 @@
 //! `freshet store`: looking after the store itself.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use freshet::crawl::{learning, rebuild};
-use freshet::report::{counted, number, span};
+use freshet::follow::search_index::{SearchIndex, path_beside};
+use freshet::report::{bytes, counted, number, span};
 use freshet::store;
+use serde::Serialize;
 
+use super::search::update;
 use crate::cli::{Global, RebuildArgs, StoreCommand};
 use crate::settings::{ChangeGiven, Given, Settings};
-use crate::terminal::{Talk, json};
+use crate::terminal::{Talk, json, print};
 
 pub(crate) fn run(global: &Global, command: &StoreCommand, talk: &Talk) -> anyhow::Result<ExitCode> {
     match command {
@@ -18,7 +22,51 @@ pub(crate) fn run(global: &Global, command: &StoreCommand, talk: &Talk) -> anyho
     }
 }
 
+/// The search index, made again from the pages of the store.
+#[derive(Debug, Serialize)]
+struct RebuiltIndex {
+    /// Where it is.
+    index: PathBuf,
+    /// Pages that can be found.
+    page_count: u64,
+    /// Their words, each as often as it occurs.
+    word_count: u64,
+    /// Bytes of its file.
+    file_bytes: u64,
+}
+
+fn rebuild_index(global: &Global, talk: &Talk) -> anyhow::Result<ExitCode> {
+    let settings = Settings::load(global, &Given::default())?;
+    let started = Instant::now();
+    let path = path_beside(&settings.store);
+    let mut store = store::open_to_look(&settings.store)?;
+    let mut index = SearchIndex::open(&path, &mut *store)?;
+    if index.remade().is_none() {
+        index.empty()?;
+    }
+    update(&mut index, &mut *store, talk)?;
+    let counts = index.counts()?;
+    drop(index);
+    let file_bytes = std::fs::metadata(&path).map_or(0, |file| file.len());
+    let rebuilt =
+        RebuiltIndex { index: path, page_count: counts.documents, word_count: counts.terms, file_bytes };
+    print(&if global.json {
+        json(&rebuilt)?
+    } else {
+        let pages = counted(usize::try_from(counts.documents)?, "page");
+        let (words, place) = (number(counts.terms), rebuilt.index.display());
+        format!(
+            "{pages} with {words} words in {}: `{place}`, {}\n",
+            span(started.elapsed()),
+            bytes(file_bytes)
+        )
+    })
+}
+
 fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+    if arguments.index {
+        return rebuild_index(global, talk);
+    }
     let RebuildArgs { fragment_words, sketch, hash_bytes, profiles, .. } = *arguments;
     let change = ChangeGiven { fragment_words, sketch, hash_bytes, profiles, ..ChangeGiven::default() };
     let flags = Given { change, ..Given::default() };
@@ -40,6 +88,11 @@ fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Res
     let mut show = |done, all| bar.show(done, all);
     let rebuilt = rebuild::rebuild(&mut *store, &*policy, settings.change, !arguments.check, &mut show)?;
     bar.finish();
+    let pages_differ = rebuilt.pages_differ + rebuilt.aliases_differ > 0;
+    if pages_differ && !arguments.check && path_beside(&settings.store).exists() {
+        // Pages may have become others' aliases, or come back, without a visit that the index could read of.
+        talk.say("hint: `freshet store rebuild --index` brings the search index in line");
+    }
     let differ =
         rebuilt.sketches_differ + rebuilt.pages_differ + rebuilt.aliases_differ + rebuilt.events_differ;
     let text = if global.json {

@@ -108,12 +108,19 @@ impl LinkGraph {
     }
 }
 
+/// The number of pages that link to each page.
+pub(super) fn inlink_counts(graph: &LinkGraph) -> Vec<u32> {
+    let mut counts = vec![0; graph.pages()];
+    for target in &graph.targets {
+        counts[*target as usize] += 1;
+    }
+    counts
+}
+
 /// 1 and the number of pages that link to a page, scaled so that the mean is 1.
 pub(super) fn inlinks(graph: &LinkGraph) -> Vec<f64> {
-    let mut weights = vec![1.0; graph.pages()];
-    for target in &graph.targets {
-        weights[*target as usize] += 1.0;
-    }
+    let mut weights: Vec<f64> =
+        inlink_counts(graph).into_iter().map(|count| 1.0 + f64::from(count)).collect();
     scale(&mut weights);
     weights
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::importance::{LinkGatherer, inlinks, pagerank};
+use super::importance::{LinkGatherer, LinkGraph, inlink_counts, inlinks, pagerank};
 use crate::page::PageId;
 use crate::store::{Store, StoreError};
 
@@ -70,26 +70,38 @@ impl Weights {
             WeightBy::Inlinks => inlinks,
             WeightBy::PageRank => pagerank,
         };
-        let (mut pages, mut spellings) = (Vec::new(), Vec::new());
-        store.each_page(&mut |page| {
-            // A link to another spelling of a page is a link to the page.
-            spellings.push((page.fingerprint.prefix(), page.alias_of.unwrap_or(page.id)));
-            if page.alias_of.is_none() {
-                pages.push(page.id);
-            }
-        })?;
-        let numbers: HashMap<PageId, u32> = pages.iter().copied().zip(0..).collect();
-        let place = |(prefix, page): (u64, PageId)| Some((prefix, *numbers.get(&page)?));
-        let places: HashMap<u64, u32> = spellings.into_iter().filter_map(place).collect();
-        let mut graph = LinkGatherer::new(pages.len());
-        store.each_links(&mut |page, targets| {
-            let Some(from) = numbers.get(&page) else { return };
-            for to in targets.iter().filter_map(|target| places.get(target)) {
-                graph.add(*from, *to);
-            }
-        })?;
-        let weights = rank(&graph.finish());
+        let (pages, graph) = link_graph(store)?;
+        let weights = rank(&graph);
         let least = weights.iter().copied().fold(f64::INFINITY, f64::min).min(1.0);
         Ok(Self::ByPage(pages.into_iter().zip(weights).collect(), least))
     }
+}
+
+/// The number of pages under watch that link to each page; a link to an alias is one to the page that stands for it.
+pub fn counted_inlinks(store: &mut dyn Store) -> Result<HashMap<PageId, u32>, StoreError> {
+    let (pages, graph) = link_graph(store)?;
+    Ok(pages.into_iter().zip(inlink_counts(&graph)).collect())
+}
+
+/// The pages under watch without their aliases, and the links among them.
+fn link_graph(store: &mut dyn Store) -> Result<(Vec<PageId>, LinkGraph), StoreError> {
+    let (mut pages, mut spellings) = (Vec::new(), Vec::new());
+    store.each_page(&mut |page| {
+        // A link to another spelling of a page is a link to the page.
+        spellings.push((page.fingerprint.prefix(), page.alias_of.unwrap_or(page.id)));
+        if page.alias_of.is_none() {
+            pages.push(page.id);
+        }
+    })?;
+    let numbers: HashMap<PageId, u32> = pages.iter().copied().zip(0..).collect();
+    let place = |(prefix, page): (u64, PageId)| Some((prefix, *numbers.get(&page)?));
+    let places: HashMap<u64, u32> = spellings.into_iter().filter_map(place).collect();
+    let mut graph = LinkGatherer::new(pages.len());
+    store.each_links(&mut |page, targets| {
+        let Some(from) = numbers.get(&page) else { return };
+        for to in targets.iter().filter_map(|target| places.get(target)) {
+            graph.add(*from, *to);
+        }
+    })?;
+    Ok((pages, graph.finish()))
 }

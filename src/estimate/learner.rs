@@ -143,6 +143,15 @@ impl Learner {
         }
     }
 
+    /// Probability that a page has changed this long after it was last seen: 1 − e^(−rate · age) at the rate as published, or
+    /// 1 − (b/(b + t))^a where the estimator keeps a Gamma distribution of the rate.
+    pub fn chance_of_change(&self, host: HostId, depth: Depth, state: &EstimatorState, age: Age) -> f64 {
+        match self.belief(host, depth, state) {
+            Some(belief) => belief.chance_of_change(age.days()),
+            None => -(-self.as_published(host, depth, state).rate.get() * age.days()).exp_m1(),
+        }
+    }
+
     /// The weight of the Gamma prior, in days of watching.
     pub(crate) fn prior_days(&self, host: HostId, depth: Depth) -> f64 {
         self.gamma_prior(host, depth).days

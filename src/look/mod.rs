@@ -22,15 +22,18 @@ pub mod pages;
 pub mod plan;
 mod reason;
 mod reread;
+pub mod search;
 pub mod seeds;
 pub mod show;
 pub mod sites;
+mod snippet;
 pub mod status;
 pub mod text_diff;
 pub mod waits;
 pub mod why;
 
 use crate::crawl::CrawlError;
+use crate::follow::FollowError;
 use crate::page::UrlError;
 use crate::store::StoreError;
 use crate::time::Timestamp;
@@ -44,6 +47,20 @@ pub enum LookError {
     /// The next cycle could not be worked out.
     #[error(transparent)]
     Crawl(#[from] CrawlError),
+    /// The search index could not be read or written.
+    #[error(transparent)]
+    Follow(#[from] FollowError),
+    /// The query has no words.
+    #[error(
+        "`{0}` has no words to search for; a query is one word or more, of letters or digits, and pages that have all of them are \
+         found: `freshet search \"fresh pages\"`"
+    )]
+    NoWords(String),
+    /// There are no words in the store.
+    #[error(
+        "there is no text to search in the store{0}; `freshet status` shows what it has, and `freshet crawl` brings pages"
+    )]
+    NothingToSearch(String),
     /// The URL carries a secret, which is not repeated here.
     #[error("the URL has a user name or password in it; leave them out, they are never sent")]
     Secret,
@@ -139,7 +156,7 @@ fn last_cycle(last: Option<i64>) -> String {
 impl LookError {
     /// Whether the question itself was wrong, whatever is in the store.
     pub fn is_misuse(&self) -> bool {
-        matches!(self, LookError::Secret | LookError::NotAPage { .. })
+        matches!(self, LookError::Secret | LookError::NotAPage { .. } | LookError::NoWords(_))
     }
 }
 

@@ -25,11 +25,7 @@ impl ChangeProbability {
     }
 
     fn probability(&self, page: &PageState, now: Timestamp) -> f64 {
-        let days = page.copy_age(now).days();
-        match self.learner.belief(page.host, page.depth, &page.learnt.state) {
-            Some(belief) => belief.chance_of_change(days),
-            None => -(-self.estimate(page).rate.get() * days).exp_m1(),
-        }
+        self.learner.chance_of_change(page.host, page.depth, &page.learnt.state, page.copy_age(now))
     }
 }
 

@@ -17,6 +17,7 @@ pub mod reproduced;
 pub mod reproduced_page;
 pub mod scores;
 pub mod screen;
+pub mod search;
 pub mod seeds;
 pub mod show;
 pub mod sites;

@@ -79,6 +79,8 @@ pub(crate) struct Settings {
     pub at: Option<(u8, u8)>,
     /// Cycles of a monitor make up for those that did not run.
     pub catch_up: bool,
+    /// A search index is made and kept beside the store.
+    pub search: bool,
     sections: Sections,
 }
 

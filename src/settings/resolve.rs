@@ -41,6 +41,7 @@ pub(super) fn resolve(sections: Sections) -> Result<Settings, Usage> {
         reading: reading(&sections, &sites)?,
         at: sections.crawl.at.as_ref().map(|at| *at.get()).map(|TimeOfDay(hour, minute)| (hour, minute)),
         catch_up: sections.crawl.catch_up,
+        search: sections.crawl.search,
         sections,
     })
 }

@@ -263,6 +263,16 @@ section! {
         /// four they wait at most twice, three times … as long [default: 1d]
         #[arg(long, value_name = "TIME", env = "FRESHET_LEARNING", help_heading = "Budget")]
         learning: Written<TimeSpan> = Written::new(TimeSpan::DAY),
+        /// Make a search index beside the store and keep it up to date while the crawl runs; one that is there already is kept up to
+        /// date in any case
+        #[arg(
+            long,
+            env = "FRESHET_SEARCH",
+            action = ArgAction::SetTrue,
+            value_parser = FalseyValueParser::new(),
+            help_heading = "Search"
+        )]
+        search: bool = false,
         // The flags `--every`, `--at` and `--catch-up` belong to the commands that keep a timetable.
         /// Time from the start of one cycle of `monitor` to the start of the next: 1h, 1d, 1w [default: 1d]
         #[arg(skip)]
@@ -451,6 +461,7 @@ impl Given {
         self.crawl.follow_nofollow = self.crawl.follow_nofollow.filter(|follows| *follows);
         self.crawl.sitemaps = self.crawl.sitemaps.filter(|reads| !reads);
         self.crawl.catch_up = self.crawl.catch_up.filter(|catches_up| *catches_up);
+        self.crawl.search = self.crawl.search.filter(|is_on| *is_on);
         self
     }
 

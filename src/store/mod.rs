@@ -73,6 +73,11 @@ pub fn exists(location: &Path) -> Result<bool> {
     Ok(file(location)?.exists())
 }
 
+/// A connection that only reads a SQLite file, wherever it is: in a folder that can't be written to, or beside a writer.
+pub(crate) fn sqlite_reader(path: &Path) -> Result<rusqlite::Connection> {
+    sqlite::open_reader(path)
+}
+
 /// Opens a store that has room for this number of database pages more and then finds its disk full: for tests.
 #[doc(hidden)]
 pub fn open_with_room(location: &Path, pages: i64) -> Result<Box<dyn Store>> {

@@ -156,6 +156,8 @@ fn looked_at(printed: &mut Printed, site: &Site, freshet: &Freshet) {
     printed.run(freshet, "diff", &["diff", &news]);
     printed.run(freshet, "history", &["history", &news]);
     printed.run(freshet, "history", &["history", &site.url("/new")]);
+    printed.run(freshet, "search", &["search", "news"]);
+    printed.run(freshet, "search", &["search", "new", "--as-of", "0s", "--score", "tf-idf"]);
     printed.run(freshet, "plan", &["plan", "--budget", "20"]);
     printed.run(freshet, "why", &["why", &news]);
     printed.run(freshet, "check", &[&["check", &news][..], &FAST[..]].concat());
@@ -165,6 +167,7 @@ fn looked_at(printed: &mut Printed, site: &Site, freshet: &Freshet) {
     printed.run(freshet, "estimate --fit-prior", &["estimate", "--fit-prior", "--group", "all"]);
     printed.run(freshet, "estimate --first-interval", &["estimate", "--first-interval"]);
     printed.run(freshet, "store rebuild", &["store", "rebuild"]);
+    printed.run(freshet, "store rebuild --index", &["store", "rebuild", "--index"]);
     printed.run(freshet, "forget", &["forget", "--yes", &site.url("/0")]);
 }
 

@@ -114,13 +114,14 @@ fn every_looking_command_reads_a_store_of_another_user_in_a_folder_that_can_t_be
     shelf.lock_up();
     let before = shelf.files();
     let stranger = Stranger::new();
-    let commands: [&[&str]; 12] = [
+    let commands: [&[&str]; 13] = [
         &["status"],
         &["pages"],
         &["changes"],
         &["diff", &url],
         &["history", &url],
         &["show", &url],
+        &["search", "text", "day"],
         &["export", "--format", "files", "--out", "bodies"],
         &["why", &url],
         &["plan"],
@@ -133,10 +134,30 @@ fn every_looking_command_reads_a_store_of_another_user_in_a_folder_that_can_t_be
         assert_eq!(ran.code, Some(0), "{command:?}\n{}", ran.output());
     }
     assert!(shelf.files() == before, "nothing was touched, and nothing put beside it");
+    let search = stranger.run(&shelf, &["search", "text", "day", "--json"]);
+    assert_eq!(search.json()["match_count"], 1, "{}", search.output());
+    assert!(search.stderr.contains("a temporary one is made for this search"), "{}", search.output());
 
     let refused = stranger.run(&shelf, &["store", "rebuild"]);
     assert_eq!(refused.code, Some(1), "{}", refused.output());
     assert!(refused.stderr.contains("can't be opened"), "{}", refused.output());
+}
+
+#[test]
+fn an_index_that_is_up_to_date_is_used_where_nothing_can_be_written() {
+    let freshet = Freshet::new();
+    crawled(&freshet);
+    let made = freshet.run(&["search", "text"]);
+    assert_eq!(made.code, Some(0), "{}", made.output());
+    let shelf = Shelf::new();
+    shelf.take(&freshet.path("freshet.db"), &[""]);
+    fs::copy(freshet.path("freshet.search.db"), shelf.store().with_extension("search.db")).unwrap();
+    shelf.lock_up();
+    let before = shelf.files();
+    let search = Stranger::new().run(&shelf, &["search", "text", "day", "--json"]);
+    assert_eq!(search.json()["match_count"], 1, "{}", search.output());
+    assert!(!search.stderr.contains("temporary"), "{}", search.output());
+    assert!(shelf.files() == before, "nothing was touched, and nothing put beside it");
 }
 
 #[test]

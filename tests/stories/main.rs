@@ -45,6 +45,7 @@ mod room_in_the_store;
 mod rules_that_change;
 mod scope_and_traps;
 mod scored_by_the_truth;
+mod searched;
 mod secrets;
 mod settings_that_hold;
 mod sites_and_log;

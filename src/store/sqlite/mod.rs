@@ -44,6 +44,8 @@ mod embedded {
     refinery::embed_migrations!("migrations/sqlite");
 }
 
+pub(super) use reader::reader as open_reader;
+
 /// A store in one file.
 pub(super) struct SqliteStore {
     connection: Connection,

@@ -16,7 +16,7 @@ const WAL_HEAD_BYTES: u64 = 32;
 
 /// A connection that only looks. After a crash there may be a journal to roll back first, which only a connection
 /// that may write can do: that is what it does, and all it does.
-pub(super) fn reader(path: &Path) -> Result<Connection> {
+pub(in crate::store) fn reader(path: &Path) -> Result<Connection> {
     let opened = match open(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {
             open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)

@@ -6,6 +6,7 @@ mod changes;
 mod collection;
 mod cycles;
 mod events;
+mod followed;
 mod learnt;
 mod lists;
 mod lives;
@@ -18,6 +19,7 @@ pub use changes::*;
 pub use collection::*;
 pub use cycles::*;
 pub use events::*;
+pub use followed::*;
 pub use learnt::*;
 pub use lists::*;
 pub use lives::*;
@@ -145,6 +147,9 @@ macro_rules! conformance_of_a_store {
             the_log_of_a_cycle_is_in_order_of_time
             lists_have_the_order_asked_for
             a_list_in_an_order_may_be_longer_than_what_is_read_at_once
+            an_index_has_the_words_of_the_present_pages
+            an_index_forgets_what_the_store_forgot
+            an_index_that_is_read_in_steps_is_the_same_as_one_made_at_once
         }
     };
     ($name:ident, $place:expr, $($promise:ident)*) => {
