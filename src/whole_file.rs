@@ -141,6 +141,16 @@ fn keep_owner_and_mode(file: &Path, there: &Metadata) -> io::Result<()> {
     fs::set_permissions(file, there.permissions())
 }
 
+/// Makes a database file that only its owner may read, because pages may have been fetched with a key. SQLite gives the files beside
+/// it the same mode. A file that exists keeps its own; a failure is left to SQLite to tell.
+pub(crate) fn create_private(path: &Path) {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(path);
+}
+
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {

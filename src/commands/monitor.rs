@@ -65,7 +65,7 @@ pub(crate) fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyh
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the monitor until it is told to stop; what the last cycle came to. `look` is called when a cycle has ended.
+/// Runs the monitor until it is stopped; what the last cycle came to. `look` is called when a cycle has ended.
 async fn watch(
     monitor: Monitor,
     crawler: &mut Crawler<Network>,

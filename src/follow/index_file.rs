@@ -8,7 +8,6 @@
 //! - `posting`: the same, read by token;
 //! - `query`: the queries that were asked. They can't be made again, so they outlive every other table.
 
-use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -89,7 +88,7 @@ pub(super) fn open_temporary() -> FollowResult<Connection> {
 }
 
 fn open_as_it_is(path: &Path) -> FollowResult<(Connection, Option<String>)> {
-    create_private(path);
+    crate::whole_file::create_private(path);
     let mut connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     if connection.is_readonly("main")? {
@@ -186,15 +185,6 @@ fn keep_queries(connection: &mut Connection, queries: &[AskedRow]) -> FollowResu
         transaction.execute("INSERT INTO query (at, text) VALUES (?1, ?2)", params![at, text])?;
     }
     Ok(transaction.commit()?)
-}
-
-/// Makes a file that only its owner may read, because the store is one too. A failure is left to SQLite to tell.
-fn create_private(path: &Path) {
-    let mut options = OpenOptions::new();
-    options.create(true).truncate(false).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let _ = options.open(path);
 }
 
 #[cfg(test)]

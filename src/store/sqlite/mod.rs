@@ -63,7 +63,7 @@ impl SqliteStore {
     pub(super) fn open(path: &Path) -> Result<Self> {
         check_file(path)?;
         let lock = lock(path)?;
-        create_private(path);
+        crate::whole_file::create_private(path);
         let connection = Connection::open(path).map_err(|error| cannot_open(path, error))?;
         let mut store = Self::configure(connection, path, Some(lock))?;
         store.migrate()?;
@@ -206,16 +206,6 @@ fn check_file(path: &Path) -> Result<Option<i64>> {
 fn newest_schema() -> i64 {
     let runner = embedded::migrations::runner();
     runner.get_migrations().iter().map(|migration| i64::from(migration.version())).max().unwrap_or(0)
-}
-
-/// Makes a store that only its owner may read, because pages may have been fetched with a key. SQLite gives the files beside
-/// it the same mode. A store that exists keeps its own; a failure is left to SQLite to tell.
-fn create_private(path: &Path) {
-    let mut options = OpenOptions::new();
-    options.create(true).truncate(false).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let _ = options.open(path);
 }
 
 fn lock(path: &Path) -> Result<File> {
