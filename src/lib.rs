@@ -56,14 +56,14 @@ pub mod estimate;
 /// Divergence curves, utility, bounds (Olston & Pandey 2008).
 pub mod longevity;
 
+/// What a fresher copy is worth to searchers: terms and scores, query workloads, attention by rank, quality, ΔQ (Pandey & Olston 2005).
+pub mod quality;
+
 /// Page state + now → score: one file a policy, a registry, formulas.
 pub mod policy;
 
 /// Scores → plan: the one order of pages, budgets, caps, thresholds.
 pub mod schedule;
-
-/// What a fresher copy is worth to searchers: terms and scores, query workloads, attention by rank, quality, ΔQ (Pandey & Olston 2005).
-pub mod quality;
 
 /// Values in, values out: the trait `Store`, and SQLite behind it.
 pub mod store;

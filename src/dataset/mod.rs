@@ -94,6 +94,19 @@ pub struct RecordedPage {
     pub born: u32,
     /// Its changes from then on.
     pub history: History,
+    /// The words of each text of [`History::Texts`], in the same order; empty if the dataset has no words or they were not asked for.
+    pub words: Vec<TextWords>,
+    /// Pages of the dataset that link to it.
+    pub inlinks: u32,
+}
+
+/// The words of a text: its terms by their hashes ([`crate::quality::copies::term_hash`]).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextWords {
+    /// Terms, each as often as it occurs.
+    pub length: u32,
+    /// Hashes of the terms, ascending, each with its count.
+    pub counts: Arc<[(u64, u32)]>,
 }
 
 /// How a page changed.
@@ -244,7 +257,8 @@ impl RecordedPage {
         let born = info.cycle_of(first.cycle, first.time_ms);
         let history = History::Bits(vec![0; bit_words(info, born)]);
         let (url, site) = (page.url.clone(), page.site.clone());
-        let mut recorded = Self { url, site, weight: page.weight, born, history };
+        let mut recorded =
+            Self { url, site, weight: page.weight, born, history, words: Vec::new(), inlinks: 0 };
         for (visit, _) in page.comparisons().filter(|(_, changed)| *changed) {
             recorded.changed_in(info.cycle_of(visit.cycle, visit.time_ms));
         }
@@ -340,6 +354,8 @@ fn read_pages(
                 weight: record.page.weight,
                 born,
                 history: History::Bits(vec![0; bits]),
+                words: Vec::new(),
+                inlinks: 0,
             });
         }
     }

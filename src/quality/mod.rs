@@ -10,8 +10,11 @@
 pub mod access_log;
 pub mod answer;
 pub mod attention;
+pub mod copies;
 pub mod delta;
 pub mod gain;
+pub mod measure;
+pub mod repository;
 pub mod score_rank;
 pub mod scoring;
 pub mod terms;

@@ -26,7 +26,7 @@ const B: f64 = 0.75;
 const LEAST_IDF: f64 = 1e-6;
 
 /// Counts of the collection that pages are scored in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CollectionCounts {
     /// Pages in it (N).
     pub documents: u64,

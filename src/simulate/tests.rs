@@ -34,6 +34,8 @@ pub(super) fn group_of(histories: &[String]) -> Group {
         weight: 1.0,
         born: 0,
         history: bits(text),
+        words: Vec::new(),
+        inlinks: 0,
     };
     Group {
         name: "test".to_owned(),
@@ -137,7 +139,7 @@ fn texts_that_come_back_are_fresh_again_and_fragments_say_how_far() {
     };
     let page = |weight, history| {
         let (url, site) = (String::new(), String::new());
-        RecordedPage { url, site, weight, born: 0, history }
+        RecordedPage { url, site, weight, born: 0, history, words: Vec::new(), inlinks: 0 }
     };
     let pages = vec![page(1.0, history), page(3.0, bits("000000"))];
     let group = Group { pages, cycles: 8, ..group_of(&[]) };

@@ -1,0 +1,256 @@
+//! ΔQ_A of refreshes, measured as an index takes them in.
+//!
+//! Comes in: the words of a page's copy before and after a refresh ([`CopyWords`]). Goes out: ΔQ_A (Pandey & Olston 2005, §5.1 to 5.3), by
+//! the score–rank functions of the terms that either copy has. N and df follow every copy that comes and goes. The functions don't:
+//! they are made again from all copies now and then ([`GainMeasure::renew`]), when [`GainMeasure::is_worn`] says so.
+
+use super::attention::Attention;
+use super::copies::{CopyWords, TermStatistics, WorkloadTerms};
+use super::delta::{AffectedTerm, refresh_delta};
+use super::repository::Searchers;
+use super::score_rank::{ScoreRank, USUAL_PIECES};
+use super::scoring::Scoring;
+
+/// Functions are made again when copies have come or gone that are this share of those they were made from. Making them takes one pass
+/// over the words of all copies, so the cost of it for each copy that is indexed stays the same however large the collection is.
+const WORN_SHARE: f64 = 0.5;
+
+/// Scores that are sorted at a time when functions are made: 32 MB. Beyond it the copies are gone through again.
+const MOST_SCORES: u64 = 4_000_000;
+
+/// Measures refreshes.
+#[derive(Clone, Debug)]
+pub struct GainMeasure {
+    terms: WorkloadTerms,
+    scoring: Scoring,
+    attention: Attention,
+    pieces: usize,
+    statistics: TermStatistics,
+    ranks: Vec<Option<ScoreRank>>,
+    /// Copies that the functions were made from.
+    made_from: u64,
+    /// Copies that came or went since.
+    moved: u64,
+}
+
+/// The part of one term in a ΔQ_A.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TermGain {
+    /// The number of the term.
+    pub term: u32,
+    /// Its part, with its frequency.
+    pub delta: f64,
+}
+
+impl GainMeasure {
+    /// A measure of a collection that is empty so far, with functions of three pieces.
+    pub fn new(terms: WorkloadTerms, scoring: Scoring, attention: Attention) -> Self {
+        let statistics = TermStatistics::new(&terms);
+        let ranks = vec![None; terms.len()];
+        Self { terms, scoring, attention, pieces: USUAL_PIECES, statistics, ranks, made_from: 0, moved: 0 }
+    }
+
+    /// The same with functions of this many pieces.
+    #[must_use]
+    pub fn with_pieces(self, pieces: usize) -> Self {
+        Self { pieces, ..self }
+    }
+
+    /// The terms that are measured.
+    pub fn terms(&self) -> &WorkloadTerms {
+        &self.terms
+    }
+
+    /// How searchers see the collection.
+    pub fn searchers(&self) -> Searchers<'_> {
+        Searchers { terms: &self.terms, scoring: self.scoring, attention: self.attention }
+    }
+
+    /// N and df.
+    pub fn statistics(&self) -> &TermStatistics {
+        &self.statistics
+    }
+
+    /// The score–rank function of a term; `None` with fewer than two results, or before [`GainMeasure::renew`].
+    pub fn ranks(&self, term: u32) -> Option<&ScoreRank> {
+        self.ranks.get(term as usize)?.as_ref()
+    }
+
+    /// A copy comes in that is not measured: at the start, or a first one.
+    pub fn add(&mut self, copy: &CopyWords) {
+        self.statistics.add(copy);
+        self.moved += 1;
+    }
+
+    /// A copy goes out.
+    pub fn remove(&mut self, copy: &CopyWords) {
+        self.statistics.remove(copy);
+        self.moved += 1;
+    }
+
+    /// Is it time to make the functions again?
+    pub fn is_worn(&self) -> bool {
+        self.moved > 0 && self.moved as f64 >= WORN_SHARE * self.made_from as f64
+    }
+
+    /// Takes over functions that were made before, in the order of the terms, and the counts they go with.
+    pub fn restore(
+        &mut self,
+        statistics: TermStatistics,
+        ranks: Vec<Option<ScoreRank>>,
+        made_from: u64,
+        moved: u64,
+    ) {
+        self.statistics = statistics;
+        self.ranks = ranks;
+        self.ranks.resize(self.terms.len(), None);
+        (self.made_from, self.moved) = (made_from, moved);
+    }
+
+    /// Copies that the functions were made from, and those that came or went since.
+    pub fn wear(&self) -> (u64, u64) {
+        (self.made_from, self.moved)
+    }
+
+    /// Makes counts and functions again from all copies. `each_copy` goes through them and calls its argument with the words of each and
+    /// the number of pages that link to it; it is called at least twice, and once more for every [`MOST_SCORES`] scores.
+    pub fn renew<E>(
+        &mut self,
+        mut each_copy: impl FnMut(&mut dyn FnMut(&CopyWords, u32)) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut statistics = TermStatistics::new(&self.terms);
+        each_copy(&mut |copy, _| statistics.add(copy))?;
+        let mut first = 0;
+        while first < self.terms.len() as u32 {
+            let (mut next, mut scores) = (first, 0);
+            while next < self.terms.len() as u32
+                && (next == first || scores + statistics.documents(next) <= MOST_SCORES)
+            {
+                scores += statistics.documents(next);
+                next += 1;
+            }
+            let mut by_term: Vec<Vec<f64>> =
+                (first..next).map(|term| Vec::with_capacity(statistics.documents(term) as usize)).collect();
+            each_copy(&mut |copy, inlinks| {
+                let from = copy.counts().partition_point(|(term, _)| *term < first);
+                for (term, _) in copy.counts().iter().skip(from).take_while(|(term, _)| *term < next) {
+                    if let Some(scores) = by_term.get_mut((term - first) as usize) {
+                        scores.push(statistics.score(self.scoring, &[*term], copy, inlinks));
+                    }
+                }
+            })?;
+            for (term, scores) in (first..next).zip(by_term) {
+                if let Some(place) = self.ranks.get_mut(term as usize) {
+                    *place = ScoreRank::of_unsorted(scores, self.pieces);
+                }
+            }
+            first = next;
+        }
+        (self.made_from, self.moved) = (statistics.collection().documents, 0);
+        self.statistics = statistics;
+        Ok(())
+    }
+
+    /// ΔQ_A of a refresh that replaces `before` by `after`; `None` stands for no copy. The counts stay as they are.
+    pub fn delta(&self, before: Option<&CopyWords>, after: Option<&CopyWords>, inlinks: u32) -> f64 {
+        // Folded from 0: an empty sum of floats would be −0.
+        self.parts(before, after, inlinks).fold(0.0, |sum, part| sum + part.delta)
+    }
+
+    /// ΔQ_A term by term.
+    pub fn parts<'a>(
+        &'a self,
+        before: Option<&'a CopyWords>,
+        after: Option<&'a CopyWords>,
+        inlinks: u32,
+    ) -> impl Iterator<Item = TermGain> + 'a {
+        let has_before = move |term: u32| before.is_some_and(|copy| copy.count_of(term) > 0);
+        let olds = before.into_iter().flat_map(|copy| copy.counts());
+        let news =
+            after.into_iter().flat_map(|copy| copy.counts()).filter(move |(term, _)| !has_before(*term));
+        olds.chain(news).map(move |(term, _)| {
+            let score = |copy: Option<&CopyWords>| {
+                copy.map_or(0.0, |copy| self.statistics.score(self.scoring, &[*term], copy, inlinks))
+            };
+            let affected = AffectedTerm {
+                frequency: self.terms.frequency(*term),
+                ranks: self.ranks(*term),
+                before: score(before),
+                after: score(after),
+            };
+            TermGain { term: *term, delta: refresh_delta(self.attention, [affected]) }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+
+    fn collection(pages: u32) -> Vec<CopyWords> {
+        // Term 0 is in all, term 1 in every third, term 2 in none.
+        let counts = |page: u32| {
+            if page.is_multiple_of(3) { vec![(0, 1 + page % 7), (1, 2)] } else { vec![(0, 1 + page % 7)] }
+        };
+        (0..pages).map(|page| CopyWords::new(50 + page, counts(page))).collect()
+    }
+
+    fn measure(copies: &[CopyWords]) -> GainMeasure {
+        let terms = WorkloadTerms::of_hashes(&[(vec![1], 2.0), (vec![2], 1.0), (vec![3], 1.0)]);
+        let mut measure = GainMeasure::new(terms, Scoring::TfIdf, Attention::default());
+        let renewed: Result<(), Infallible> = measure.renew(|each| {
+            copies.iter().for_each(|copy| each(copy, 1));
+            Ok(())
+        });
+        renewed.expect("copies in memory");
+        measure
+    }
+
+    #[test]
+    fn functions_are_made_from_all_copies() {
+        let copies = collection(300);
+        let measure = measure(&copies);
+        let results = |term| measure.ranks(term).map(ScoreRank::count);
+        assert_eq!([results(0), results(1), results(2)], [Some(300), Some(100), None]);
+        assert_eq!(measure.statistics().collection().documents, 300);
+        assert!(!measure.is_worn());
+    }
+
+    #[test]
+    fn an_unchanged_page_gains_nothing_and_one_that_nobody_asks_for_neither() {
+        let copies = collection(300);
+        let measure = measure(&copies);
+        assert_eq!(measure.delta(Some(&copies[5]), Some(&copies[5]), 1), 0.0);
+        let advert = CopyWords::new(400, Vec::new());
+        assert_eq!(measure.delta(None, Some(&advert), 1), 0.0);
+        assert!(measure.delta(None, Some(&advert), 1).is_sign_positive());
+    }
+
+    #[test]
+    fn a_page_that_rises_gains_and_its_parts_add_up() {
+        let copies = collection(300);
+        let measure = measure(&copies);
+        let better = CopyWords::new(20, vec![(0, 9), (1, 9)]);
+        let parts: Vec<TermGain> = measure.parts(Some(&copies[4]), Some(&better), 1).collect();
+        assert_eq!(parts.iter().map(|part| part.term).collect::<Vec<_>>(), [0, 1]);
+        assert!(parts.iter().all(|part| part.delta > 0.0), "{parts:?}");
+        let whole = measure.delta(Some(&copies[4]), Some(&better), 1);
+        assert!((whole - parts[0].delta - parts[1].delta).abs() < 1e-12);
+    }
+
+    #[test]
+    fn functions_wear_as_copies_come_and_go() {
+        let copies = collection(10);
+        let mut measure = measure(&copies);
+        for copy in &copies[..2] {
+            measure.remove(copy);
+            measure.add(copy);
+        }
+        assert!(!measure.is_worn());
+        measure.remove(&copies[3]);
+        assert!(measure.is_worn());
+        assert_eq!(measure.statistics().collection().documents, 9);
+    }
+}
