@@ -6,6 +6,8 @@
 //! only the policy can still fail. [`template`] is the file that `freshet init` writes; [`effective`] says what holds and
 //! where it comes from, which `freshet config` prints.
 
+#[macro_use]
+mod declare;
 mod effective;
 mod file;
 mod header_text;

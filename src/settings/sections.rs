@@ -1,7 +1,7 @@
 //! Every setting, declared once: its key in `freshet.toml`, flag, environment variable, type, default and help.
 //!
-//! [`section!`] makes two structs of a declaration. In the *given* one everything may be left out: it is what clap reads
-//! from flags and environment and what serde reads from the file. In the *settled* one only settings without a default
+//! `section!` of [`super::declare`] makes two structs of a declaration. In the *given* one everything may be left out: it is what
+//! clap reads from flags and environment and what serde reads from the file. In the *settled* one only settings without a default
 //! can be absent. A default may use the settings declared before it: `address_rate` follows `delay`.
 
 use std::collections::BTreeMap;
@@ -33,95 +33,6 @@ use crate::cli::names;
 const DEFAULT_STORE: &str = "freshet.db";
 /// Hosts on one address together get as many requests as this number of hosts would get on addresses of their own.
 const HOSTS_PER_ADDRESS: f64 = 4.0;
-
-/// The type of a settled value: optional if there is no default.
-macro_rules! settled {
-    ($type:ty) => { Option<$type> };
-    ($type:ty, $default:expr) => { $type };
-}
-
-/// The given value, else the default.
-macro_rules! settle {
-    ($given:expr) => {
-        $given
-    };
-    ($given:expr, $default:expr) => {
-        match $given {
-            Some(value) => value,
-            None => $default,
-        }
-    };
-}
-
-/// A settled value as one that was given.
-macro_rules! as_given {
-    ($settled:expr) => {
-        $settled
-    };
-    ($settled:expr, $default:expr) => {
-        Some($settled)
-    };
-}
-
-/// The doc comment among the attributes of a setting, as one text.
-macro_rules! about {
-    () => { "" };
-    (#[doc = $line:literal] $($rest:tt)*) => { concat!($line, about!($($rest)*)) };
-    (#[$($other:tt)*] $($rest:tt)*) => { about!($($rest)*) };
-}
-
-/// Makes the two structs of a section, see the top of this file. `=> "…"` says how a default follows from other settings.
-macro_rules! section {
-    (
-        $(#[$about:meta])*
-        $given:ident, $settled:ident {
-            $($(#[$($attribute:tt)*])* $key:ident: $type:ty $(= $default:expr $(=> $derived:literal)?)?,)*
-        }
-    ) => {
-        $(#[$about])*
-        #[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        pub(crate) struct $given {
-            $(
-                $(#[$($attribute)*])*
-                #[serde(default, skip_serializing_if = "Option::is_none")]
-                pub $key: Option<$type>,
-            )*
-        }
-
-        $(#[$about])*
-        #[derive(Clone, Debug)]
-        pub(crate) struct $settled {
-            $(pub $key: settled!($type $(, $default)?),)*
-        }
-
-        impl $given {
-            /// The keys, in the order of the declaration.
-            pub(crate) const KEYS: &[&str] = &[$(stringify!($key)),*];
-            /// The meaning of each key, in the same order.
-            pub(crate) const MEANINGS: &[&str] = &[$(about!($(#[$($attribute)*])*)),*];
-            /// Keys whose default follows from other settings, and how.
-            pub(crate) const DERIVED: &[(&str, &str)] = &[$($($((stringify!($key), $derived),)?)?)*];
-
-            /// These values, and those of `under` where there is none.
-            pub(crate) fn or(self, under: Self) -> Self {
-                Self { $($key: self.$key.or(under.$key),)* }
-            }
-
-            /// These values, and the defaults where there is none.
-            pub(crate) fn settle(self) -> $settled {
-                $(let $key = settle!(self.$key $(, $default)?);)*
-                $settled { $($key,)* }
-            }
-        }
-
-        impl From<$settled> for $given {
-            fn from(settled: $settled) -> Self {
-                Self { $($key: as_given!(settled.$key $(, $default)?),)* }
-            }
-        }
-    };
-}
 
 section! {
     /// `[crawl]`: politeness, scope, budget, and the order of visits.
