@@ -7,6 +7,7 @@
 pub mod background;
 mod index_file;
 pub mod postings;
+pub mod query_log;
 pub mod search_index;
 
 use std::path::PathBuf;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::builder::{FalseyValueParser, TypedValueParser as _};
-use clap::{ArgAction, Args};
+use clap::{ArgAction, Args, ValueHint};
 use serde::{Deserialize, Serialize};
 
 use freshet::change::ChangeSettings;
@@ -20,12 +20,15 @@ use freshet::fetch::LEAST_RATE;
 use freshet::fetch::limits::Limits;
 use freshet::fetch::politeness::Politeness;
 use freshet::page::DEFAULT_DROPPED_PARAMETERS;
+use freshet::quality::attention::Attention;
+use freshet::quality::scoring::Scoring;
 use freshet::unique::{ScopeKind, TrapLimits};
 
 use super::header_text::{self, HeaderText};
 use super::values::{
-    Aim, Amount, Contact, Count, FragmentWords, Gamma, HashLength, LimitSeconds, LongCount, PrivateRange,
-    Profiles, RequestRate, Risk, Share, SketchSize, Threshold, TimeOfDay, TimeSpan, Written, scope_parser,
+    Aim, Amount, AttentionExponent, Contact, Count, FragmentWords, Gamma, HashLength, LimitSeconds,
+    LongCount, PrivateRange, Profiles, RequestRate, Risk, Share, SketchSize, Threshold, TimeOfDay, TimeSpan,
+    Written, scope_parser,
 };
 use crate::cli::names;
 
@@ -294,6 +297,36 @@ section! {
     }
 }
 
+section! {
+    /// `[search]`: what people search for, and how results are ranked.
+    SearchGiven, SearchSection {
+        /// What people search for: a query per line, optionally a tab and its frequency; `-` reads standard input. For the policy
+        /// `user-centric` and the weight `workload`
+        #[arg(long, value_name = "FILE", env = "FRESHET_QUERIES", help_heading = "Search")]
+        queries: PathBuf,
+        /// Take the queries from a web server's access log, or with `search` from the log that `freshet search` keeps beside
+        /// the store
+        #[arg(long, value_name = "LOG", env = "FRESHET_QUERIES_FROM", value_hint = ValueHint::FilePath, help_heading = "Search")]
+        queries_from: PathBuf,
+        /// Parameter of the requests in an access log that has the query [default: q]
+        #[arg(long, value_name = "NAME", env = "FRESHET_PARAM", help_heading = "Search")]
+        param: String = "q".to_owned(),
+        /// Score that ranks the results: bm25, tf-idf, or inlinks (the number of pages that link there) [default: bm25]
+        #[arg(
+            long,
+            value_name = "NAME",
+            env = "FRESHET_SCORE",
+            value_parser = names::scorings(),
+            hide_possible_values = true,
+            help_heading = "Search"
+        )]
+        score: Written<Scoring> = Written::new(Scoring::default()),
+        /// How fast the attention of searchers falls with the rank of a result: X of r^-X, 0 to 100 [default: 1.5]
+        #[arg(long, value_name = "X", env = "FRESHET_ATTENTION", help_heading = "Search")]
+        attention: AttentionExponent = AttentionExponent(Attention::default().exponent()),
+    }
+}
+
 /// `[site."example.org"]`: settings for one site, in the file only.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -334,6 +367,8 @@ pub(crate) struct Given {
     pub limits: LimitsGiven,
     #[command(flatten)]
     pub change: ChangeGiven,
+    #[command(flatten)]
+    pub search: SearchGiven,
     #[arg(skip)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub site: BTreeMap<String, SiteSection>,
@@ -346,6 +381,7 @@ pub(crate) struct Sections {
     pub crawl: CrawlSection,
     pub limits: LimitsSection,
     pub change: ChangeSection,
+    pub search: SearchSection,
     pub site: BTreeMap<String, SiteSection>,
 }
 
@@ -362,6 +398,7 @@ impl Given {
             crawl: self.crawl.or(under.crawl),
             limits: self.limits.or(under.limits),
             change: self.change.or(under.change),
+            search: self.search.over(under.search),
             site: under.site,
         }
     }
@@ -383,8 +420,20 @@ impl Given {
             crawl: self.crawl.settle(),
             limits: self.limits.settle(),
             change: self.change.settle(),
+            search: self.search.settle(),
             site: self.site,
         }
+    }
+}
+
+impl SearchGiven {
+    /// These values, and those of `under` where there is none. Queries from two sources are not mixed: a flag that names some
+    /// replaces both settings of the file.
+    fn over(self, mut under: Self) -> Self {
+        if self.queries.is_some() || self.queries_from.is_some() {
+            (under.queries, under.queries_from) = (None, None);
+        }
+        self.or(under)
     }
 }
 
@@ -398,6 +447,7 @@ impl From<Sections> for Given {
             crawl,
             limits: settled.limits.into(),
             change: settled.change.into(),
+            search: settled.search.into(),
             site: settled.site,
         }
     }
