@@ -144,6 +144,7 @@ impl Settings {
             rules: RuleScale::Day(day),
             interval: Age::from_days(crawl.interval.get().days()),
             longevity,
+            queries: None,
         };
         registry::find(&with_formula(name)?, &settings).map_err(Usage)
     }
