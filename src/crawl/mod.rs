@@ -26,6 +26,7 @@ pub mod record;
 mod recorder;
 pub mod redirect;
 pub mod reread;
+pub mod search_workload;
 mod seeded_scope;
 pub(crate) mod site_spending;
 mod sitemaps;
@@ -61,6 +62,7 @@ pub use accounts::Counts;
 use accounts::Accounts;
 use observe::Observer;
 use recorder::Recorder;
+use search_workload::SearchWorkload;
 use seeded_scope::{SeededScope, VisitScope};
 use weights::{WeightBy, Weights};
 use writer::WriterPlace;
@@ -83,6 +85,8 @@ pub struct CrawlSettings {
     pub discover: Option<f64>,
     /// How pages get their importance.
     pub weight: WeightBy,
+    /// What people search for, where it is known.
+    pub workload: Option<Arc<SearchWorkload>>,
     /// Pages are visited again once their score reaches this; `None`: as many as the budget has room for.
     pub threshold: Option<f64>,
     /// Redirects that are followed in a row.

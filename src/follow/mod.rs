@@ -8,6 +8,7 @@ pub mod background;
 mod index_file;
 mod page_writer;
 pub mod postings;
+pub mod query_log;
 pub mod search_index;
 
 use std::path::PathBuf;
