@@ -5,9 +5,9 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::sync::Arc;
 
-use freshet::crawl::search_workload::SearchWorkload;
 use freshet::follow::query_log;
 use freshet::follow::search_index::path_beside;
+use freshet::quality::search_workload::SearchWorkload;
 use freshet::quality::terms::distinct_terms;
 use freshet::quality::workload::{Workload, WorkloadError};
 use freshet::quality::{access_log, workload_file};
