@@ -57,7 +57,7 @@ fn main() -> ExitCode {
         Command::Store(command) => commands::store::run(&cli.global, &command, &talk),
         Command::Demo(arguments) => commands::demo::run(&cli.global, &arguments, &talk),
         Command::Web(arguments) => commands::web::run(&cli.global, &arguments, &talk),
-        Command::Score(arguments) => commands::score::run(&cli.global, &arguments),
+        Command::Score(arguments) => commands::score::run(&cli.global, &arguments, &talk),
         Command::Init(arguments) => commands::init::run(&cli.global, &arguments, &talk),
         Command::Config(arguments) => commands::config::run(&cli.global, &arguments, &talk),
         Command::Completions { shell } => commands::completions::run(shell),

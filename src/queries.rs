@@ -46,13 +46,20 @@ pub(crate) fn of_crawl(
             "seeds and queries can't both come from standard input; name a file for one of them".to_owned(),
         ));
     }
-    if searches.queries.is_none() && searches.queries_from.is_none() {
-        return match settings.policy_name().split(':').next() {
-            Some(USER_CENTRIC) => Err(missing(&format!("the policy `{USER_CENTRIC}`"))),
-            _ => Ok(None),
-        };
+    match given(settings, talk)? {
+        Some(searched) => Ok(Some(Arc::new(searched))),
+        None if settings.policy_name().split(':').next() == Some(USER_CENTRIC) => {
+            Err(missing(&format!("the policy `{USER_CENTRIC}`")))
+        }
+        None => Ok(None),
     }
-    Ok(Some(Arc::new(needed("", settings, talk)?)))
+}
+
+/// The workload that the settings name, if they do.
+pub(crate) fn given(settings: &Settings, talk: Option<&Talk>) -> Result<Option<SearchWorkload>, Usage> {
+    let searches = settings.searches();
+    let is_named = searches.queries.is_some() || searches.queries_from.is_some();
+    is_named.then(|| needed("", settings, talk)).transpose()
 }
 
 /// The workload that the settings name. `by`: what can't do without, for the message if they name none.

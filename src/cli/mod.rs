@@ -30,7 +30,7 @@ use crate::terminal::columns;
 
 pub(crate) use collection::{ForgetArgs, SeedsAction, SeedsArgs};
 pub(crate) use datasets::{ExportArgs, ImportArgs};
-pub(crate) use flags::{CheckFlags, FetchFlags, LinkFlags, PlanFlags, ScoreFlags};
+pub(crate) use flags::{CheckFlags, FetchFlags, LinkFlags, PlanFlags, QueryFlags, ScoreFlags};
 pub(crate) use gather::{CrawlArgs, CrawlNowArgs, MonitorArgs};
 pub(crate) use keep::{RebuildArgs, StoreCommand};
 pub(crate) use look::{
@@ -134,7 +134,7 @@ pub(crate) enum Command {
     Store(StoreCommand),
     Demo(DemoArgs),
     Web(Box<WebArgs>),
-    Score(ScoreArgs),
+    Score(Box<ScoreArgs>),
     Init(InitArgs),
     Config(Box<ConfigArgs>),
     /// Print the completion script of a shell

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::names;
+use super::{QueryFlags, names};
 
 /// See it work: crawl a changing web on loopback, visit it again on a budget, and see what that gained
 ///
@@ -145,10 +145,13 @@ pub(crate) struct WebArgs {
 ///
 /// Freshness: the share of the living pages whose stored text is the true one. Staleness: the divergence of stored and
 /// true fragments, 0 to 1; a page that is not stored counts as 1. Age: time since the first change that was not seen. The
-/// past is sampled at 60 moments, from the first visit to now.
+/// past is sampled at 60 moments, from the first visit to now. With --queries also the exact quality of search results
+/// now (Pandey & Olston 2005, eq. 5): 1 if every query is answered as well as by copies that are all up to date.
 #[derive(Debug, Args)]
 pub(crate) struct ScoreArgs {
     /// A host of the web, as `freshet web` printed it; the other hosts are found from it
     #[arg(long, value_name = "URL")]
     pub truth: String,
+    #[command(flatten)]
+    pub flags: QueryFlags,
 }
