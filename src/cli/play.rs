@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{QueryFlags, names};
+use super::{QueryFlags, RankFlags, names};
 
 /// See it work: crawl a changing web on loopback, visit it again on a budget, and see what that gained
 ///
@@ -36,6 +36,12 @@ pub(crate) struct DemoArgs {
     /// How long a day of the web lasts: 500ms, 2s
     #[arg(long, value_name = "TIME")]
     pub day: Option<String>,
+    /// Show the exact quality of search results too, for the queries of this file (a query per line, optionally a tab and its
+    /// frequency); without a file for words that the pages of the web use
+    #[arg(long, value_name = "FILE", num_args = 0..=1, help_heading = "Search")]
+    pub queries: Option<Option<PathBuf>>,
+    #[command(flatten)]
+    pub flags: RankFlags,
 }
 
 /// Flags that have no meaning for a web that is played back.
