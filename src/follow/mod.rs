@@ -12,6 +12,7 @@ mod page_writer;
 pub mod postings;
 pub mod query_log;
 pub mod search_index;
+pub mod workload_words;
 
 use std::path::PathBuf;
 
