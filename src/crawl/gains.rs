@@ -6,11 +6,15 @@ use std::path::Path;
 use crate::follow::{FollowError, gain_outbox};
 use crate::page::PageId;
 use crate::policy::{Learnt, Policy};
-use crate::quality::gain::MeasuredGain;
+use crate::quality::gain::{MeasuredGain, WIDEST_WINDOW};
+use crate::quality::measure::MeasureId;
 use crate::store::{Commit, GainRow, PageFacts, PageRefold, Store, StoreError, Wanted};
 
 /// Pages whose gains are committed together.
 const AT_ONCE: usize = 1000;
+
+/// Words that are named of a page.
+const MOST_WORDS: usize = 3;
 
 /// Gains that the store has, by page.
 #[derive(Debug, Default)]
@@ -86,4 +90,27 @@ pub(super) fn learnt_with_waiting(
         all.insert(*page, learnt);
     }
     Ok(all)
+}
+
+/// The words of the workload that moved a page most in its last refreshes, the most frequent first: kept ones, and those that wait.
+pub(super) fn moved_words(
+    store: &mut dyn Store,
+    measure: MeasureId,
+    index: Option<&Path>,
+    page: PageId,
+) -> Result<Vec<String>, FollowError> {
+    let mut rows = store.gains_of(&[page], measure)?;
+    if let Some(index) = index {
+        rows.extend(gain_outbox::waiting(index, measure)?.into_iter().filter(|row| row.page == page));
+    }
+    let mut words: Vec<(usize, &str)> = Vec::new();
+    for word in rows.iter().rev().take(WIDEST_WINDOW).flat_map(|row| &row.words) {
+        match words.iter_mut().find(|(_, known)| known == word) {
+            Some((times, _)) => *times += 1,
+            None => words.push((1, word)),
+        }
+    }
+    // Equal ones stay in the order of the latest refresh.
+    words.sort_by_key(|(times, _)| std::cmp::Reverse(*times));
+    Ok(words.into_iter().take(MOST_WORDS).map(|(_, word)| word.to_owned()).collect())
 }

@@ -81,6 +81,15 @@ impl<W: Web> Crawler<W> {
         self.with_recorder(|crawler, recorder| preview(crawler, recorder, now, about))
     }
 
+    /// The words of queries that moved a page most in its last refreshes; `None` if the policy does not learn from queries.
+    pub fn moved_words(&mut self, page: PageId) -> Result<Option<Vec<String>>, CrawlError> {
+        self.with_recorder(|crawler, recorder| {
+            let Some(measure) = recorder.policy.looks_at().gains else { return Ok(None) };
+            let index = crawler.settings.index.as_deref();
+            Ok(Some(gains::moved_words(&mut *recorder.store, measure, index, page)?))
+        })
+    }
+
     /// The name of the policy that ranks pages.
     pub fn policy_name(&self) -> &str {
         &self.policy_name
