@@ -5,7 +5,9 @@
 //! [`crate::store::Store`].
 
 pub mod background;
+pub mod gain_outbox;
 mod index_file;
+pub mod measuring;
 mod page_writer;
 pub mod postings;
 pub mod query_log;

@@ -1,14 +1,16 @@
 //! Pages written into the tables of the search index, within a transaction of the follower.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::FollowResult;
 use super::index_file::{number, set};
+use super::measuring::{BatchVisits, IndexMeasure};
 use super::search_index::FollowStep;
 use crate::observation::Life;
 use crate::page::PageId;
+use crate::quality::copies::CopyWords;
 use crate::quality::terms::TermReader;
 use crate::store::{PageFacts, PageFilter, Store, VersionId, Wanted};
 
@@ -23,6 +25,10 @@ pub(super) struct PageWriter<'a> {
     connection: &'a Connection,
     reader: &'a mut TermReader,
     step: FollowStep,
+    /// The measure of refreshes, if they are measured.
+    measure: Option<&'a mut IndexMeasure>,
+    /// What the batch says about the pages that it visited.
+    visits: &'a HashMap<PageId, BatchVisits>,
     /// The number of the next document: none is given twice.
     next: i64,
     /// Counts of the collection.
@@ -31,11 +37,16 @@ pub(super) struct PageWriter<'a> {
 }
 
 impl<'a> PageWriter<'a> {
-    pub(super) fn new(connection: &'a Connection, reader: &'a mut TermReader) -> FollowResult<Self> {
+    pub(super) fn new(
+        connection: &'a Connection,
+        reader: &'a mut TermReader,
+        measure: Option<&'a mut IndexMeasure>,
+        visits: &'a HashMap<PageId, BatchVisits>,
+    ) -> FollowResult<Self> {
         let count = |name: &str| number(connection, name).map(|count| count.unwrap_or(0));
         let (next, documents, length) =
             (count("next_document")?.max(1), count("documents")?, count("length")?);
-        Ok(Self { connection, reader, step: FollowStep::default(), next, documents, length })
+        Ok(Self { connection, reader, step: FollowStep::default(), measure, visits, next, documents, length })
     }
 
     /// Keeps the counts, and says what was done.
@@ -87,11 +98,9 @@ impl<'a> PageWriter<'a> {
             Some(version) => store.version(version)?.map(|content| (version, content)),
             None => None,
         };
-        if indexed.is_some() {
-            self.remove(page.id)?;
-        }
+        let before = if indexed.is_some() { self.take_out(page.id)? } else { None };
         // There may have been no room for its text.
-        let Some((version, content)) = content else { return Ok(()) };
+        let Some((version, content)) = content else { return self.replaced(page.id, before, None) };
         let title = content.title.as_deref().unwrap_or_default();
         let counts = self.reader.count(&[title, &content.text]);
         let mut tokens = String::with_capacity(counts.distinct() * 10);
@@ -116,7 +125,25 @@ impl<'a> PageWriter<'a> {
         self.documents += 1;
         self.length += i64::from(counts.length());
         self.step.written += 1;
-        Ok(())
+        let words = self.measure.as_ref().map(|measure| measure.words_of(&counts));
+        if let Some(words) = &words {
+            let mut insert = self
+                .connection
+                .prepare_cached("INSERT INTO workload_words (document, words) VALUES (?1, ?2)")?;
+            insert.execute(params![id, words.to_bytes()])?;
+        }
+        self.replaced(page.id, before, words)
+    }
+
+    /// A page's words were replaced: the refresh is measured.
+    fn replaced(
+        &mut self,
+        page: PageId,
+        before: Option<CopyWords>,
+        after: Option<CopyWords>,
+    ) -> FollowResult<()> {
+        let Some(measure) = &mut self.measure else { return Ok(()) };
+        measure.replaced(self.connection, page, before.as_ref(), after.as_ref(), self.visits.get(&page))
     }
 
     fn indexed_version(&self, page: PageId) -> FollowResult<Option<VersionId>> {
@@ -124,7 +151,14 @@ impl<'a> PageWriter<'a> {
         Ok(statement.query_row([page.0], |row| row.get(0)).optional()?.map(VersionId))
     }
 
+    /// Takes a page out that is not there any more.
     pub(super) fn remove(&mut self, page: PageId) -> FollowResult<()> {
+        let before = self.take_out(page)?;
+        self.replaced(page, before, None)
+    }
+
+    /// Takes a page out, and gives the words of its copy that the workload asks for.
+    fn take_out(&mut self, page: PageId) -> FollowResult<Option<CopyWords>> {
         let mut delete =
             self.connection.prepare_cached("DELETE FROM document WHERE page = ?1 RETURNING id, length")?;
         let deleted: Option<(i64, i64)> =
@@ -134,8 +168,16 @@ impl<'a> PageWriter<'a> {
             self.documents -= 1;
             self.length -= length;
             self.step.removed += 1;
+            return self.take_words(id);
         }
-        Ok(())
+        Ok(None)
+    }
+
+    fn take_words(&self, document: i64) -> FollowResult<Option<CopyWords>> {
+        let sql = "DELETE FROM workload_words WHERE document = ?1 RETURNING words";
+        let mut delete = self.connection.prepare_cached(sql)?;
+        let bytes: Option<Vec<u8>> = delete.query_row([document], |row| row.get(0)).optional()?;
+        Ok(bytes.and_then(|bytes| CopyWords::from_bytes(&bytes)))
     }
 
     /// Takes pages out that the store does not have any more.

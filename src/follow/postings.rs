@@ -32,7 +32,7 @@ pub struct IndexHits {
 }
 
 /// Documents in which a term occurs with how often, in the order of their numbers.
-type Postings = Vec<(i64, u32)>;
+pub(super) type Postings = Vec<(i64, u32)>;
 
 impl SearchIndex {
     /// Counts of the collection.

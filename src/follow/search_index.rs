@@ -7,14 +7,17 @@
 //! What must stay true: a batch of pages and the cursor behind it are one transaction. A kill leaves both or neither, so that no
 //! page is in the index twice and none is passed over.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::FollowResult;
 use super::index_file::{self, number, set};
+use super::measuring::{BatchVisits, CountInlinks, IndexMeasure};
 use super::page_writer::PageWriter;
 use crate::page::PageId;
+use crate::quality::search_workload::SearchWorkload;
 use crate::quality::terms::TermReader;
 use crate::store::{self, LogPart, Store};
 use crate::time::Timestamp;
@@ -39,6 +42,8 @@ pub struct SearchIndex {
     reader: TermReader,
     /// The store it belongs to, once that is known.
     identity: Option<i64>,
+    /// The measure of refreshes, if they are measured.
+    measure: Option<IndexMeasure>,
 }
 
 /// A step of a follower.
@@ -106,6 +111,7 @@ impl SearchIndex {
             to_build: None,
             reader: TermReader::default(),
             identity: None,
+            measure: None,
         }
     }
 
@@ -180,7 +186,7 @@ impl SearchIndex {
             self.identity = identity(store)?;
         }
         let (identity, forgotten, end) = (self.identity, forgotten_at(store)?, store.log_end()?);
-        let Self { connection, to_build, reader, .. } = self;
+        let Self { connection, to_build, reader, measure, .. } = self;
         // The cursor is read when no one else can move it any more.
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let part = match (number(&transaction, "cursor")?, number(&transaction, "built_page")?) {
@@ -193,13 +199,16 @@ impl SearchIndex {
             (Some(cursor), None) => next_visits(store, cursor, end)?,
         };
         set(&transaction, "store", identity)?;
-        let mut writer = PageWriter::new(&transaction, reader)?;
+        let mut writer = PageWriter::new(&transaction, reader, measure.as_mut(), &part.visits)?;
         if number(&transaction, "forgotten")? != forgotten {
             writer.sweep(store)?;
             set(&transaction, "forgotten", forgotten)?;
         }
         writer.write(store, &part.pages)?;
         let step = FollowStep { read: part.read, is_behind: part.is_behind, ..writer.finish()? };
+        if let Some(measure) = measure {
+            measure.end_batch(&transaction, store)?;
+        }
         match part.end {
             PartEnd::Page(page) => set(&transaction, "built_page", page.0)?,
             PartEnd::AllPages => {
@@ -210,6 +219,17 @@ impl SearchIndex {
         }
         transaction.commit()?;
         Ok(step)
+    }
+
+    /// Measures what refreshes gain from here on, by these searchers. `count_inlinks` is asked if pages are scored by their links.
+    pub fn measure_by(
+        &mut self,
+        search: &SearchWorkload,
+        count_inlinks: CountInlinks,
+        store: &mut dyn Store,
+    ) -> FollowResult<()> {
+        self.measure = Some(IndexMeasure::open(&mut self.connection, search, count_inlinks, store)?);
+        Ok(())
     }
 
     /// Merges all that was written in pieces: the file gets smaller, and searches faster.
@@ -224,11 +244,15 @@ impl SearchIndex {
     pub fn forget(&mut self, pages: &[PageId]) -> FollowResult<()> {
         self.connection.execute_batch("PRAGMA secure_delete = ON")?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut writer = PageWriter::new(&transaction, &mut self.reader)?;
+        let visits = HashMap::new();
+        let mut writer = PageWriter::new(&transaction, &mut self.reader, None, &visits)?;
         for page in pages {
             writer.remove(*page)?;
         }
         writer.finish()?;
+        for page in pages {
+            transaction.execute("DELETE FROM gain WHERE page = ?1", [page.0])?;
+        }
         // Words of deleted documents stay in FTS5's segments until these are merged.
         transaction.execute("INSERT INTO word (word) VALUES ('optimize')", [])?;
         transaction.commit()?;
@@ -259,6 +283,8 @@ fn forgotten_at(store: &mut dyn Store) -> FollowResult<Option<i64>> {
 /// The part of the store that one transaction takes.
 struct Part {
     pages: Vec<PageId>,
+    /// What its visits say about them.
+    visits: HashMap<PageId, BatchVisits>,
     /// Visits or pages in it.
     read: u64,
     end: PartEnd,
@@ -298,20 +324,25 @@ fn next_pages(
         _ => PartEnd::AllPages,
     };
     // Visits may have come meanwhile.
-    Ok(Part { read: pages.len() as u64, pages, end, is_behind: true })
+    Ok(Part { read: pages.len() as u64, pages, visits: HashMap::new(), end, is_behind: true })
 }
 
 /// The pages of the next visits of the log, each once.
 fn next_visits(store: &mut dyn Store, cursor: i64, log_end: i64) -> FollowResult<Part> {
-    let mut pages = Vec::new();
+    let (mut pages, mut visits) = (Vec::new(), HashMap::<PageId, BatchVisits>::new());
     let (mut read, mut last) = (0, cursor);
     store.each_logged(LogPart::After(cursor), &mut |logged| {
         pages.push(logged.visit.page);
+        let known = visits.entry(logged.visit.page).or_default();
+        known.last = logged.visit.at;
+        if logged.visit.version.is_some() && logged.visit.changed != Some(false) {
+            known.refresh = Some((logged.visit.at, logged.visit.changed.is_none()));
+        }
         last = logged.visit.id;
         read += 1;
         pages.len() < BATCH
     })?;
     pages.sort_unstable();
     pages.dedup();
-    Ok(Part { pages, read, end: PartEnd::Visit(last), is_behind: read > 0 && last < log_end })
+    Ok(Part { pages, visits, read, end: PartEnd::Visit(last), is_behind: read > 0 && last < log_end })
 }
