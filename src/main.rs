@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod histories;
+mod indexed;
 mod on_change;
 mod queries;
 mod set_up;
