@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => commands::compare::run(&cli.global, &arguments, &talk),
         Command::History(arguments) => commands::history::run(&cli.global, &arguments),
         Command::Estimate(arguments) => commands::estimate::run(&cli.global, &arguments, &talk),
+        Command::Quality(arguments) => commands::quality::run(&cli.global, &arguments, &talk),
         Command::Rates(arguments) => commands::rates::run(&cli.global, &arguments),
         Command::Simulate(arguments) => commands::simulate::run(&cli.global, &arguments, &talk),
         Command::Evolve(arguments) => commands::evolve::run(&cli.global, &arguments, &talk),

@@ -40,7 +40,7 @@ pub(crate) use look::{
 pub(crate) use play::{DemoArgs, ScoreArgs, WebArgs};
 pub(crate) use set_up::{ConfigArgs, InitArgs, ManArgs};
 pub(crate) use study::{
-    ALL_PAPERS, CompareArgs, EstimateArgs, EvolveArgs, RatesArgs, ReproduceArgs, SimulateArgs,
+    ALL_PAPERS, CompareArgs, EstimateArgs, EvolveArgs, QualityArgs, RatesArgs, ReproduceArgs, SimulateArgs,
 };
 
 const EXAMPLES: &str = "\
@@ -121,6 +121,7 @@ pub(crate) enum Command {
     Check(Box<CheckArgs>),
     Compare(Box<CompareArgs>),
     Estimate(EstimateArgs),
+    Quality(Box<QualityArgs>),
     Rates(RatesArgs),
     Simulate(SimulateArgs),
     Evolve(Box<EvolveArgs>),

@@ -158,6 +158,8 @@ fn looked_at(printed: &mut Printed, site: &Site, freshet: &Freshet) {
     printed.run(freshet, "history", &["history", &site.url("/new")]);
     printed.run(freshet, "search", &["search", "news"]);
     printed.run(freshet, "search", &["search", "new", "--as-of", "0s", "--score", "tf-idf"]);
+    freshet.write("queries.txt", "news\t3\nnew\n");
+    printed.run(freshet, "quality", &["quality", "--queries", "queries.txt"]);
     printed.run(freshet, "plan", &["plan", "--budget", "20"]);
     printed.run(freshet, "why", &["why", &news]);
     printed.run(freshet, "check", &[&["check", &news][..], &FAST[..]].concat());
