@@ -181,7 +181,7 @@ fn seed(path: &str) -> Seed {
 }
 
 fn found(path: &str, seed: SeedId, on: Option<PageId>) -> NewPage {
-    NewPage { url: url(path), depth: 1, seed, found_on: on, lastmod: None }
+    NewPage { url: url(path), depth: 1, seed, found_on: on, lastmod: None, anchor: None }
 }
 
 fn observed(outcome: Outcome, at: Timestamp) -> Attempt {
