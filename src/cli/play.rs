@@ -18,7 +18,8 @@ pub(crate) struct DemoArgs {
     /// Seed of the random numbers that make the web
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Policies to compare, on the same web with the same budget [default: longevity,uniform,nutch]
+    /// Policies to compare, on the same web with the same budget [default: longevity,uniform,nutch; with --queries also
+    /// user-centric]
     #[arg(long, value_name = "NAME,…", value_parser = names::policies(), hide_possible_values = true)]
     pub policy: Vec<String>,
     /// Number of hosts

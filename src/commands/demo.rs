@@ -17,8 +17,12 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use freshet::crawl::weights::counted_inlinks;
 use freshet::crawl::{Counts, Progress};
 use freshet::fetch::network::Network;
+use freshet::follow::background::BackgroundIndex;
+use freshet::follow::measuring::CountInlinks;
+use freshet::follow::search_index::path_beside;
 use freshet::model_web::judge::{TruthSource, Witness};
 use freshet::model_web::model::queries::queries as model_queries;
 use freshet::model_web::{Clock, Server, ServerError, WebSpec};
@@ -154,6 +158,7 @@ fn policies(arguments: &DemoArgs, searched: Option<&SearchWorkload>) -> Result<V
     let mut names = named.map(with_formula).collect::<Result<Vec<String>, Usage>>()?;
     if names.is_empty() {
         names.extend(CONTENDERS.map(str::to_owned));
+        names.extend(searched.map(|_| FOR_SEARCHES.to_owned()));
     }
     let settings =
         PolicySettings { queries: searched.map(SearchWorkload::measure), ..PolicySettings::default() };
@@ -170,6 +175,8 @@ fn policies(arguments: &DemoArgs, searched: Option<&SearchWorkload>) -> Result<V
 
 /// The default policy, all pages alike, and a rule that follows changes.
 const CONTENDERS: [&str; 3] = [registry::DEFAULT, "uniform", "nutch"];
+/// Beside them, where searches are judged.
+const FOR_SEARCHES: &str = "user-centric";
 
 /// The crawls that were made, before they are judged.
 struct Ran {
@@ -354,6 +361,8 @@ fn add_seeds(path: &std::path::Path, origins: &[String]) -> anyhow::Result<()> {
 /// A cycle that is ready to go.
 struct DemoVisit {
     crawler: freshet::crawl::Crawler<Network>,
+    /// The follower that measures what refreshes gain.
+    index: Option<BackgroundIndex>,
     progress: watch::Sender<Progress>,
 }
 
@@ -375,10 +384,18 @@ fn visit(
     let change = ChangeGiven { ignore: Some(vec![".noise".to_owned()]), ..ChangeGiven::default() };
     let mut settings = Settings::of(Given { crawl, change, ..Given::default() })?;
     settings.crawl.workload = searched.cloned();
+    let (path, name) = (place.store(policy), policy);
+    settings.crawl.index = Some(path_beside(path));
     let network = Network::new(settings.network.clone())?;
     let policy = settings.policy_with(Age::from_days(course.day.as_secs_f64() / 86_400.0))?;
-    let crawler = crawler(&settings, network, store, policy)?;
-    Ok(DemoVisit { crawler, progress: watch::channel(Progress::default()).0 })
+    let mut crawler = crawler(&settings, network, store, policy)?;
+    // The index measures what refreshes gain, for a policy that learns from it.
+    let measured = searched.filter(|_| registry::NEED_QUERIES.contains(&name)).cloned();
+    let measured = measured.map(|searched| (searched, counted_inlinks as CountInlinks));
+    let index = measured.map(|measured| BackgroundIndex::start(path, &path_beside(path), Some(measured)));
+    let index = index.transpose()?;
+    index.iter().for_each(|index| crawler.plan_after(index.handle()));
+    Ok(DemoVisit { crawler, index, progress: watch::channel(Progress::default()).0 })
 }
 
 /// Runs one cycle of each at the same time, and shows how it goes; what they did, in their order.
@@ -390,11 +407,14 @@ async fn watched(
 ) -> anyhow::Result<Vec<DemoCycle>> {
     let mut running = JoinSet::new();
     let mut looks = Vec::new();
-    for (place, DemoVisit { crawler, progress }) in visits.into_iter().enumerate() {
+    for (place, DemoVisit { crawler, index, progress }) in visits.into_iter().enumerate() {
         looks.push(progress.subscribe());
         let stopped = stopped.clone();
         running.spawn(async move {
             let report = crawler.run(stopped, &progress).await?;
+            if let Some(index) = index {
+                tokio::task::spawn_blocking(|| index.finish(false)).await??;
+            }
             anyhow::Ok((place, DemoCycle { counts: report.counts, ended: Timestamp::now() }))
         });
     }

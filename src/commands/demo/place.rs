@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 use anyhow::Context as _;
+use freshet::follow::search_index::path_beside;
 use tempfile::TempDir;
 
 use crate::settings::Usage;
@@ -64,7 +65,8 @@ impl Drop for Place {
         if self.kept {
             return;
         }
-        for (_, path) in &self.stores {
+        let indexes = self.stores.iter().map(|(_, path)| path_beside(path));
+        for path in self.stores.iter().map(|(_, path)| path.clone()).chain(indexes) {
             for ending in ["", "-wal", "-shm", ".lock"] {
                 let mut name = path.as_os_str().to_owned();
                 name.push(ending);
