@@ -488,15 +488,8 @@ fn a_web_that_can_t_be_is_refused_with_the_reason() {
     }
 }
 
-/// A recording of one group of three pages: on the third day one changes, one is removed, and a text stays as it is.
-pub fn recording(freshet: &Freshet) {
-    let contents = [
-        "<p>Old words.</p><a href=\"b.html\">b</a>",
-        "<p>New words.</p>",
-        "<p>caf\u{e9}</p>",
-        "# Notes\n\n1 <b> 2, caf\u{e9} &amp; more",
-    ];
-    // As old pages are: one byte a letter, and nothing says so.
+/// Contents of a recording, one byte a letter as old pages are, and nothing says so. They are called `aa`, `bb` and so on.
+pub fn tape(freshet: &Freshet, contents: &[&str]) {
     let latin: Vec<Vec<u8>> =
         contents.iter().map(|text| text.chars().map(|letter| letter as u8).collect()).collect();
     freshet.write("tape/blobs.sqlite", "");
@@ -508,11 +501,23 @@ pub fn recording(freshet: &Freshet) {
     let packed = zstd::encode_all(latin.concat().as_slice(), 1).expect("memory");
     blobs.execute("INSERT INTO pack VALUES (1, 0, ?1)", [packed]).expect("a pack");
     let mut offset = 0;
-    for (name, content) in ["aa", "bb", "cc", "dd"].iter().zip(&latin) {
+    for (letter, content) in ('a'..='z').zip(&latin) {
         let length = content.len() as i64;
+        let name = [letter, letter].iter().collect::<String>();
         blobs.execute("INSERT INTO blob VALUES (?1, 1, ?2, ?3)", (name, offset, length)).expect("a blob");
         offset += length;
     }
+}
+
+/// A recording of one group of three pages: on the third day one changes, one is removed, and a text stays as it is.
+pub fn recording(freshet: &Freshet) {
+    let contents = [
+        "<p>Old words.</p><a href=\"b.html\">b</a>",
+        "<p>New words.</p>",
+        "<p>caf\u{e9}</p>",
+        "# Notes\n\n1 <b> 2, caf\u{e9} &amp; more",
+    ];
+    tape(freshet, &contents);
     let line = |path: &str, versions: Value| {
         let window = ["2020-01-01T00:00:00Z", "2020-02-01T00:00:00Z"];
         let media = if path.ends_with(".md") { "text/markdown" } else { "text/html" };

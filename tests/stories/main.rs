@@ -53,5 +53,6 @@ mod stopped_and_killed;
 mod store_rebuilt;
 mod strangers_text;
 mod the_demo;
+mod user_centric;
 mod what_changed;
 mod what_happened;
