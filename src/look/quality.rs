@@ -143,7 +143,8 @@ pub fn quality(
         let mut learnt = Learnt::default();
         lessons.iter().for_each(|lesson| learnt.take(lesson, page.host, page.state.depth, &*policy));
         let measured = measured_gain(&*policy, learnt, rows, age.days());
-        let gain = measured.unwrap_or_else(|| chance * worths.of(*place));
+        // Scores of a small collection may have shrunk since: no page is worth more than all results are.
+        let gain = measured.unwrap_or_else(|| chance * worths.of(*place)).min(worths.ideal);
         lost += gain;
         if let Some(changed) = changed.get_mut(*place) {
             *changed = chance;
