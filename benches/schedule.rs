@@ -215,6 +215,7 @@ fn crawler(path: &Path, budget: u64) -> Crawler<Network> {
         discover: None,
         weight: WeightBy::Seeds,
         workload: None,
+        index: None,
         redirects: 5,
         sitemaps: false,
         max_known: 16_000_000,

@@ -391,7 +391,7 @@ fn read_store<W: Web>(
     let mut open = store.open_cycle(crawler.command, policy.name(), settings.budget, now)?;
     // The plan rows of pages that are not wanted any more fall when the cycle closes.
     open.outstanding.retain(|visit| !crawler.unwanted.contains(&visit.page));
-    let view = View { weights: Weights::load(&mut **store, settings.weight)?, learnt: None };
+    let view = View { weights: Weights::load(&mut **store, settings.weight)?, ..View::default() };
     let terms =
         Terms { cycle: open.id.0, now, budget: settings.budget, threshold: settings.threshold, length };
     let opening = Opening::of(crawler, recorder, &open, &view, terms)?;

@@ -70,6 +70,7 @@ impl World {
             discover: None,
             weight: WeightBy::Seeds,
             workload: None,
+            index: None,
             threshold: None,
             redirects: 5,
             sitemaps: false,

@@ -104,6 +104,7 @@ impl SmallStore {
             discover: None,
             weight: WeightBy::Seeds,
             workload: None,
+            index: None,
             threshold: None,
             redirects: 5,
             sitemaps: false,
