@@ -68,7 +68,7 @@ impl<'a> Learning<'a> {
         let pages = truth.pages();
         let mut looks_at = policy.looks_at();
         looks_at.divergence &= truth.has_fragments();
-        let searched = truth.searched.as_ref().filter(|_| looks_at.gains);
+        let searched = truth.searched.as_ref().filter(|_| looks_at.gains.is_some());
         let mut learning = Self {
             policy,
             terms,
