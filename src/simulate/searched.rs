@@ -173,3 +173,7 @@ impl SearchedPages {
         searchers.quality(&held.collect::<Vec<_>>()).normalised()
     }
 }
+
+#[cfg(test)]
+#[path = "searched_tests.rs"]
+mod tests;
