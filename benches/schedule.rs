@@ -193,6 +193,7 @@ fn crawler(path: &Path, budget: u64) -> Crawler<Network> {
             commands: Default::default(),
         },
         change: ChangeSettings::default(),
+        anchors: false,
     };
     let settings = CrawlSettings {
         store_limits: Default::default(),

@@ -138,7 +138,14 @@ fn fill(store: &mut dyn Store, pages: usize, words: &Vocabulary, random: &mut Pc
         let many = first..(first + BATCH).min(pages);
         let found = many
             .clone()
-            .map(|page| NewPage { url: url(page), depth: 1, seed, found_on: None, lastmod: None })
+            .map(|page| NewPage {
+                url: url(page),
+                depth: 1,
+                seed,
+                found_on: None,
+                lastmod: None,
+                anchor: None,
+            })
             .collect();
         let batch = Batch { found, now, ..Batch::default() };
         record(store, &*policy, cycle, batch).expect("pages are found");

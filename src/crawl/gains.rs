@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::CrawlSettings;
+use crate::follow::promises::WordPromises;
 use crate::follow::{FollowError, gain_outbox};
 use crate::page::PageId;
 use crate::policy::{Learnt, Policy};
@@ -113,4 +115,24 @@ pub(super) fn moved_words(
     // Equal ones stay in the order of the latest refresh.
     words.sort_by_key(|(times, _)| std::cmp::Reverse(*times));
     Ok(words.into_iter().take(MOST_WORDS).map(|(_, word)| word.to_owned()).collect())
+}
+
+/// What words promise, for a policy that learns from gains.
+pub(super) fn promises(policy: &dyn Policy, settings: &CrawlSettings) -> Result<WordPromises, FollowError> {
+    match (policy.looks_at().gains, &settings.index, &settings.workload) {
+        (Some(_), Some(index), Some(search)) if index.exists() => WordPromises::read(index, search),
+        _ => Ok(WordPromises::default()),
+    }
+}
+
+/// What the words of the links to new pages promise, by page.
+pub(super) fn promised(
+    store: &mut dyn Store,
+    promises: &WordPromises,
+) -> Result<HashMap<PageId, f64>, StoreError> {
+    if promises.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let anchors = store.anchors()?.into_iter();
+    Ok(anchors.map(|(page, words)| (page, promises.of(&words))).filter(|(_, gain)| *gain > 0.0).collect())
 }

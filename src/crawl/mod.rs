@@ -53,6 +53,7 @@ use crate::fetch::visit::Waiting;
 use crate::fetch::web::Web;
 use crate::follow::FollowError;
 use crate::follow::background::IndexHandle;
+use crate::follow::promises::WordPromises;
 use crate::observation::SmallTexts;
 use crate::observation::room::StoreLimits;
 use crate::page::{Normaliser, PageId};
@@ -262,6 +263,7 @@ impl<W: Web> Crawler<W> {
                 policy,
                 weights: Weights::default(),
                 small_texts: SmallTexts::default(),
+                promises: WordPromises::default(),
             }),
             settings,
             observer: Arc::new(observer),

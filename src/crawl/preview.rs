@@ -111,7 +111,9 @@ fn preview<W: Web>(
         Some(index) => gains::learnt_with_waiting(store, &**policy, index, learnt.as_ref())?,
         None => HashMap::new(),
     };
-    let view = View { weights: Weights::load(store, crawler.settings.weight)?, learnt, waiting };
+    let promises = gains::promises(&**policy, &crawler.settings)?;
+    let promised = gains::promised(store, &promises)?;
+    let view = View { weights: Weights::load(store, crawler.settings.weight)?, learnt, waiting, promised };
     let CrawlSettings { budget, threshold, every, .. } = crawler.settings;
     let length = terms::cycle_length(store, every, now)?;
     let open = next_cycle(store)?;

@@ -19,6 +19,8 @@ pub(super) struct View {
     pub(super) learnt: Option<HashMap<PageId, Learnt>>,
     /// What it learnt of pages that the store does not have yet: their gains wait in the search index.
     pub(super) waiting: HashMap<PageId, Learnt>,
+    /// What the words of the links to new pages promise.
+    pub(super) promised: HashMap<PageId, f64>,
 }
 
 impl View {
@@ -29,6 +31,7 @@ impl View {
         if let Some(learnt) = &self.learnt {
             page.state.learnt = learnt.get(&page.id).cloned().unwrap_or_default();
         }
+        page.state.anchor_gain = self.promised.get(&page.id).copied().unwrap_or(0.0);
         if let Some(learnt) = self.waiting.get(&page.id) {
             page.state.learnt = learnt.clone();
         }

@@ -201,6 +201,7 @@ impl Settings {
             sitemap_bytes: self.sections.limits.sitemap_bytes,
             reading: self.reading.clone(),
             change: self.change,
+            anchors: self.crawl.workload.is_some(),
         }
     }
 }
