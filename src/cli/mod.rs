@@ -122,7 +122,7 @@ pub(crate) enum Command {
     Compare(Box<CompareArgs>),
     Estimate(EstimateArgs),
     Rates(RatesArgs),
-    Simulate(SimulateArgs),
+    Simulate(Box<SimulateArgs>),
     Evolve(Box<EvolveArgs>),
     Reproduce(ReproduceArgs),
     Export(ExportArgs),
