@@ -123,7 +123,7 @@ pub(crate) enum Command {
     Estimate(EstimateArgs),
     Quality(Box<QualityArgs>),
     Rates(RatesArgs),
-    Simulate(SimulateArgs),
+    Simulate(Box<SimulateArgs>),
     Evolve(Box<EvolveArgs>),
     Reproduce(ReproduceArgs),
     Export(ExportArgs),

@@ -229,6 +229,8 @@ pub(crate) struct SimulateArgs {
     /// Write a plot (SVG): freshness per cycle; with several budgets, staleness by budget
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub flags: QueryFlags,
 }
 
 const EVOLVE_EXAMPLES: &str = "\

@@ -13,10 +13,11 @@ use super::disk::DatasetReader;
 use super::fields::{check_name, is_of_site};
 use super::format::{Format, PageFormat, Write};
 use super::group::GroupInfo;
-use super::metadata::{FragmentNote, Metadata};
+use super::metadata::{FragmentNote, Metadata, TermNote};
 use super::page_record::PageRecord;
 use super::stored::Stored;
 use crate::change::fragment::SCHEME;
+use crate::quality::terms::TERM_SCHEME;
 use crate::time::Timestamp;
 use crate::whole_file::OutPlace;
 
@@ -56,6 +57,14 @@ impl Source {
         match self {
             Self::Dataset(reader) => reader.manifest.fragments,
             Self::Store(stored) => Some(FragmentNote { scheme: SCHEME, words: stored.words }),
+        }
+    }
+
+    /// How the terms were made; `None` where there are none, or it is not known.
+    fn terms(&self) -> Option<TermNote> {
+        match self {
+            Self::Dataset(reader) => reader.manifest.terms,
+            Self::Store(_) => Some(TermNote { scheme: TERM_SCHEME }),
         }
     }
 
@@ -188,7 +197,7 @@ fn write_staged(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(Metadata, LeftOut), DatasetError> {
     let (mut tally, mut done, all) = (DatasetTally::default(), 0, source.pages()?);
-    let mut left_out = LeftOut::default();
+    let (mut left_out, mut has_words) = (LeftOut::default(), false);
     (written.write)(main, &mut |write| {
         source.each(written.needs_texts, &mut |mut page| {
             done += 1;
@@ -211,6 +220,7 @@ fn write_staged(
             match (written.keeps)(&page, group) {
                 Some(kept) => {
                     tally.see(&kept);
+                    has_words |= kept.states.iter().any(|state| state.words.is_some());
                     write(&kept, group)
                 }
                 None => {
@@ -239,7 +249,8 @@ fn write_staged(
     let files = (written.files)();
     let (format, counts) = (format.name.to_owned(), tally.counts());
     let fragments = source.fragments().filter(|_| written.needs_texts);
-    Ok((Metadata { format, name, groups, counts, fragments, files }, left_out))
+    let terms = source.terms().filter(|_| has_words);
+    Ok((Metadata { format, name, groups, counts, fragments, terms, files }, left_out))
 }
 
 fn chosen(source: &Source, options: &ExportOptions) -> Result<Vec<GroupInfo>, DatasetError> {

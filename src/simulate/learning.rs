@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use super::ReplayTerms;
 use super::distinct::Distinct;
 use super::measured_visit::{self, MeasuredVisit};
+use super::replayed_gains::ReplayedGains;
 use super::truth::Truth;
 use crate::change::profile::Profiles;
 use crate::estimate::Seen;
@@ -16,6 +17,7 @@ use crate::estimate::gamma::Gamma;
 use crate::estimate::priors::{GroupBy, Prior, PriorKind, Priors, is_time_to_fit};
 use crate::page::HostId;
 use crate::policy::{Learnt, Lesson, LooksAt, Policy};
+use crate::quality::gain::MeasuredGain;
 use crate::time::{Age, Timestamp};
 
 /// A history of visits: the last one, and the history before it.
@@ -30,6 +32,8 @@ struct Node {
     moment: u32,
     /// The weight of the page; 1 in a history that pages share.
     weight: f64,
+    /// ΔQ_A of the visit, if it found a change and the policy looks at gains.
+    gain: Option<f64>,
 }
 
 /// The history without a visit.
@@ -47,6 +51,8 @@ pub(super) struct Learning<'a> {
     measured: Vec<MeasuredVisit>,
     /// The change profiles of each page, in that case.
     profiles: Vec<Profiles>,
+    /// Measures gains in search results, if the policy looks at them. Then each visit is a history of its own, too.
+    gains: Option<ReplayedGains>,
     /// The number of the memory of each history, as far as it was asked for.
     taught: Vec<u32>,
     memories: Distinct<Learnt>,
@@ -62,6 +68,7 @@ impl<'a> Learning<'a> {
         let pages = truth.pages();
         let mut looks_at = policy.looks_at();
         looks_at.divergence &= truth.has_fragments();
+        let searched = truth.searched.as_ref().filter(|_| looks_at.gains.is_some());
         let mut learning = Self {
             policy,
             terms,
@@ -71,6 +78,7 @@ impl<'a> Learning<'a> {
             children: HashMap::new(),
             measured: vec![MeasuredVisit { divergence: 0.0, bases: Vec::new() }],
             profiles: if looks_at.divergence { vec![Profiles::default(); pages] } else { Vec::new() },
+            gains: searched.map(|searched| ReplayedGains::new(searched, pages)),
             taught: Vec::new(),
             memories: Distinct::default(),
             pages: vec![(ROOT, 0); pages],
@@ -93,6 +101,9 @@ impl<'a> Learning<'a> {
         if let Some(place) = self.pages.get_mut(page as usize) {
             *place = (ROOT, cycle);
         }
+        if let Some(gains) = &mut self.gains {
+            gains.first_copy(page, self.truth.text(page, cycle));
+        }
         if self.looks_at.divergence {
             self.measure(page, cycle, cycle);
             self.start_profile(page, cycle, None);
@@ -102,10 +113,12 @@ impl<'a> Learning<'a> {
     pub(super) fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
         let last = self.last(page);
         let measured = if self.looks_at.divergence { self.measure(page, last, cycle) } else { 0 };
+        let text = self.truth.text(page, cycle);
+        let gain = self.gains.as_mut().filter(|_| changed).map(|gains| gains.refresh(page, text));
         let Some((history, last)) = self.pages.get_mut(page as usize) else { return };
         let gap = cycle - *last;
         let next = self.nodes.len() as u32;
-        let is_own = measured > 0 || self.looks_at.circumstances;
+        let is_own = measured > 0 || self.looks_at.circumstances || self.gains.is_some();
         let node = match is_own {
             false => *self.children.entry((*history, gap, changed)).or_insert(next),
             true => next,
@@ -114,7 +127,7 @@ impl<'a> Learning<'a> {
             let before = self.nodes.get(*history as usize).map_or(0, |node| node.moment);
             let weight = self.truth.weights.get(page as usize).copied().unwrap_or(1.0);
             let (moment, weight) = if is_own { (cycle, weight) } else { (before + gap, 1.0) };
-            self.nodes.push(Node { before: *history, gap, changed, measured, moment, weight });
+            self.nodes.push(Node { before: *history, gap, changed, measured, moment, weight, gain });
         }
         (*history, *last) = (node, cycle);
         self.comparisons += 1;
@@ -154,7 +167,7 @@ impl<'a> Learning<'a> {
         let history = self.pages.get(page as usize).map_or(ROOT, |(history, _)| *history);
         while self.taught.len() <= history as usize {
             let next = self.nodes.get(self.taught.len()).copied();
-            let Some(Node { before, gap, changed, measured, moment, weight }) = next else { return 0 };
+            let Some(Node { before, gap, changed, measured, moment, weight, gain }) = next else { return 0 };
             let mut learnt =
                 self.taught.get(before as usize).map(|from| self.learnt(*from)).unwrap_or_default();
             let lesson = Lesson::of_bit(self.terms.at(moment), self.terms.days(gap), changed);
@@ -163,6 +176,10 @@ impl<'a> Learning<'a> {
                 measured.tell(&mut lesson);
             }
             learnt.take(&lesson, HostId(0), 0, &*self.policy);
+            if let Some(delta) = gain {
+                let gain = MeasuredGain { at: lesson.at, delta, is_first: false };
+                self.policy.learn_gain(&mut learnt, &gain);
+            }
             self.taught.push(self.memories.number(&learnt.to_bytes(), learnt));
         }
         self.taught.get(history as usize).copied().unwrap_or(0)
