@@ -39,6 +39,7 @@ flags! {
     PlanFlags: &[
         "delay", "max_crawl_delay", "scope", "include", "exclude", "max_depth", "sitemaps", "budget",
         "objective", "policy", "discover", "threshold", "weight", "interval", "risk", "learning",
+        "tau",
     ];
     /// What decides how one page is fetched, read, and its links judged.
     CheckFlags: &[

@@ -140,6 +140,7 @@ impl Settings {
             rules: RuleScale::Day(day),
             interval: Age::from_days(crawl.interval.get().days()),
             longevity,
+            tau: crawl.tau.get(),
         };
         registry::find(&with_formula(name)?, &settings).map_err(Usage)
     }
