@@ -214,6 +214,7 @@ fn crawler(path: &Path, budget: u64) -> Crawler<Network> {
         threshold: None,
         discover: None,
         weight: WeightBy::Seeds,
+        workload: None,
         redirects: 5,
         sitemaps: false,
         max_known: 16_000_000,

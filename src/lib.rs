@@ -71,11 +71,11 @@ pub mod store;
 /// Change histories as files: one file a format.
 pub mod dataset;
 
-/// The live loop: cycles of plan, fetch, observe, write.
-pub mod crawl;
-
 /// Readers of the log with a cursor of their own: the search index.
 pub mod follow;
+
+/// The live loop: cycles of plan, fetch, observe, write.
+pub mod crawl;
 
 /// Policies over recorded histories: the replay engine, metrics, oracles.
 pub mod simulate;

@@ -4,6 +4,7 @@ mod cli;
 mod commands;
 mod histories;
 mod on_change;
+mod queries;
 mod set_up;
 mod settings;
 mod signals;

@@ -39,8 +39,13 @@ flags! {
     PlanFlags: &[
         "delay", "max_crawl_delay", "scope", "include", "exclude", "max_depth", "sitemaps", "budget",
         "objective", "policy", "discover", "threshold", "weight", "interval", "risk", "learning",
-        "tau",
+        "tau", "queries", "queries_from", "param", "score", "attention",
     ];
+    /// What people search for, and how results are ranked.
+    #[expect(dead_code, reason = "`score` and `quality` take them next")]
+    QueryFlags: &["queries", "queries_from", "param", "score", "attention"];
+    /// How results are ranked.
+    ScoreFlags: &["score"];
     /// What decides how one page is fetched, read, and its links judged.
     CheckFlags: &[
         "delay", "max_crawl_delay", "patience", "contact", "follow_nofollow", "scope", "include", "exclude", "max_depth",
@@ -92,7 +97,7 @@ mod tests {
     #[test]
     fn every_key_of_a_list_is_a_flag() {
         let cli = Cli::command();
-        for (name, many) in [("plan", 16), ("why", 16), ("check", 11), ("compare", 5)] {
+        for (name, many) in [("plan", 21), ("why", 21), ("check", 11), ("compare", 5)] {
             let settings = every_flag();
             let is_setting = |id: &str| settings.get_arguments().any(|setting| setting.get_id() == id);
             let command = cli.find_subcommand(name).unwrap();

@@ -3,9 +3,8 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use freshet::observation::EventKind;
-use freshet::quality::scoring::Scoring;
 
-use super::{CheckFlags, LinkFlags, PlanFlags, names};
+use super::{CheckFlags, LinkFlags, PlanFlags, ScoreFlags, names};
 use crate::settings::{FragmentWords, TimeSpan, Written};
 
 /// Show what the store knows: pages, waiting hosts and the reason, refused links, the last cycles
@@ -232,9 +231,6 @@ pub(crate) struct SearchArgs {
     /// Pages to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub limit: usize,
-    /// Score that ranks the pages: bm25, tf-idf, or inlinks (the number of pages that link there)
-    #[arg(long, value_name = "NAME", default_value = Scoring::Bm25.name(), value_parser = scorings(), hide_possible_values = true)]
-    pub score: Scoring,
     /// Search the copies that were held at this time: a date (2026-11-16), a date with a time, or how long ago (12h, 7d). Every
     /// stored version of that time is read, which takes longer
     #[arg(long, value_name = "TIME")]
@@ -242,12 +238,8 @@ pub(crate) struct SearchArgs {
     /// Don't keep the query in the log of queries
     #[arg(long)]
     pub no_log: bool,
-}
-
-/// Scores by their names.
-fn scorings() -> impl TypedValueParser<Value = Scoring> {
-    let names = PossibleValuesParser::new(Scoring::ALL.map(Scoring::name));
-    names.try_map(|name| Scoring::from_name(&name).ok_or("no score"))
+    #[command(flatten)]
+    pub flags: ScoreFlags,
 }
 
 /// Show what changed between two versions of a page

@@ -30,7 +30,7 @@ use crate::terminal::columns;
 
 pub(crate) use collection::{ForgetArgs, SeedsAction, SeedsArgs};
 pub(crate) use datasets::{ExportArgs, ImportArgs};
-pub(crate) use flags::{CheckFlags, FetchFlags, LinkFlags, PlanFlags};
+pub(crate) use flags::{CheckFlags, FetchFlags, LinkFlags, PlanFlags, ScoreFlags};
 pub(crate) use gather::{CrawlArgs, CrawlNowArgs, MonitorArgs};
 pub(crate) use keep::{RebuildArgs, StoreCommand};
 pub(crate) use look::{
@@ -116,7 +116,7 @@ pub(crate) enum Command {
     Links(Box<LinksArgs>),
     Diff(DiffArgs),
     Show(ShowArgs),
-    Search(SearchArgs),
+    Search(Box<SearchArgs>),
     History(HistoryArgs),
     Check(Box<CheckArgs>),
     Compare(Box<CompareArgs>),

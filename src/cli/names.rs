@@ -10,6 +10,7 @@ use freshet::estimate::registry::{self as estimators, EstimatorSettings};
 use freshet::fetch::visit::Outcome;
 use freshet::look::pages::states;
 use freshet::policy::registry;
+use freshet::quality::scoring::Scoring;
 use freshet::reproduce::registry::PAPERS;
 
 use super::study::ALL_PAPERS;
@@ -54,6 +55,11 @@ pub(crate) fn aims() -> impl TypedValueParser<Value = Written<Aim>> {
 /// Reads where the importance of pages comes from.
 pub(crate) fn weights() -> impl TypedValueParser<Value = Written<WeightBy>> {
     PossibleValuesParser::new(WeightBy::ALL.map(WeightBy::name)).try_map(|name| name.parse())
+}
+
+/// Reads how results are ranked.
+pub(crate) fn scorings() -> impl TypedValueParser<Value = Written<Scoring>> {
+    PossibleValuesParser::new(Scoring::ALL.map(Scoring::name)).try_map(|name| name.parse())
 }
 
 /// Reads the name of a paper, or `all`.

@@ -19,6 +19,7 @@ use freshet::time::Timestamp;
 
 use crate::cli::{CrawlNowArgs, Global};
 use crate::on_change::{Hook, Hooked};
+use crate::queries;
 use crate::set_up::{ADDRESS_HINT, finish_index, index_follower, set_up};
 use crate::settings::Settings;
 use crate::signals::{STOPPING_CRAWL, listen};
@@ -26,7 +27,8 @@ use crate::terminal::{Talk, json};
 use crate::threads;
 
 pub(crate) fn run(global: &Global, arguments: &CrawlNowArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
-    let settings = Settings::load(global, &arguments.crawl.flags)?;
+    let mut settings = Settings::load(global, &arguments.crawl.flags)?;
+    settings.crawl.workload = queries::of_crawl(&settings, arguments.crawl.seeds.as_deref(), Some(talk))?;
     let only = arguments.only.iter().map(|url| page_url(url, &settings.normaliser()));
     let only = only.collect::<Result<Vec<PageUrl>, _>>()?;
     let (mut crawler, hook) = set_up(&arguments.crawl, &settings, !only.is_empty(), talk)?;

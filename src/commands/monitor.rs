@@ -18,6 +18,7 @@ use freshet::time::Timestamp;
 
 use crate::cli::{Global, MonitorArgs};
 use crate::on_change::{Hook, Hooked};
+use crate::queries;
 use crate::set_up::{finish_index, index_follower, set_up};
 use crate::settings::when::zone;
 use crate::settings::{Settings, Usage};
@@ -37,6 +38,7 @@ pub(crate) fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyh
     flags.crawl.at = arguments.at.clone();
     flags.crawl.catch_up = Some(arguments.catch_up);
     let mut settings = Settings::load(global, &flags)?;
+    settings.crawl.workload = queries::of_crawl(&settings, arguments.crawl.seeds.as_deref(), Some(talk))?;
     let every = *settings.crawl.every.get_or_insert(DEFAULT_EVERY);
     let (mut crawler, hook) = set_up(&arguments.crawl, &settings, false, talk)?;
     let monitor = MonitorSettings {

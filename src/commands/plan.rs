@@ -11,6 +11,7 @@ use freshet::store;
 use freshet::time::Timestamp;
 
 use crate::cli::{Global, PlanArgs};
+use crate::queries;
 use crate::set_up::{crawler, network, warn_of_sites};
 use crate::settings::{Given, Settings, TimeSpan, Written};
 use crate::terminal::{Talk, json_line, print, screen};
@@ -47,7 +48,8 @@ pub(crate) fn looking(
 ) -> anyhow::Result<Crawler<Network>> {
     let mut flags = flags.clone();
     flags.crawl.every = every.cloned();
-    let settings = Settings::load(global, &flags)?;
+    let mut settings = Settings::load(global, &flags)?;
+    settings.crawl.workload = queries::of_crawl(&settings, None, talk)?;
     let mut store = store::open_to_look(&settings.store)?;
     if let Some(talk) = talk {
         warn_of_sites(&settings, &mut *store, talk)?;

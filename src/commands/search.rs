@@ -13,15 +13,15 @@ use freshet::store::{self, Store};
 use freshet::time::Timestamp;
 
 use crate::cli::{Global, SearchArgs};
+use crate::settings::Settings;
 use crate::settings::when::moment;
-use crate::settings::{Given, Settings};
 use crate::terminal::{Talk, json, print};
 
 pub(crate) fn run(global: &Global, arguments: &SearchArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let now = Timestamp::now();
-    let query = SearchQuery::new(&arguments.words.join(" "), arguments.score, arguments.limit)?;
+    let settings = Settings::load(global, &arguments.flags.0)?;
+    let query = SearchQuery::new(&arguments.words.join(" "), settings.scoring(), arguments.limit)?;
     let as_of = arguments.as_of.as_deref().map(|text| moment("--as-of", text, now)).transpose()?;
-    let settings = Settings::load(global, &Given::default())?;
     let mut store = store::open_to_look(&settings.store)?;
     let found = match as_of {
         Some(at) => {

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use serde::Serialize;
 
-use freshet::policy::registry;
+use freshet::policy::registry::{self, PolicyRow};
 use freshet::report::{counted, replays, span};
 use freshet::simulate::compare::{self, BOUND, ComparePlan, CompareRow};
 use freshet::simulate::metric::CycleFigures;
@@ -74,7 +74,10 @@ fn plan(arguments: &SimulateArgs) -> Result<ComparePlan, Usage> {
     let mut policies: Vec<String> = Vec::new();
     for name in arguments.policy.iter().flat_map(|list| registry::split_names(list)) {
         match name {
-            "all" => policies.extend(registry::ALL.iter().map(|row| row.name.to_owned())),
+            "all" => {
+                let can_be_made = |row: &&PolicyRow| !registry::NEED_QUERIES.contains(&row.name);
+                policies.extend(registry::ALL.iter().filter(can_be_made).map(|row| row.name.to_owned()));
+            }
             "oracles" => {
                 policies.extend(Oracle::ALL.map(|oracle| oracle.name().to_owned()));
                 policies.push(BOUND.to_owned());

@@ -69,6 +69,7 @@ impl World {
             every: None,
             discover: None,
             weight: WeightBy::Seeds,
+            workload: None,
             threshold: None,
             redirects: 5,
             sitemaps: false,

@@ -53,6 +53,7 @@ use crate::observation::SmallTexts;
 use crate::observation::room::StoreLimits;
 use crate::page::{Normaliser, PageId};
 use crate::policy::Policy;
+use crate::quality::search_workload::SearchWorkload;
 use crate::store::{CycleCommand, CycleId, PageEvent, Store, StoreError};
 use crate::time::Timestamp;
 use crate::unique::{Scope, UniquenessVerifier, host_hash, query_path_hash};
@@ -61,6 +62,7 @@ pub use accounts::Counts;
 use accounts::Accounts;
 use observe::Observer;
 use recorder::Recorder;
+
 use seeded_scope::{SeededScope, VisitScope};
 use weights::{WeightBy, Weights};
 use writer::WriterPlace;
@@ -83,6 +85,8 @@ pub struct CrawlSettings {
     pub discover: Option<f64>,
     /// How pages get their importance.
     pub weight: WeightBy,
+    /// What people search for, where it is known.
+    pub workload: Option<Arc<SearchWorkload>>,
     /// Pages are visited again once their score reaches this; `None`: as many as the budget has room for.
     pub threshold: Option<f64>,
     /// Redirects that are followed in a row.

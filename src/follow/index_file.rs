@@ -6,6 +6,9 @@
 //! - `word`: FTS5 without contents. A document is a row of `term:count` tokens, each once. FTS5 keeps no more than the numbers of
 //!   documents for each token, a byte or two each: that makes the index small, and a count costs nothing;
 //! - `posting`: the same, read by token;
+//! - `workload_words`: for each document, the counts of the words that a workload asks for, if refreshes are measured;
+//! - `score_rank`: the score–rank functions of these words;
+//! - `gain`: what refreshes gained, until the store has it. It can't be made again, so it outlives the other tables, too;
 //! - `query`: the queries that were asked. They can't be made again, so they outlive every other table.
 
 use std::path::{Path, PathBuf};
@@ -17,7 +20,7 @@ use super::{FollowError, FollowResult};
 use crate::quality::terms::TERM_SCHEME;
 
 /// The version of the tables. An index of another version is made again.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 
 /// How long a write waits for that of another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -40,6 +43,17 @@ const TABLES: &str = "
         terms, content = '', contentless_delete = 1, detail = none, tokenize = \"ascii tokenchars ':'\"
     );
     CREATE VIRTUAL TABLE posting USING fts5vocab(word, 'instance');
+    CREATE TABLE workload_words (document INTEGER PRIMARY KEY, words BLOB NOT NULL);
+    CREATE TABLE score_rank (term INTEGER PRIMARY KEY, function BLOB NOT NULL);
+    CREATE TABLE IF NOT EXISTS gain (
+        page INTEGER NOT NULL,
+        measure INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        delta REAL NOT NULL,
+        is_first INTEGER NOT NULL,
+        words TEXT NOT NULL,
+        PRIMARY KEY (page, measure, at)
+    ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS query (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, text TEXT NOT NULL);";
 
 /// Where the index of a store is: `freshet.search.db` for `freshet.db`, else the store's path with `.search.db` behind it.
@@ -126,7 +140,7 @@ pub(super) fn unusable(connection: &Connection) -> FollowResult<Option<String>> 
     if number(connection, "terms")? != Some(i64::from(TERM_SCHEME)) {
         return Ok(Some("its words were found by other rules".to_owned()));
     }
-    for table in ["document", "word", "posting", "query"] {
+    for table in ["document", "word", "posting", "workload_words", "score_rank", "gain", "query"] {
         if !has(table)? {
             return Err(FollowError::Damaged(format!("the table `{table}` is missing")));
         }
@@ -141,6 +155,7 @@ pub(super) fn make(connection: &mut Connection) -> FollowResult<()> {
     let transaction = connection.transaction()?;
     transaction.execute_batch(
         "DROP TABLE IF EXISTS posting; DROP TABLE IF EXISTS word; DROP TABLE IF EXISTS document;
+         DROP TABLE IF EXISTS workload_words; DROP TABLE IF EXISTS score_rank;
          CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID; DELETE FROM meta;",
     )?;
     transaction.execute_batch(TABLES)?;

@@ -5,9 +5,14 @@
 //! [`crate::store::Store`].
 
 pub mod background;
+pub mod gain_outbox;
 mod index_file;
+pub mod measuring;
+mod page_writer;
 pub mod postings;
+pub mod query_log;
 pub mod search_index;
+pub mod workload_words;
 
 use std::path::PathBuf;
 

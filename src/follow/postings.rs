@@ -32,7 +32,7 @@ pub struct IndexHits {
 }
 
 /// Documents in which a term occurs with how often, in the order of their numbers.
-type Postings = Vec<(i64, u32)>;
+pub(super) type Postings = Vec<(i64, u32)>;
 
 impl SearchIndex {
     /// Counts of the collection.
@@ -152,7 +152,7 @@ impl MatchedTerms<'_> {
 }
 
 /// The documents in which a term occurs, in the order of their numbers.
-fn postings(connection: &Connection, term: &str) -> FollowResult<Postings> {
+pub(super) fn postings(connection: &Connection, term: &str) -> FollowResult<Postings> {
     // The tokens `term:1`, `term:2` …: `;` is the character after `:`.
     let mut statement =
         connection.prepare_cached("SELECT doc, term FROM posting WHERE term >= ?1 AND term < ?2")?;

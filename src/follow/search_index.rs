@@ -7,17 +7,19 @@
 //! What must stay true: a batch of pages and the cursor behind it are one transaction. A kill leaves both or neither, so that no
 //! page is in the index twice and none is passed over.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
+use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::FollowResult;
 use super::index_file::{self, number, set};
-use crate::observation::Life;
+use super::measuring::{BatchVisits, CountInlinks, IndexMeasure};
+use super::page_writer::PageWriter;
 use crate::page::PageId;
+use crate::quality::search_workload::SearchWorkload;
 use crate::quality::terms::TermReader;
-use crate::store::{self, LogPart, PageFacts, PageFilter, Store, VersionId, Wanted};
+use crate::store::{self, LogPart, Store};
 use crate::time::Timestamp;
 
 pub use super::index_file::path_beside;
@@ -40,6 +42,8 @@ pub struct SearchIndex {
     reader: TermReader,
     /// The store it belongs to, once that is known.
     identity: Option<i64>,
+    /// The measure of refreshes, if they are measured.
+    measure: Option<IndexMeasure>,
 }
 
 /// A step of a follower.
@@ -107,6 +111,7 @@ impl SearchIndex {
             to_build: None,
             reader: TermReader::default(),
             identity: None,
+            measure: None,
         }
     }
 
@@ -181,7 +186,7 @@ impl SearchIndex {
             self.identity = identity(store)?;
         }
         let (identity, forgotten, end) = (self.identity, forgotten_at(store)?, store.log_end()?);
-        let Self { connection, to_build, reader, .. } = self;
+        let Self { connection, to_build, reader, measure, .. } = self;
         // The cursor is read when no one else can move it any more.
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let part = match (number(&transaction, "cursor")?, number(&transaction, "built_page")?) {
@@ -194,13 +199,16 @@ impl SearchIndex {
             (Some(cursor), None) => next_visits(store, cursor, end)?,
         };
         set(&transaction, "store", identity)?;
-        let mut writer = PageWriter::new(&transaction, reader)?;
+        let mut writer = PageWriter::new(&transaction, reader, measure.as_mut(), &part.visits)?;
         if number(&transaction, "forgotten")? != forgotten {
             writer.sweep(store)?;
             set(&transaction, "forgotten", forgotten)?;
         }
         writer.write(store, &part.pages)?;
         let step = FollowStep { read: part.read, is_behind: part.is_behind, ..writer.finish()? };
+        if let Some(measure) = measure {
+            measure.end_batch(&transaction, store)?;
+        }
         match part.end {
             PartEnd::Page(page) => set(&transaction, "built_page", page.0)?,
             PartEnd::AllPages => {
@@ -211,6 +219,17 @@ impl SearchIndex {
         }
         transaction.commit()?;
         Ok(step)
+    }
+
+    /// Measures what refreshes gain from here on, by these searchers. `count_inlinks` is asked if pages are scored by their links.
+    pub fn measure_by(
+        &mut self,
+        search: &SearchWorkload,
+        count_inlinks: CountInlinks,
+        store: &mut dyn Store,
+    ) -> FollowResult<()> {
+        self.measure = Some(IndexMeasure::open(&mut self.connection, search, count_inlinks, store)?);
+        Ok(())
     }
 
     /// Merges all that was written in pieces: the file gets smaller, and searches faster.
@@ -225,11 +244,15 @@ impl SearchIndex {
     pub fn forget(&mut self, pages: &[PageId]) -> FollowResult<()> {
         self.connection.execute_batch("PRAGMA secure_delete = ON")?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut writer = PageWriter::new(&transaction, &mut self.reader)?;
+        let visits = HashMap::new();
+        let mut writer = PageWriter::new(&transaction, &mut self.reader, None, &visits)?;
         for page in pages {
             writer.remove(*page)?;
         }
         writer.finish()?;
+        for page in pages {
+            transaction.execute("DELETE FROM gain WHERE page = ?1", [page.0])?;
+        }
         // Words of deleted documents stay in FTS5's segments until these are merged.
         transaction.execute("INSERT INTO word (word) VALUES ('optimize')", [])?;
         transaction.commit()?;
@@ -260,6 +283,8 @@ fn forgotten_at(store: &mut dyn Store) -> FollowResult<Option<i64>> {
 /// The part of the store that one transaction takes.
 struct Part {
     pages: Vec<PageId>,
+    /// What its visits say about them.
+    visits: HashMap<PageId, BatchVisits>,
     /// Visits or pages in it.
     read: u64,
     end: PartEnd,
@@ -299,161 +324,25 @@ fn next_pages(
         _ => PartEnd::AllPages,
     };
     // Visits may have come meanwhile.
-    Ok(Part { read: pages.len() as u64, pages, end, is_behind: true })
+    Ok(Part { read: pages.len() as u64, pages, visits: HashMap::new(), end, is_behind: true })
 }
 
 /// The pages of the next visits of the log, each once.
 fn next_visits(store: &mut dyn Store, cursor: i64, log_end: i64) -> FollowResult<Part> {
-    let mut pages = Vec::new();
+    let (mut pages, mut visits) = (Vec::new(), HashMap::<PageId, BatchVisits>::new());
     let (mut read, mut last) = (0, cursor);
     store.each_logged(LogPart::After(cursor), &mut |logged| {
         pages.push(logged.visit.page);
+        let known = visits.entry(logged.visit.page).or_default();
+        known.last = logged.visit.at;
+        if logged.visit.version.is_some() && logged.visit.changed != Some(false) {
+            known.refresh = Some((logged.visit.at, logged.visit.changed.is_none()));
+        }
         last = logged.visit.id;
         read += 1;
         pages.len() < BATCH
     })?;
     pages.sort_unstable();
     pages.dedup();
-    Ok(Part { pages, read, end: PartEnd::Visit(last), is_behind: read > 0 && last < log_end })
-}
-
-/// Whether a page can be found, and which version of it: not if it is gone, if another page stands for it, or if it has no words.
-fn findable_version(page: &PageFacts) -> Option<VersionId> {
-    let is_found = page.node.alias_of.is_none() && page.node.life != Life::Gone && page.node.has_words;
-    page.folded.version.filter(|_| is_found)
-}
-
-/// Writes pages within a transaction.
-struct PageWriter<'a> {
-    connection: &'a Connection,
-    reader: &'a mut TermReader,
-    step: FollowStep,
-    /// The number of the next document: none is given twice.
-    next: i64,
-    /// Counts of the collection.
-    documents: i64,
-    length: i64,
-}
-
-impl<'a> PageWriter<'a> {
-    fn new(connection: &'a Connection, reader: &'a mut TermReader) -> FollowResult<Self> {
-        let count = |name: &str| number(connection, name).map(|count| count.unwrap_or(0));
-        let (next, documents, length) =
-            (count("next_document")?.max(1), count("documents")?, count("length")?);
-        Ok(Self { connection, reader, step: FollowStep::default(), next, documents, length })
-    }
-
-    /// Keeps the counts, and says what was done.
-    fn finish(self) -> FollowResult<FollowStep> {
-        for (name, count) in
-            [("next_document", self.next), ("documents", self.documents), ("length", self.length)]
-        {
-            set(self.connection, name, count)?;
-        }
-        Ok(self.step)
-    }
-
-    /// Brings these pages up to date, as the store has them now.
-    fn write(&mut self, store: &mut dyn Store, pages: &[PageId]) -> FollowResult<()> {
-        let loaded = store.load(&Wanted { pages: pages.to_vec(), ..Wanted::default() })?.pages;
-        // A page that is not there any more was forgotten.
-        let known: HashSet<PageId> = loaded.iter().map(|page| page.id).collect();
-        for page in pages.iter().filter(|page| !known.contains(page)) {
-            self.remove(*page)?;
-        }
-        let is_left = |page: &&PageFacts| page.node.life == Life::Gone;
-        let left: HashSet<String> = loaded.iter().filter(is_left).map(|page| page.url.clone()).collect();
-        for page in loaded {
-            self.write_page(store, &page)?;
-        }
-        if left.is_empty() { Ok(()) } else { self.write_freed(store, &left) }
-    }
-
-    /// Brings pages up to date that stood behind others which are gone now: they stand for themselves again, without a visit.
-    fn write_freed(&mut self, store: &mut dyn Store, gone: &HashSet<String>) -> FollowResult<()> {
-        let mut freed = Vec::new();
-        let filter = PageFilter { only_naming: true, ..PageFilter::default() };
-        store.list_pages(&filter, &mut |row| {
-            freed.extend(row.same_as.filter(|named| gone.contains(named)).map(|_| PageId(row.id)));
-        })?;
-        for page in store.load(&Wanted { pages: freed, ..Wanted::default() })?.pages {
-            self.write_page(store, &page)?;
-        }
-        Ok(())
-    }
-
-    fn write_page(&mut self, store: &mut dyn Store, page: &PageFacts) -> FollowResult<()> {
-        let version = findable_version(page);
-        let indexed = self.indexed_version(page.id)?;
-        if version.is_some() && indexed == version {
-            return Ok(());
-        }
-        let content = match version {
-            Some(version) => store.version(version)?.map(|content| (version, content)),
-            None => None,
-        };
-        if indexed.is_some() {
-            self.remove(page.id)?;
-        }
-        // There may have been no room for its text.
-        let Some((version, content)) = content else { return Ok(()) };
-        let title = content.title.as_deref().unwrap_or_default();
-        let counts = self.reader.count(&[title, &content.text]);
-        let mut tokens = String::with_capacity(counts.distinct() * 10);
-        for (term, count) in counts.iter() {
-            tokens.push_str(term);
-            tokens.push(':');
-            match char::from_digit(count, 10) {
-                Some(digit) => tokens.push(digit),
-                None => tokens.push_str(&count.to_string()),
-            }
-            tokens.push(' ');
-        }
-        let id = self.next;
-        let seen_at = page.folded.seen_at.unwrap_or_default().millis();
-        let mut insert = self.connection.prepare_cached("INSERT INTO word (rowid, terms) VALUES (?1, ?2)")?;
-        insert.execute(params![id, tokens])?;
-        let mut insert = self.connection.prepare_cached(
-            "INSERT INTO document (id, page, version, length, observed_at) VALUES (?1, ?2, ?3, ?4, ?5)",
-        )?;
-        insert.execute(params![id, page.id.0, version.0, counts.length(), seen_at])?;
-        self.next += 1;
-        self.documents += 1;
-        self.length += i64::from(counts.length());
-        self.step.written += 1;
-        Ok(())
-    }
-
-    fn indexed_version(&self, page: PageId) -> FollowResult<Option<VersionId>> {
-        let mut statement = self.connection.prepare_cached("SELECT version FROM document WHERE page = ?1")?;
-        Ok(statement.query_row([page.0], |row| row.get(0)).optional()?.map(VersionId))
-    }
-
-    fn remove(&mut self, page: PageId) -> FollowResult<()> {
-        let mut delete =
-            self.connection.prepare_cached("DELETE FROM document WHERE page = ?1 RETURNING id, length")?;
-        let deleted: Option<(i64, i64)> =
-            delete.query_row([page.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-        if let Some((id, length)) = deleted {
-            self.connection.prepare_cached("DELETE FROM word WHERE rowid = ?1")?.execute([id])?;
-            self.documents -= 1;
-            self.length -= length;
-            self.step.removed += 1;
-        }
-        Ok(())
-    }
-
-    /// Takes pages out that the store does not have any more.
-    fn sweep(&mut self, store: &mut dyn Store) -> FollowResult<()> {
-        let mut known = HashSet::new();
-        store.each_page(&mut |page| {
-            known.insert(page.id);
-        })?;
-        let mut statement = self.connection.prepare("SELECT page FROM document")?;
-        let indexed = statement.query_map([], |row| row.get(0).map(PageId))?;
-        let gone: Vec<PageId> = indexed
-            .filter(|page| page.as_ref().map_or(true, |page| !known.contains(page)))
-            .collect::<rusqlite::Result<_>>()?;
-        gone.into_iter().try_for_each(|page| self.remove(page))
-    }
+    Ok(Part { pages, visits, read, end: PartEnd::Visit(last), is_behind: read > 0 && last < log_end })
 }

@@ -103,6 +103,7 @@ impl SmallStore {
             every: None,
             discover: None,
             weight: WeightBy::Seeds,
+            workload: None,
             threshold: None,
             redirects: 5,
             sitemaps: false,

@@ -31,6 +31,7 @@ pub mod registry;
 mod stormcrawler;
 pub(crate) mod traces;
 mod unseen;
+mod user_centric;
 mod utility;
 
 pub use crate::observation::{Apart, Lesson};
@@ -44,6 +45,7 @@ use std::collections::HashMap;
 use crate::estimate::Seen;
 use crate::estimate::priors::{PriorKind, Priors};
 use crate::page::{Depth, HostId};
+use crate::quality::gain::MeasuredGain;
 use crate::time::{Age, Timestamp};
 
 /// The worth of a visit: pages with a higher score are visited first. Always finite.
@@ -105,6 +107,10 @@ pub trait Policy: Send + Sync {
     fn learn(&self, _host: HostId, _depth: Depth, learnt: &mut Learnt, lesson: &Lesson, seen: Seen) {
         learnt.state.count(lesson.interval, seen);
     }
+
+    /// Adds what one refresh gained in search results to what is remembered of its page. It is measured some time after the visit, so
+    /// this may come after later visits were learnt; the same gain may come twice.
+    fn learn_gain(&self, _learnt: &mut Learnt, _gain: &MeasuredGain) {}
 
     /// The version of what [`Policy::learn`] makes: a name, a number that is raised when the bytes or their meaning change, and
     /// every setting that they depend on. A store keeps it beside the memories. Memories of another version are thrown away and
@@ -180,6 +186,8 @@ pub struct LooksAt {
     pub kin: bool,
     /// When pages were found.
     pub age: bool,
+    /// What refreshes gained in search results. That depends on all other pages, so no two pages share their state.
+    pub gains: bool,
     /// In which cycle a visit was made, and the weight that the page had in it ([`Lesson::cycle`], [`Lesson::weight`]). By default
     /// a memory depends on the intervals between visits and on what they found.
     pub circumstances: bool,

@@ -35,6 +35,8 @@ pub struct PageState {
     pub failures: u32,
     /// What visits have taught about it.
     pub learnt: Learnt,
+    /// For a page that was never fetched: the gain in search results that the words of the links to it promise. 0 if no policy asks.
+    pub anchor_gain: f64,
 }
 
 impl PageState {
@@ -43,7 +45,21 @@ impl PageState {
         let (last_visit, seen_at, life, failures) = (None, None, Life::New, 0);
         let learnt = Learnt::default();
         let kin = Kin::default();
-        Self { page, host, depth, kin, weight, found_at, last_visit, seen_at, life, failures, learnt }
+        let anchor_gain = 0.0;
+        Self {
+            page,
+            host,
+            depth,
+            kin,
+            weight,
+            found_at,
+            last_visit,
+            seen_at,
+            life,
+            failures,
+            learnt,
+            anchor_gain,
+        }
     }
 
     /// Time since the last visit; for a page never visited, since it was found.

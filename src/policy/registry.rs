@@ -7,11 +7,13 @@ use super::formula::Formula;
 pub use super::interval_rule::RuleScale;
 use super::{
     Policy, age, age_times_changes, allocation, change_probability, change_rate, estimated_period, fixed,
-    heritrix, longevity, longevity_bound, longevity_curve, nutch, random, stormcrawler, utility,
+    heritrix, longevity, longevity_bound, longevity_curve, nutch, random, stormcrawler, user_centric,
+    utility,
 };
 use crate::estimate::learner::Learner;
 use crate::estimate::registry::{self as estimators, EstimatorSettings};
 use crate::near_names;
+use crate::quality::measure::MeasureId;
 use crate::time::Age;
 
 /// Every policy, the default first; the short names of the papers' policies come last.
@@ -39,6 +41,12 @@ pub const ALL: &[PolicyRow] = &[
         estimator: Takes::None,
         about: "the same from bounds, with no curve assumed",
         make: longevity_bound::make,
+    },
+    PolicyRow {
+        name: "user-centric",
+        estimator: Takes::None,
+        about: "the visit that does most for search results, see --queries (Pandey & Olston 2005)",
+        make: user_centric::make,
     },
     PolicyRow {
         name: "every",
@@ -221,7 +229,20 @@ impl PolicyRequest<'_> {
     pub fn learner(&self) -> Result<Learner, String> {
         Learner::new(self.estimator, &self.settings.estimator)
     }
+
+    /// The measure of gains in search results, for a policy that can't do without.
+    pub fn queries(&self) -> Result<MeasureId, String> {
+        self.settings.queries.ok_or_else(|| format!("policy `{}` {NEEDS_QUERIES}", self.name))
+    }
 }
+
+/// What is missing without queries, and where to get them.
+const NEEDS_QUERIES: &str = "needs to know what people search for: give a file with `--queries FILE` (a query a line, a tab and its \
+    frequency behind it if you have one), take them from a web server's log with `--queries-from access.log --param q`, or search \
+    with `freshet search` for a while and use the queries that it keeps with `--queries-from search`";
+
+/// The policies that can't be made without queries.
+pub const NEED_QUERIES: [&str; 1] = ["user-centric"];
 
 /// The settings of all policies.
 #[derive(Clone, Debug, PartialEq)]
@@ -236,6 +257,8 @@ pub struct PolicySettings {
     pub longevity: LongevitySettings,
     /// τ of `sbr` and `ebr`: the share of fragments from which a change counts (Pandey & Olston 2005, §6.1).
     pub tau: f64,
+    /// How gains in search results are measured; `None`: there are no queries.
+    pub queries: Option<MeasureId>,
 }
 
 /// τ unless another is asked for: changes of a tenth of the text or less don't make a copy stale.
@@ -264,8 +287,14 @@ impl Default for PolicySettings {
     fn default() -> Self {
         let day = Age::from_days(1.0);
         let longevity = LongevitySettings::default();
-        let (estimator, rules, tau) = (EstimatorSettings::default(), RuleScale::Day(day), USUAL_TAU);
-        Self { estimator, rules, interval: day, longevity, tau }
+        Self {
+            estimator: EstimatorSettings::default(),
+            rules: RuleScale::Day(day),
+            interval: day,
+            longevity,
+            tau: USUAL_TAU,
+            queries: None,
+        }
     }
 }
 
@@ -337,7 +366,7 @@ mod tests {
 
     #[test]
     fn names_are_found_and_unknown_ones_listed() {
-        let settings = PolicySettings::default();
+        let settings = PolicySettings { queries: Some(MeasureId(1)), ..PolicySettings::default() };
         for row in ALL {
             assert_eq!(
                 find(row.name, &settings).map(|found| found.name().to_owned()),

@@ -9,12 +9,13 @@ use crate::estimate::tests::{close, golden, number, numbers};
 use crate::longevity::curve::Curve;
 use crate::observation::Life;
 use crate::page::PageId;
+use crate::quality::measure::MeasureId;
 
 const DAY: i64 = 86_400_000;
 
 /// Every policy, and those that learn rates with an estimator of each kind.
 fn policies() -> Vec<Box<dyn Policy>> {
-    let settings = PolicySettings::default();
+    let settings = PolicySettings { queries: Some(MeasureId(1)), ..PolicySettings::default() };
     let mut all = Vec::new();
     for row in ALL {
         all.extend(find(row.name, &settings).ok());

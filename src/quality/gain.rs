@@ -2,11 +2,12 @@
 //!
 //! Comes in: ΔQ_A of a page's refreshes, each with the time since the refresh before. Goes out: δQ_A, the gain for each unit of time
 //! (Pandey & Olston 2005, §6.1.3), and the priority δQ_A · (now − last refresh). A refresh that found no change counts with ΔQ_A = 0. Of
-//! each page the last eight refreshes are remembered, in at most 34 bytes.
+//! each page the last eight refreshes are remembered, in some 50 bytes.
 //!
 //! Single measurements may be negative and stay so; only the priority is cut off at 0.
 
-use crate::varint::take_byte;
+use crate::time::Timestamp;
+use crate::varint::{push, push_signed, take, take_byte, take_signed};
 
 /// Refreshes that a page's memory holds at most. The paper foresees a window of recent refreshes (§6.1.3, footnote 4).
 pub const WIDEST_WINDOW: usize = 8;
@@ -37,69 +38,155 @@ pub fn priority(gain_rate: f64, since_last: f64) -> f64 {
     (gain_rate * since_last).max(0.0)
 }
 
-/// The last refreshes of a page, the oldest first.
-///
-/// Each number is kept in 16 bits: the upper half of a 32-bit float, rounded. That is exact to 0.4 %, much less than the refreshes of a
-/// page differ.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct GainWindow {
-    refreshes: Vec<MeasuredRefresh>,
+/// ΔQ_A of one refresh, as it was measured when the index took the new copy in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeasuredGain {
+    /// The visit that brought the copy.
+    pub at: Timestamp,
+    /// ΔQ_A.
+    pub delta: f64,
+    /// It was the first copy of the page.
+    pub is_first: bool,
 }
 
+/// The last refreshes of a page, the oldest first, and the gain of its first copy.
+///
+/// A refresh is known when its visit ends, the gain of a changed page when the index has taken the copy in. Until then the refresh
+/// is there without its gain. Gains are kept in 16 bits, the upper half of a 32-bit float, rounded. That is exact to 0.4 %, much
+/// less than the refreshes of a page differ.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GainWindow {
+    /// ΔQ_A of the first copy, if it was measured.
+    first: Option<f64>,
+    /// The time of the last refresh.
+    last_at: Timestamp,
+    refreshes: Vec<WindowRefresh>,
+}
+
+/// A refresh of a [`GainWindow`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct WindowRefresh {
+    /// Milliseconds since the refresh before; above 0.
+    gap_ms: u64,
+    /// ΔQ_A; `None` if it is not measured yet.
+    delta: Option<f64>,
+}
+
+/// Milliseconds of a day.
+const DAY_MS: f64 = 86_400_000.0;
+
 impl GainWindow {
-    /// Adds a refresh; of more than `window` the oldest are forgotten. `window` is from 1 to [`WIDEST_WINDOW`], and other values
-    /// count as the nearest of these.
-    ///
-    /// A refresh without a time since the one before, or whose numbers are no numbers, is left out: it has no rate.
-    pub fn push(&mut self, refresh: MeasuredRefresh, window: usize) {
-        if refresh.delta.is_nan() || refresh.gap.is_nan() {
-            return;
+    /// Adds a refresh that was `gap_ms` milliseconds after the one before. One without a change has ΔQ_A = 0. Of more than
+    /// [`WIDEST_WINDOW`] the oldest are forgotten; a refresh at the same moment as the one before has no rate and is left out.
+    pub fn push(&mut self, at: Timestamp, gap_ms: u64, changed: bool) {
+        self.last_at = at;
+        if gap_ms > 0 {
+            self.refreshes.push(WindowRefresh { gap_ms, delta: (!changed).then_some(0.0) });
+            let forgotten = self.refreshes.len().saturating_sub(WIDEST_WINDOW);
+            self.refreshes.drain(..forgotten);
         }
-        let short = MeasuredRefresh {
-            delta: widened(shortened(refresh.delta)),
-            gap: widened(shortened(refresh.gap)),
-        };
-        if !(short.delta.is_finite() && short.gap.is_finite() && short.gap > 0.0) {
-            return;
-        }
-        self.refreshes.push(short);
-        let most = window.clamp(1, WIDEST_WINDOW);
-        let forgotten = self.refreshes.len().saturating_sub(most);
-        self.refreshes.drain(..forgotten);
     }
 
-    /// The refreshes, the oldest first.
-    pub fn refreshes(&self) -> &[MeasuredRefresh] {
-        &self.refreshes
+    /// Takes the measured gain of a refresh. A refresh that is not in the window any more is passed over; one that is measured twice
+    /// keeps the later value.
+    pub fn measure(&mut self, gain: &MeasuredGain) {
+        let delta = widened(shortened(gain.delta));
+        if !delta.is_finite() {
+            return;
+        }
+        if gain.is_first {
+            self.first = Some(delta);
+            return;
+        }
+        let mut at = self.last_at.millis();
+        for refresh in self.refreshes.iter_mut().rev() {
+            if at == gain.at.millis() {
+                refresh.delta = Some(delta);
+                return;
+            }
+            at = at.saturating_sub_unsigned(refresh.gap_ms);
+        }
     }
 
-    /// Writes the window: a byte for the number of refreshes, a byte that has a bit for each with a gain other than 0, then the gaps, and
-    /// those gains, in 2 bytes each. At most 34 bytes; unchanged refreshes take 2 bytes each.
+    /// ΔQ_A of the first copy, if it was measured.
+    pub fn first(&self) -> Option<f64> {
+        self.first
+    }
+
+    /// The refreshes whose gain is known, the oldest first, with gaps in days. Where the index took in two changes at once, the gain
+    /// of both is with the later one: its gap begins with the earlier one's.
+    pub fn measured(&self) -> Vec<MeasuredRefresh> {
+        let mut waiting_ms = 0;
+        let mut measured = Vec::with_capacity(self.refreshes.len());
+        for refresh in &self.refreshes {
+            waiting_ms = u64::saturating_add(waiting_ms, refresh.gap_ms);
+            match refresh.delta {
+                // Unchanged since a refresh that was not measured: what changed came before, and is still to be measured.
+                Some(0.0) if waiting_ms > refresh.gap_ms => {
+                    measured.push(MeasuredRefresh { delta: 0.0, gap: refresh.gap_ms as f64 / DAY_MS });
+                    waiting_ms -= refresh.gap_ms;
+                }
+                Some(delta) => {
+                    measured.push(MeasuredRefresh { delta, gap: waiting_ms as f64 / DAY_MS });
+                    waiting_ms = 0;
+                }
+                None => {}
+            }
+        }
+        measured
+    }
+
+    /// Writes the window: a byte with the number of refreshes and whether the first copy was measured, a byte with a bit for each
+    /// refresh that was measured, another for each with a gain other than 0, the time of the last refresh, the gaps in
+    /// milliseconds, and 2 bytes for each of those gains. With daily refreshes that is 41 bytes if none changed, and 57 if all did.
     pub fn write(&self, bytes: &mut Vec<u8>) {
-        let gains: Vec<f64> = self.refreshes.iter().map(|refresh| refresh.delta).collect();
-        let bits = (0..).zip(&gains).map(|(at, delta): (u32, &f64)| u8::from(*delta != 0.0) << at);
-        bytes.push(self.refreshes.len() as u8);
-        bytes.push(bits.fold(0, |all, bit| all | bit));
-        let gaps = self.refreshes.iter().map(|refresh| refresh.gap);
-        for number in gaps.chain(gains.into_iter().filter(|delta| *delta != 0.0)) {
+        let bits = |has: fn(&WindowRefresh) -> bool| {
+            let bit = |(at, refresh): (u32, &WindowRefresh)| u8::from(has(refresh)) << at;
+            (0..).zip(&self.refreshes).map(bit).fold(0, |all, bit| all | bit)
+        };
+        let count = self.refreshes.len() as u8;
+        bytes.push(if self.first.is_some() { count | HAS_FIRST } else { count });
+        bytes.push(bits(|refresh| refresh.delta.is_some()));
+        bytes.push(bits(has_gain));
+        push_signed(bytes, self.last_at.millis());
+        for refresh in &self.refreshes {
+            push(bytes, refresh.gap_ms);
+        }
+        let gains =
+            self.refreshes.iter().filter(|refresh| has_gain(refresh)).filter_map(|refresh| refresh.delta);
+        for number in self.first.into_iter().chain(gains) {
             bytes.extend_from_slice(&shortened(number).to_le_bytes());
         }
     }
 
     /// Undoes [`GainWindow::write`] at the start of `rest`, which is cut by what was read; `None` if nothing of the kind is there.
     pub fn read(rest: &mut &[u8]) -> Option<GainWindow> {
-        let count = usize::from(take_byte(rest)?);
-        let changed = take_byte(rest)?;
-        if count > WIDEST_WINDOW || u32::from(changed) >> count != 0 {
+        let head = take_byte(rest)?;
+        let (count, has_first) = (usize::from(head & !HAS_FIRST), head & HAS_FIRST != 0);
+        let (known, gained) = (take_byte(rest)?, take_byte(rest)?);
+        if count > WIDEST_WINDOW || u32::from(known) >> count != 0 || gained & !known != 0 {
             return None;
         }
-        let gaps = (0..count).map(|_| take_short(rest)).collect::<Option<Vec<f64>>>()?;
-        let refreshes = gaps.into_iter().enumerate().map(|(at, gap)| {
-            let delta = if changed >> at & 1 == 1 { take_short(rest)? } else { 0.0 };
-            Some(MeasuredRefresh { delta, gap }).filter(|refresh| refresh.gap > 0.0)
+        let last_at = Timestamp::from_millis(take_signed(rest)?);
+        let gaps = (0..count).map(|_| take(rest).filter(|gap| *gap > 0)).collect::<Option<Vec<u64>>>()?;
+        let first = if has_first { Some(take_short(rest)?) } else { None };
+        let refreshes = gaps.into_iter().enumerate().map(|(at, gap_ms)| {
+            let delta = match (known >> at & 1, gained >> at & 1) {
+                (0, _) => None,
+                (_, 0) => Some(0.0),
+                _ => Some(take_short(rest).filter(|delta| *delta != 0.0)?),
+            };
+            Some(WindowRefresh { gap_ms, delta })
         });
-        Some(GainWindow { refreshes: refreshes.collect::<Option<Vec<_>>>()? })
+        Some(GainWindow { first, last_at, refreshes: refreshes.collect::<Option<Vec<_>>>()? })
     }
+}
+
+/// Flag of the first byte of a window.
+const HAS_FIRST: u8 = 0x80;
+
+fn has_gain(refresh: &WindowRefresh) -> bool {
+    refresh.delta.is_some_and(|delta| delta != 0.0)
 }
 
 fn take_short(rest: &mut &[u8]) -> Option<f64> {
@@ -162,62 +249,88 @@ mod tests {
         assert_eq!((priority(-2.0, 3.0), priority(2.0, 3.0)), (0.0, 6.0));
     }
 
+    const DAY: i64 = 86_400_000;
+
+    fn at(day: i64) -> Timestamp {
+        Timestamp::from_millis(day * DAY)
+    }
+
+    fn gain(day: i64, delta: f64) -> MeasuredGain {
+        MeasuredGain { at: at(day), delta, is_first: false }
+    }
+
     #[test]
     fn a_window_keeps_the_last_refreshes_in_few_bytes() {
         let mut window = GainWindow::default();
-        for number in 1..=20 {
-            window.push(refresh(f64::from(number), 0.5), WIDEST_WINDOW);
+        for day in 1..=20 {
+            window.push(at(day), DAY as u64, true);
+            window.measure(&gain(day, day as f64));
         }
-        let kept: Vec<f64> = window.refreshes().iter().map(|refresh| refresh.delta).collect();
+        let kept: Vec<f64> = window.measured().iter().map(|refresh| refresh.delta).collect();
         assert_eq!(kept, (13..=20).map(f64::from).collect::<Vec<_>>());
-        let mut bytes = Vec::new();
-        window.write(&mut bytes);
-        assert_eq!(bytes.len(), 34);
-        window.push(refresh(3.0, 1.0), 2);
-        assert_eq!(window.refreshes(), [refresh(20.0, 0.5), refresh(3.0, 1.0)]);
+        let bytes = |window: &GainWindow| {
+            let mut bytes = Vec::new();
+            window.write(&mut bytes);
+            bytes.len()
+        };
         let mut unchanged = GainWindow::default();
-        for _ in 0..8 {
-            unchanged.push(refresh(0.0, 7.0), 8);
+        (20_000..20_020).for_each(|day| unchanged.push(at(day), DAY as u64, false));
+        assert!(bytes(&unchanged) <= 41 && bytes(&window) <= 57, "{} {}", bytes(&unchanged), bytes(&window));
+    }
+
+    #[test]
+    fn gains_come_later_than_their_refreshes_and_in_any_order() {
+        let mut window = GainWindow::default();
+        window.measure(&MeasuredGain { at: at(0), delta: 4.0, is_first: true });
+        for (day, changed) in [(1, true), (2, false), (4, true), (5, true)] {
+            let gap = if day == 4 { 2 } else { 1 };
+            window.push(at(day), (gap * DAY) as u64, changed);
         }
-        bytes.clear();
-        unchanged.write(&mut bytes);
-        assert_eq!(bytes.len(), 18);
+        assert_eq!(window.measured(), [refresh(0.0, 1.0)], "only the unchanged one");
+        window.measure(&gain(5, 2.0));
+        // The changes of days 4 and 5 were taken in at once, after three days.
+        assert_eq!(window.measured(), [refresh(0.0, 1.0), refresh(2.0, 4.0)]);
+        window.measure(&gain(4, 1.0));
+        window.measure(&gain(1, -1.0));
+        window.measure(&gain(3, 9.0));
+        let all = [refresh(-1.0, 1.0), refresh(0.0, 1.0), refresh(1.0, 2.0), refresh(2.0, 1.0)];
+        assert_eq!((window.measured(), window.first()), (all.to_vec(), Some(4.0)));
     }
 
     #[test]
     fn what_has_no_rate_is_left_out() {
         let mut window = GainWindow::default();
-        for (delta, gap) in [
-            (1.0, 0.0),
-            (1.0, -1.0),
-            (f64::NAN, 1.0),
-            (1.0, f64::NAN),
-            (1e300, 1.0),
-            (1.0, 1e300),
-            (1.0, 1e-300),
-        ] {
-            window.push(refresh(delta, gap), 8);
+        window.push(at(1), 0, true);
+        window.measure(&gain(1, 1.0));
+        window.push(at(2), DAY as u64, true);
+        for delta in [f64::NAN, f64::INFINITY, 1e300] {
+            window.measure(&gain(2, delta));
         }
-        assert_eq!(window, GainWindow::default());
+        assert_eq!(window.measured(), []);
     }
 
     proptest! {
         #[test]
         fn a_window_survives_its_bytes(
-            refreshes in prop::collection::vec((prop_oneof![Just(0.0), -1e6..1e6_f64], 1e-3..1e6_f64), 0..12), window in 0_usize..10
+            refreshes in prop::collection::vec((any::<bool>(), 1_u64..1 << 40, prop::option::of(-1e6..1e6_f64)), 0..12),
+            first in prop::option::of(-10.0..10.0_f64),
         ) {
             let mut kept = GainWindow::default();
-            for (delta, gap) in &refreshes {
-                kept.push(refresh(*delta, *gap), window);
+            let mut now = 0;
+            for (changed, gap, delta) in &refreshes {
+                now += *gap as i64;
+                let at = Timestamp::from_millis(now);
+                kept.push(at, *gap, *changed);
+                if let Some(delta) = delta.filter(|_| *changed) {
+                    kept.measure(&MeasuredGain { at, delta, is_first: false });
+                }
             }
-            let most = window.clamp(1, WIDEST_WINDOW).min(refreshes.len());
-            prop_assert_eq!(kept.refreshes().len(), most);
-            for (kept, given) in kept.refreshes().iter().zip(&refreshes[refreshes.len() - most..]) {
-                prop_assert!(close(kept.delta, given.0, 0.004) && close(kept.gap, given.1, 0.004), "{kept:?} {given:?}");
+            if let Some(delta) = first {
+                kept.measure(&MeasuredGain { at: Timestamp::from_millis(0), delta, is_first: true });
             }
             let mut bytes = Vec::new();
             kept.write(&mut bytes);
-            prop_assert!(bytes.len() <= 40);
+            prop_assert!(bytes.len() <= 80);
             bytes.push(7);
             let mut rest = &bytes[..];
             prop_assert_eq!(GainWindow::read(&mut rest), Some(kept));
@@ -227,7 +340,7 @@ mod tests {
         #[test]
         fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
             if let Some(window) = GainWindow::read(&mut &bytes[..]) {
-                prop_assert!(mean_of_ratios(window.refreshes()).is_none_or(f64::is_finite));
+                prop_assert!(mean_of_ratios(&window.measured()).is_none_or(f64::is_finite));
             }
         }
     }

@@ -4,12 +4,18 @@
 //! the score–rank functions of the terms that either copy has. N and df follow every copy that comes and goes. The functions don't:
 //! they are made again from all copies now and then ([`GainMeasure::renew`]), when [`GainMeasure::is_worn`] says so.
 
+use std::fmt;
+
+use xxhash_rust::xxh3::Xxh3;
+
 use super::attention::Attention;
 use super::copies::{CopyWords, TermStatistics, WorkloadTerms};
 use super::delta::{AffectedTerm, refresh_delta};
 use super::repository::Searchers;
 use super::score_rank::{ScoreRank, USUAL_PIECES};
 use super::scoring::Scoring;
+use super::terms::TERM_SCHEME;
+use super::workload::Workload;
 
 /// Functions are made again when copies have come or gone that are this share of those they were made from. Making them takes one pass
 /// over the words of all copies, so the cost of it for each copy that is indexed stays the same however large the collection is.
@@ -17,6 +23,28 @@ const WORN_SHARE: f64 = 0.5;
 
 /// Scores that are sorted at a time when functions are made: 32 MB. Beyond it the copies are gone through again.
 const MOST_SCORES: u64 = 4_000_000;
+
+/// The name of a way to measure: a workload, a scoring and an attention. Gains with another name can't be compared with these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MeasureId(pub u64);
+
+impl MeasureId {
+    /// The name of these. It also depends on how words are found.
+    pub fn of(workload: &Workload, scoring: Scoring, attention: Attention) -> MeasureId {
+        let mut hash = Xxh3::new();
+        hash.update(&workload.id().0.to_le_bytes());
+        hash.update(scoring.name().as_bytes());
+        hash.update(&attention.exponent().to_le_bytes());
+        hash.update(&TERM_SCHEME.to_le_bytes());
+        MeasureId(hash.digest())
+    }
+}
+
+impl fmt::Display for MeasureId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:016x}", self.0)
+    }
+}
 
 /// Measures refreshes.
 #[derive(Clone, Debug)]

@@ -17,6 +17,7 @@ pub mod measure;
 pub mod repository;
 pub mod score_rank;
 pub mod scoring;
+pub mod search_workload;
 pub mod terms;
 pub mod transport;
 pub mod workload;

@@ -4,7 +4,7 @@
 use clap::CommandFactory as _;
 
 use super::sections::{Given, LimitsGiven, SiteSection};
-use super::{ChangeGiven, CrawlGiven};
+use super::{ChangeGiven, CrawlGiven, SearchGiven};
 use crate::cli::Cli;
 
 const DOCUMENT: &str = include_str!("../../docs/settings.md");
@@ -30,9 +30,12 @@ fn flag(key: &str) -> (String, String) {
 #[test]
 fn the_document_has_every_setting_and_nothing_else() {
     let defaults = toml::Value::try_from(Given::from(Given::default().settle())).unwrap();
-    for (section, keys) in
-        [("crawl", CrawlGiven::KEYS), ("limits", LimitsGiven::KEYS), ("change", ChangeGiven::KEYS)]
-    {
+    for (section, keys) in [
+        ("crawl", CrawlGiven::KEYS),
+        ("limits", LimitsGiven::KEYS),
+        ("change", ChangeGiven::KEYS),
+        ("search", SearchGiven::KEYS),
+    ] {
         let declared = keys.iter().map(|key| {
             let (flag, variable) = flag(key);
             let default = match defaults[section].get(key) {
@@ -86,7 +89,7 @@ fn help_names_the_defaults_that_hold() {
     for argument in cli.find_subcommand("config").unwrap().get_arguments() {
         let key = argument.get_id().as_str();
         let Some(default) =
-            ["crawl", "limits", "change"].iter().find_map(|section| defaults[section].get(key))
+            ["crawl", "limits", "change", "search"].iter().find_map(|section| defaults[section].get(key))
         else {
             continue;
         };

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::file::{self, SettingsFile};
-use super::sections::{ChangeGiven, CrawlGiven, Given, LimitsGiven};
+use super::sections::{ChangeGiven, CrawlGiven, Given, LimitsGiven, SearchGiven};
 use super::{Settings, Usage};
 use crate::cli::Global;
 
@@ -49,6 +49,7 @@ pub(crate) struct EffectiveSettings {
     crawl: Section,
     limits: Section,
     change: Section,
+    search: Section,
     site: BTreeMap<String, Section>,
     /// The settings file.
     file: Option<String>,
@@ -90,6 +91,7 @@ impl EffectiveSettings {
             crawl: sources.section("crawl", CrawlGiven::KEYS, CrawlGiven::DERIVED),
             limits: sources.section("limits", LimitsGiven::KEYS, LimitsGiven::DERIVED),
             change: sources.section("change", ChangeGiven::KEYS, ChangeGiven::DERIVED),
+            search: sources.section("search", SearchGiven::KEYS, SearchGiven::DERIVED),
             site: sites.into_iter().flatten().map(site).collect(),
             file: file.as_ref().map(|file| file.path.display().to_string()),
         })
@@ -106,7 +108,13 @@ impl EffectiveSettings {
              init` writes a file that explains every key.\n\n"
         );
         text += &line("store", &self.store);
-        for (name, section) in [("crawl", &self.crawl), ("limits", &self.limits), ("change", &self.change)] {
+        let sections = [
+            ("crawl", &self.crawl),
+            ("limits", &self.limits),
+            ("change", &self.change),
+            ("search", &self.search),
+        ];
+        for (name, section) in sections {
             text += &format!("\n[{name}]\n{}", lines(section));
         }
         for (name, section) in &self.site {

@@ -6,6 +6,8 @@
 //! only the policy can still fail. [`template`] is the file that `freshet init` writes; [`effective`] says what holds and
 //! where it comes from, which `freshet config` prints.
 
+#[macro_use]
+mod declare;
 mod effective;
 mod file;
 mod header_text;
@@ -36,13 +38,15 @@ use freshet::fetch::network::NetworkSettings;
 use freshet::page::Normaliser;
 use freshet::policy::Policy;
 use freshet::policy::registry::{self, LongevitySettings, PolicySettings, RuleScale};
+use freshet::quality::attention::Attention;
+use freshet::quality::scoring::Scoring;
 use freshet::time::Age;
 use freshet::unique::Scope;
 
 use crate::cli::Global;
 pub(crate) use effective::{EffectiveSettings, GivenBy, SettingSource};
 pub(crate) use file::{DEFAULT_FILE, said_of};
-pub(crate) use sections::{ChangeGiven, CrawlGiven, Given};
+pub(crate) use sections::{ChangeGiven, CrawlGiven, Given, SearchGiven, SearchSection};
 use sections::{LimitsGiven, Sections};
 pub(crate) use template::template;
 pub(crate) use unknown::unknown_variables;
@@ -141,8 +145,29 @@ impl Settings {
             interval: Age::from_days(crawl.interval.get().days()),
             longevity,
             tau: crawl.tau.get(),
+            queries: None,
         };
         registry::find(&with_formula(name)?, &settings).map_err(Usage)
+    }
+
+    /// The name of the policy, as it was given.
+    pub(crate) fn policy_name(&self) -> &str {
+        &self.sections.crawl.policy
+    }
+
+    /// What people search for, as it was given.
+    pub(crate) fn searches(&self) -> &SearchSection {
+        &self.sections.search
+    }
+
+    /// How results of searches are ranked.
+    pub(crate) fn scoring(&self) -> Scoring {
+        *self.sections.search.score.get()
+    }
+
+    /// How far down searchers look.
+    pub(crate) fn attention(&self) -> Attention {
+        self.sections.search.attention.attention()
     }
 
     /// Where site owners can reach the operator.
@@ -191,5 +216,5 @@ pub(crate) fn file_in_use(global: &Global) -> Option<&Path> {
 
 /// Whether a section other than those of sites has such a key.
 pub(crate) fn is_key(name: &str) -> bool {
-    [CrawlGiven::KEYS, LimitsGiven::KEYS, ChangeGiven::KEYS].concat().contains(&name)
+    [CrawlGiven::KEYS, LimitsGiven::KEYS, ChangeGiven::KEYS, SearchGiven::KEYS].concat().contains(&name)
 }

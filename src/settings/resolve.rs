@@ -94,6 +94,7 @@ fn crawl(sections: &Sections, sites: &[NamedSite]) -> CrawlSettings {
         discover: crawl.discover.map(Share::get),
         threshold: crawl.threshold.map(Threshold::get),
         weight: *crawl.weight.get(),
+        workload: None,
         redirects: limits.redirects,
         sitemaps: crawl.sitemaps,
         max_known: limits.known_urls,

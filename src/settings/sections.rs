@@ -1,14 +1,14 @@
 //! Every setting, declared once: its key in `freshet.toml`, flag, environment variable, type, default and help.
 //!
-//! [`section!`] makes two structs of a declaration. In the *given* one everything may be left out: it is what clap reads
-//! from flags and environment and what serde reads from the file. In the *settled* one only settings without a default
+//! `section!` of [`super::declare`] makes two structs of a declaration. In the *given* one everything may be left out: it is what
+//! clap reads from flags and environment and what serde reads from the file. In the *settled* one only settings without a default
 //! can be absent. A default may use the settings declared before it: `address_rate` follows `delay`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::builder::{FalseyValueParser, TypedValueParser as _};
-use clap::{ArgAction, Args};
+use clap::{ArgAction, Args, ValueHint};
 use serde::{Deserialize, Serialize};
 
 use freshet::change::ChangeSettings;
@@ -20,13 +20,15 @@ use freshet::fetch::LEAST_RATE;
 use freshet::fetch::limits::Limits;
 use freshet::fetch::politeness::Politeness;
 use freshet::page::DEFAULT_DROPPED_PARAMETERS;
+use freshet::quality::attention::Attention;
+use freshet::quality::scoring::Scoring;
 use freshet::unique::{ScopeKind, TrapLimits};
 
 use super::header_text::{self, HeaderText};
 use super::values::{
-    Aim, Amount, Contact, Count, FragmentWords, Gamma, HashLength, LimitSeconds, LongCount, PrivateRange,
-    Profiles, RequestRate, Risk, Share, SketchSize, Tau, Threshold, TimeOfDay, TimeSpan, Written,
-    scope_parser,
+    Aim, Amount, AttentionExponent, Contact, Count, FragmentWords, Gamma, HashLength, LimitSeconds,
+    LongCount, PrivateRange, Profiles, RequestRate, Risk, Share, SketchSize, Tau, Threshold, TimeOfDay,
+    TimeSpan, Written, scope_parser,
 };
 use crate::cli::names;
 
@@ -34,95 +36,6 @@ use crate::cli::names;
 const DEFAULT_STORE: &str = "freshet.db";
 /// Hosts on one address together get as many requests as this number of hosts would get on addresses of their own.
 const HOSTS_PER_ADDRESS: f64 = 4.0;
-
-/// The type of a settled value: optional if there is no default.
-macro_rules! settled {
-    ($type:ty) => { Option<$type> };
-    ($type:ty, $default:expr) => { $type };
-}
-
-/// The given value, else the default.
-macro_rules! settle {
-    ($given:expr) => {
-        $given
-    };
-    ($given:expr, $default:expr) => {
-        match $given {
-            Some(value) => value,
-            None => $default,
-        }
-    };
-}
-
-/// A settled value as one that was given.
-macro_rules! as_given {
-    ($settled:expr) => {
-        $settled
-    };
-    ($settled:expr, $default:expr) => {
-        Some($settled)
-    };
-}
-
-/// The doc comment among the attributes of a setting, as one text.
-macro_rules! about {
-    () => { "" };
-    (#[doc = $line:literal] $($rest:tt)*) => { concat!($line, about!($($rest)*)) };
-    (#[$($other:tt)*] $($rest:tt)*) => { about!($($rest)*) };
-}
-
-/// Makes the two structs of a section, see the top of this file. `=> "…"` says how a default follows from other settings.
-macro_rules! section {
-    (
-        $(#[$about:meta])*
-        $given:ident, $settled:ident {
-            $($(#[$($attribute:tt)*])* $key:ident: $type:ty $(= $default:expr $(=> $derived:literal)?)?,)*
-        }
-    ) => {
-        $(#[$about])*
-        #[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        pub(crate) struct $given {
-            $(
-                $(#[$($attribute)*])*
-                #[serde(default, skip_serializing_if = "Option::is_none")]
-                pub $key: Option<$type>,
-            )*
-        }
-
-        $(#[$about])*
-        #[derive(Clone, Debug)]
-        pub(crate) struct $settled {
-            $(pub $key: settled!($type $(, $default)?),)*
-        }
-
-        impl $given {
-            /// The keys, in the order of the declaration.
-            pub(crate) const KEYS: &[&str] = &[$(stringify!($key)),*];
-            /// The meaning of each key, in the same order.
-            pub(crate) const MEANINGS: &[&str] = &[$(about!($(#[$($attribute)*])*)),*];
-            /// Keys whose default follows from other settings, and how.
-            pub(crate) const DERIVED: &[(&str, &str)] = &[$($($((stringify!($key), $derived),)?)?)*];
-
-            /// These values, and those of `under` where there is none.
-            pub(crate) fn or(self, under: Self) -> Self {
-                Self { $($key: self.$key.or(under.$key),)* }
-            }
-
-            /// These values, and the defaults where there is none.
-            pub(crate) fn settle(self) -> $settled {
-                $(let $key = settle!(self.$key $(, $default)?);)*
-                $settled { $($key,)* }
-            }
-        }
-
-        impl From<$settled> for $given {
-            fn from(settled: $settled) -> Self {
-                Self { $($key: as_given!(settled.$key $(, $default)?),)* }
-            }
-        }
-    };
-}
 
 section! {
     /// `[crawl]`: politeness, scope, budget, and the order of visits.
@@ -388,6 +301,36 @@ section! {
     }
 }
 
+section! {
+    /// `[search]`: what people search for, and how results are ranked.
+    SearchGiven, SearchSection {
+        /// What people search for: a query per line, optionally a tab and its frequency; `-` reads standard input. For the policy
+        /// `user-centric` and the weight `workload`
+        #[arg(long, value_name = "FILE", env = "FRESHET_QUERIES", help_heading = "Search")]
+        queries: PathBuf,
+        /// Take the queries from a web server's access log, or with `search` from the log that `freshet search` keeps beside
+        /// the store
+        #[arg(long, value_name = "LOG", env = "FRESHET_QUERIES_FROM", value_hint = ValueHint::FilePath, help_heading = "Search")]
+        queries_from: PathBuf,
+        /// Parameter of the requests in an access log that has the query [default: q]
+        #[arg(long, value_name = "NAME", env = "FRESHET_PARAM", help_heading = "Search")]
+        param: String = "q".to_owned(),
+        /// Score that ranks the results: bm25, tf-idf, or inlinks (the number of pages that link there) [default: bm25]
+        #[arg(
+            long,
+            value_name = "NAME",
+            env = "FRESHET_SCORE",
+            value_parser = names::scorings(),
+            hide_possible_values = true,
+            help_heading = "Search"
+        )]
+        score: Written<Scoring> = Written::new(Scoring::default()),
+        /// How fast the attention of searchers falls with the rank of a result: X of r^-X, 0 to 100 [default: 1.5]
+        #[arg(long, value_name = "X", env = "FRESHET_ATTENTION", help_heading = "Search")]
+        attention: AttentionExponent = AttentionExponent(Attention::default().exponent()),
+    }
+}
+
 /// `[site."example.org"]`: settings for one site, in the file only.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -428,6 +371,8 @@ pub(crate) struct Given {
     pub limits: LimitsGiven,
     #[command(flatten)]
     pub change: ChangeGiven,
+    #[command(flatten)]
+    pub search: SearchGiven,
     #[arg(skip)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub site: BTreeMap<String, SiteSection>,
@@ -440,6 +385,7 @@ pub(crate) struct Sections {
     pub crawl: CrawlSection,
     pub limits: LimitsSection,
     pub change: ChangeSection,
+    pub search: SearchSection,
     pub site: BTreeMap<String, SiteSection>,
 }
 
@@ -456,6 +402,7 @@ impl Given {
             crawl: self.crawl.or(under.crawl),
             limits: self.limits.or(under.limits),
             change: self.change.or(under.change),
+            search: self.search.over(under.search),
             site: under.site,
         }
     }
@@ -477,8 +424,20 @@ impl Given {
             crawl: self.crawl.settle(),
             limits: self.limits.settle(),
             change: self.change.settle(),
+            search: self.search.settle(),
             site: self.site,
         }
+    }
+}
+
+impl SearchGiven {
+    /// These values, and those of `under` where there is none. Queries from two sources are not mixed: a flag that names some
+    /// replaces both settings of the file.
+    fn over(self, mut under: Self) -> Self {
+        if self.queries.is_some() || self.queries_from.is_some() {
+            (under.queries, under.queries_from) = (None, None);
+        }
+        self.or(under)
     }
 }
 
@@ -492,6 +451,7 @@ impl From<Sections> for Given {
             crawl,
             limits: settled.limits.into(),
             change: settled.change.into(),
+            search: settled.search.into(),
             site: settled.site,
         }
     }

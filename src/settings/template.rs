@@ -3,7 +3,7 @@
 //! It is made from the declarations, so it can't fall behind them. A line `#key = value` is a setting; other comments are
 //! text, so that removing one `#` before any key is enough to set it.
 
-use super::sections::{ChangeGiven, CrawlGiven, Given, LimitsGiven};
+use super::sections::{ChangeGiven, CrawlGiven, Given, LimitsGiven, SearchGiven};
 
 /// Widest line of an explanation.
 const WIDTH: usize = 110;
@@ -17,6 +17,8 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("threshold", "0.01"),
     ("every", "\"1d\""),
     ("at", "\"02:00\""),
+    ("queries", "\"queries.txt\""),
+    ("queries_from", "\"access.log\""),
 ];
 
 /// Settings that are better left alone: they are named, and there is no line to set them by removing a `#`.
@@ -68,6 +70,12 @@ pub(crate) fn template() -> Result<String, toml::ser::Error> {
             "how much is taken of an answer, a page, a host",
         ),
         ("change", ChangeGiven::KEYS, ChangeGiven::MEANINGS, "when a page has changed, and how far"),
+        (
+            "search",
+            SearchGiven::KEYS,
+            SearchGiven::MEANINGS,
+            "what people search for, and how results are ranked",
+        ),
     ] {
         text += &format!("\n# --- {about}\n[{section}]\n");
         for (key, meaning) in keys.iter().zip(meanings) {
@@ -169,9 +177,12 @@ mod tests {
     #[test]
     fn every_key_is_there_once_with_its_meaning() {
         let text = template().unwrap();
-        for (section, keys) in
-            [("crawl", CrawlGiven::KEYS), ("limits", LimitsGiven::KEYS), ("change", ChangeGiven::KEYS)]
-        {
+        for (section, keys) in [
+            ("crawl", CrawlGiven::KEYS),
+            ("limits", LimitsGiven::KEYS),
+            ("change", ChangeGiven::KEYS),
+            ("search", SearchGiven::KEYS),
+        ] {
             for key in keys {
                 let lines = settings(&text)
                     .iter()
@@ -182,7 +193,10 @@ mod tests {
                 assert_eq!(lines + usize::from(is_named), 1, "[{section}] {key}\n{text}");
             }
         }
-        for meaning in [CrawlGiven::MEANINGS, LimitsGiven::MEANINGS, ChangeGiven::MEANINGS].concat() {
+        for meaning in
+            [CrawlGiven::MEANINGS, LimitsGiven::MEANINGS, ChangeGiven::MEANINGS, SearchGiven::MEANINGS]
+                .concat()
+        {
             assert!(!meaning.trim().is_empty(), "every setting has a doc comment, with `#[arg(skip)]` too");
         }
         assert!(text.lines().all(|line| line.chars().count() <= 130), "{text}");

@@ -20,6 +20,8 @@ use freshet::fetch::LEAST_RATE;
 use freshet::fetch::limits::{AddressRange, AddressRules};
 use freshet::near_names;
 use freshet::policy::registry;
+use freshet::quality::attention::Attention;
+use freshet::quality::scoring::Scoring;
 use freshet::schedule::calendar::parse_time_of_day;
 use freshet::unique::ScopeKind;
 
@@ -81,6 +83,8 @@ numbers! {
     Tau(f64): |number| (0.0..=1.0).contains(number), "it must be a number from 0 to 1";
     /// γ of the estimator `sa`.
     Gamma(f64): |number| *number > 0.5 && *number <= 1.0, "it must be above 0.5 and at most 1, or it never settles";
+    /// The power of the rank with which attention falls, as [`Attention::EXPONENTS`] allows it.
+    AttentionExponent(f64): |number| Attention::EXPONENTS.contains(number), "it must be a number from 0 to 100";
     /// A number of requests, attempts or failures.
     Count(u32): |number| *number > 0, "it must be a whole number, 1 or more";
     /// A number of cycles or of requests in a cycle.
@@ -219,6 +223,23 @@ impl FromText for TimeOfDay {
 }
 
 impl FromText for WeightBy {
+    fn from_text(text: &str) -> Result<Self, String> {
+        Self::from_name(text).ok_or_else(|| near_names::instead(text, Self::ALL.map(Self::name)))
+    }
+
+    fn to_text(&self) -> String {
+        self.name().to_owned()
+    }
+}
+
+impl AttentionExponent {
+    /// The attention that falls this way.
+    pub(crate) fn attention(self) -> Attention {
+        Attention::new(self.get()).unwrap_or_default()
+    }
+}
+
+impl FromText for Scoring {
     fn from_text(text: &str) -> Result<Self, String> {
         Self::from_name(text).ok_or_else(|| near_names::instead(text, Self::ALL.map(Self::name)))
     }

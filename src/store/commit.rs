@@ -13,7 +13,7 @@ use crate::policy::Learnt;
 use crate::time::Timestamp;
 use crate::unique::Refusal;
 
-use super::{LinksReread, PageEvents};
+use super::{GainRow, LinksReread, PageEvents};
 
 // --- what a batch is judged by -----------------------------------------------------------------------------------
 
@@ -212,6 +212,8 @@ pub struct Commit {
     pub visits: Vec<JudgedVisit>,
     /// States of pages that no visit changed: learnt or folded again.
     pub refolded: Vec<PageRefold>,
+    /// Gains of refreshes in search results. Those that are known already are passed over.
+    pub gains: Vec<GainRow>,
     /// Links of pages that no visit brought: taken again from stored bodies.
     pub reread: Vec<LinksReread>,
     /// Pages that are fewer links from their seed than was known.

@@ -19,6 +19,7 @@ pub mod commit;
 pub mod cycle_rows;
 pub mod error;
 pub mod events;
+mod gains;
 mod packed_head;
 pub mod reading;
 pub mod rows;
@@ -34,6 +35,7 @@ pub use crate::change::VersionId;
 use crate::estimate::priors::Priors;
 pub use crate::observation::CycleId;
 use crate::page::{HostId, PageId, SeedId};
+use crate::quality::measure::MeasureId;
 use crate::schedule::Plan;
 use crate::time::Timestamp;
 use crate::unique::seeds::Seed;
@@ -45,6 +47,7 @@ pub use commit::{
 pub use cycle_rows::{CycleCommand, CycleRow};
 pub use error::StoreError;
 pub use events::{EventCount, EventFilter, EventPlace, PageEvent, PageEvents};
+pub use gains::GainRow;
 pub use rows::{
     JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageLessons, PageRow,
     PlannedVisit, Spelling, StoredContent, Summary, VersionFacts, VisitRow,
@@ -172,6 +175,10 @@ pub trait Log {
 
     /// What is known of these versions besides their contents, in order of their ids; those that are not there are left out.
     fn version_facts(&mut self, versions: &[VersionId]) -> Result<Vec<VersionFacts>>;
+
+    /// What refreshes of these pages gained in search results by this measure: page by page in order of their ids, a page's own in
+    /// order of time.
+    fn gains_of(&mut self, pages: &[PageId], measure: MeasureId) -> Result<Vec<GainRow>>;
 
     /// The next versions after `after`, in order of their ids and at most `most`, with their sketches.
     fn sketched_versions(&mut self, after: VersionId, most: usize) -> Result<Vec<SketchedVersion>>;

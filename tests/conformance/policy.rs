@@ -7,6 +7,7 @@ use freshet::observation::Life;
 use freshet::page::{HostId, Kin, PageId};
 use freshet::policy::registry::{ALL, DEFAULT, PolicyRow, PolicySettings, find};
 use freshet::policy::{Apart, Learnt, Lesson, PageMemory, PageState, Policy, Survey, Yield, score};
+use freshet::quality::measure::MeasureId;
 use freshet::time::{Age, Timestamp};
 use proptest::prelude::*;
 
@@ -16,7 +17,8 @@ const DAY: i64 = 86_400_000;
 const ESTIMATORS: [&str; 7] = ["mle", "cg", "lln", "two-interval", "posterior", "dated", "count"];
 
 fn policy(name: &str) -> Box<dyn Policy> {
-    find(name, &PolicySettings::default()).unwrap_or_else(|error| panic!("{error}"))
+    let settings = PolicySettings { queries: Some(MeasureId(1)), ..PolicySettings::default() };
+    find(name, &settings).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Every row, and rows that take an estimator with some of them.

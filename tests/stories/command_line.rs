@@ -339,7 +339,7 @@ fn what_config_prints_is_a_settings_file() {
     let settings = |config: &[&str]| {
         let settings = freshet.json(&[&["config", "--json"], config].concat());
         let sites = settings["site"].as_object().expect("sites").values().map(values).collect::<Value>();
-        (["crawl", "limits", "change"].map(|section| values(&settings[section])), sites)
+        (["crawl", "limits", "change", "search"].map(|section| values(&settings[section])), sites)
     };
     assert_eq!(settings(&["--config", "printed.toml"]), settings(&flags[..]));
     for said in ["delay = 0.25", "budget = 7", "[site.\"example.org\"]", "https://example.org/bot"] {

@@ -4,7 +4,7 @@ use rusqlite::{Connection, params, params_from_iter, types::Value};
 use url::Url;
 
 use super::state::{SET_STATE, values};
-use super::{Result, SqliteStore, answers, events, hosts, notes, pages, signed};
+use super::{Result, SqliteStore, answers, events, gains, hosts, notes, pages, signed};
 use crate::change::profile::Measured;
 use crate::page::PageId;
 use crate::store::rows::millis;
@@ -63,6 +63,9 @@ pub(super) fn commit(store: &mut SqliteStore, rows: &Commit) -> Result<()> {
         transaction
             .prepare_cached(&format!("UPDATE page SET {SET_STATE} WHERE id = ?1"))?
             .execute(params_from_iter(values(*page, folded, learnt)))?;
+    }
+    for gain in &rows.gains {
+        gains::keep(&transaction, gain)?;
     }
     for LinksReread { page, rules, links } in &rows.reread {
         transaction

@@ -9,6 +9,7 @@ mod commit;
 mod cycles;
 mod events;
 mod forget;
+mod gains;
 mod hosts;
 mod load;
 mod log;
@@ -29,13 +30,15 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use super::{
-    Commit, CycleCommand, CycleId, CycleRow, EventCount, EventFilter, Forgotten, Frontier, HostTally,
-    JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, Loaded, Log, LogPart, LoggedVisit, Look, Notes,
-    OpenCycle, PageEvent, PageFilter, PageRow, PageToRead, PlannedVisit, Result, SeedChange, SeedPages,
-    SketchedVersion, StoreError, StoredContent, Summary, VersionFacts, VersionId, VisitRow, Wanted,
+    Commit, CycleCommand, CycleId, CycleRow, EventCount, EventFilter, Forgotten, Frontier, GainRow,
+    HostTally, JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, Loaded, Log, LogPart, LoggedVisit,
+    Look, Notes, OpenCycle, PageEvent, PageFilter, PageRow, PageToRead, PlannedVisit, Result, SeedChange,
+    SeedPages, SketchedVersion, StoreError, StoredContent, Summary, VersionFacts, VersionId, VisitRow,
+    Wanted,
 };
 use crate::estimate::priors::Priors;
 use crate::page::{Fingerprint, HostId, PageId, SeedId};
+use crate::quality::measure::MeasureId;
 use crate::schedule::Plan;
 use crate::time::Timestamp;
 use crate::unique::seeds::Seed;
@@ -351,6 +354,10 @@ impl Log for SqliteStore {
 
     fn version_facts(&mut self, versions: &[VersionId]) -> Result<Vec<VersionFacts>> {
         answers::facts(&self.connection, versions)
+    }
+
+    fn gains_of(&mut self, pages: &[PageId], measure: MeasureId) -> Result<Vec<GainRow>> {
+        gains::gains_of(&self.connection, pages, measure)
     }
 
     fn sketched_versions(&mut self, after: VersionId, most: usize) -> Result<Vec<SketchedVersion>> {

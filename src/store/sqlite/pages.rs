@@ -200,6 +200,7 @@ fn known(row: &Row<'_>) -> Result<KnownPage> {
             failures: row.get(13)?,
             // Bytes that can't be read count as none: the log has it all.
             learnt: learnt.and_then(Learnt::from_bytes).unwrap_or_default(),
+            anchor_gain: 0.0,
         },
         due_at: Timestamp::from_millis(row.get(8)?),
         last_cycle: row.get::<_, Option<i64>>(9)?.map(CycleId),
