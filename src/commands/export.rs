@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use freshet::crawl::weights::counted_inlinks;
 use freshet::dataset::bodies::{BodiesCounts, BodiesOptions, export_bodies};
 use freshet::dataset::counts::DatasetCounts;
 use freshet::dataset::disk::DatasetReader;
@@ -63,6 +64,12 @@ pub(crate) fn run(global: &Global, arguments: &ExportArgs, talk: &Talk) -> anyho
             if stored.open_cycle {
                 talk.say(OPEN_CYCLE);
             }
+            // Only formats with texts have room for links.
+            let stored = if format.needs_texts() {
+                stored.with_inlinks(counted_inlinks(&mut *store::open_to_look(&settings.store)?)?)
+            } else {
+                stored
+            };
             Source::Store(Box::new(stored))
         }
     };

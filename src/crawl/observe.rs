@@ -248,7 +248,7 @@ impl Observer {
         document: &'a Document,
         page_nofollow: bool,
     ) -> impl Iterator<Item = FoundLink<'a>> + use<'a> {
-        let base = base_of(url, document);
+        let base = Arc::new(document.base(url));
         let refresh = document.hints.refresh.iter().map(|refresh| (refresh.url.as_str(), false, None));
         let links = document.links.iter().map(|link| (link.href.as_str(), link.nofollow, link.lastmod));
         refresh.chain(links).map(move |(href, nofollow, lastmod)| FoundLink {
@@ -264,7 +264,7 @@ impl Observer {
     /// The page that a document at `url` names as the one it stands for, if that is on the same host.
     pub fn canonical(&self, url: &Url, document: &Document) -> Option<PageUrl> {
         let canonical =
-            self.normaliser.join(&base_of(url, document), document.hints.canonical.as_deref()?).ok()?;
+            self.normaliser.join(&document.base(url), document.hints.canonical.as_deref()?).ok()?;
         Some(canonical).filter(|canonical| Host::of(url).is_some_and(|host| canonical.host() == host))
     }
 
@@ -442,11 +442,6 @@ impl FoundLink<'_> {
         }
         self.target().map_err(|error| Refusal::from(&error))
     }
-}
-
-fn base_of(url: &Url, document: &Document) -> Arc<Url> {
-    let base = document.hints.base.as_deref().and_then(|base| url.join(base).ok());
-    Arc::new(base.unwrap_or_else(|| url.clone()))
 }
 
 fn validator(held: &Validators) -> Option<&'static str> {

@@ -1,8 +1,8 @@
 //! A dataset on disk: a folder with `dataset.json` (its description), `pages.parquet`, `visits.parquet` and, if the texts of
-//! pages are known, `fragments.parquet`.
+//! pages are known, `fragments.parquet` and [`terms.parquet`](super::terms_table).
 //!
-//! Pages are numbered from 0 in their order; visits and fragments are sorted by page, then time. All three tables are read
-//! side by side, one page at a time.
+//! Pages are numbered from 0 in their order; the other tables are sorted by page, then time. All tables are read side by side, one
+//! page at a time.
 
 use std::path::{Path, PathBuf};
 
@@ -11,9 +11,11 @@ use serde::{Deserialize, Serialize};
 use super::DatasetError;
 use super::counts::{DatasetCounts, DatasetTally};
 use super::group::{FARTHEST_MS, GroupInfo, MOST_CYCLES};
-use super::metadata::FragmentNote;
+use super::metadata::{FragmentNote, TermNote};
 use super::page_record::{PageRecord, StateRecord, VisitLine};
 use super::parquet::{Column, ColumnKind, TableBatch, TableReader, TableWriter, Value};
+use super::rows_by_page::RowsByPage;
+use super::terms_table::{TermsWriter, give_words, open_terms};
 
 /// The description of the dataset.
 pub(super) const MANIFEST_FILE: &str = "dataset.json";
@@ -25,7 +27,8 @@ pub(super) const VISITS_FILE: &str = "visits.parquet";
 pub(super) const FRAGMENTS_FILE: &str = "fragments.parquet";
 
 /// The version of the layout. It goes up when an older program could not read the files any more.
-const FORM: u32 = 2;
+/// 3: `pages.parquet` has `inlinks`, and there may be `terms.parquet`.
+const FORM: u32 = 3;
 
 /// The page that stands for another one now.
 pub(super) const ALIAS_OF: Column = Column::added(
@@ -34,7 +37,11 @@ pub(super) const ALIAS_OF: Column = Column::added(
     "the page that stands for it now (a confirmed permanent redirect or canonical link); null: none",
 );
 
-pub(super) const PAGES: [Column; 8] = [
+/// Pages that link to a page.
+pub(super) const INLINKS: Column =
+    Column::added("inlinks", ColumnKind::U32, "pages of its group that link to it; null: not known");
+
+pub(super) const PAGES: [Column; 9] = [
     Column::new("page", ColumnKind::U32, "number of the page, from 0"),
     Column::new("group", ColumnKind::Text, "the group it was watched with"),
     Column::new("site", ColumnKind::Text, "its site"),
@@ -51,6 +58,7 @@ pub(super) const PAGES: [Column; 8] = [
         "time of the first copy, UTC milliseconds since 1970; null: none was held",
     ),
     ALIAS_OF,
+    INLINKS,
 ];
 
 pub(super) const VISITS: [Column; 9 + LATER_COLUMNS] = [
@@ -123,6 +131,9 @@ pub struct Manifest {
     /// How the fragments of its texts were made, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragments: Option<FragmentNote>,
+    /// How the terms of its texts were made, if it has them and it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<TermNote>,
 }
 
 impl Manifest {
@@ -177,8 +188,11 @@ pub struct DatasetWriter {
     pages: TableWriter,
     visits: TableWriter,
     fragments: Option<TableWriter>,
+    terms: Option<TermsWriter>,
     /// How the fragments were made, if it is known.
     pub(super) made: Option<FragmentNote>,
+    /// How the terms were made, if it is known.
+    pub(super) made_terms: Option<TermNote>,
     next: u32,
     tally: DatasetTally,
 }
@@ -191,7 +205,9 @@ impl DatasetWriter {
             pages: TableWriter::create(&folder.join(PAGES_FILE), &PAGES)?,
             visits: TableWriter::create(&folder.join(VISITS_FILE), &VISITS)?,
             fragments: None,
+            terms: None,
             made: None,
+            made_terms: None,
             next: 0,
             tally: DatasetTally::default(),
         })
@@ -213,6 +229,7 @@ impl DatasetWriter {
             Value::or_null(first.and_then(|first| first.cycle), Value::U32),
             Value::or_null(first.map(|first| first.time_ms), Value::I64),
             Value::or_null(page.alias_of.as_deref(), Value::Text),
+            Value::or_null(page.inlinks, Value::U32),
         ])?;
         for visit in &page.visits {
             let mut row = vec![Value::U32(number)];
@@ -237,7 +254,14 @@ impl DatasetWriter {
             let [cycle, time, text, hashes] = state_values(state);
             fragments.push(&[Value::U32(page), cycle, time, text, hashes])?;
         }
-        Ok(())
+        if states.iter().all(|state| state.words.is_none()) {
+            return Ok(());
+        }
+        let terms = match &mut self.terms {
+            Some(terms) => terms,
+            none => none.insert(TermsWriter::create(&self.folder)?),
+        };
+        terms.states(page, states)
     }
 
     /// Writes the rest, and the description.
@@ -247,8 +271,13 @@ impl DatasetWriter {
         if let Some(fragments) = self.fragments {
             fragments.finish()?;
         }
+        let made_terms = self.made_terms.filter(|_| self.terms.is_some());
+        if let Some(terms) = self.terms {
+            terms.finish()?;
+        }
         let (name, source, counts) = (name.to_owned(), source.to_owned(), self.tally.counts());
-        let manifest = Manifest { form: FORM, name, source, groups, counts, fragments: self.made };
+        let (fragments, terms) = (self.made, made_terms);
+        let manifest = Manifest { form: FORM, name, source, groups, counts, fragments, terms };
         let path = self.folder.join(MANIFEST_FILE);
         let text = serde_json::to_string_pretty(&manifest)
             .map_err(|error| DatasetError::Cannot(error.to_string()))?;
@@ -321,6 +350,7 @@ pub(super) fn state_row(batch: &TableBatch, row: usize, from: usize) -> StateRec
         time_ms: batch.i64(from + 1, row).unwrap_or_default(),
         text: batch.u64(from + 2, row).unwrap_or_default(),
         hashes: batch.hashes(from + 3, row),
+        words: None,
     }
 }
 
@@ -345,7 +375,8 @@ pub(super) fn page_row(
     }
     let text = |column| batch.text(column, row).unwrap_or_default();
     let page = PageRecord::new(text(1), text(2), text(3), batch.f64(4, row).unwrap_or(1.0));
-    let page = PageRecord { alias_of: batch.text(7, row).map(str::to_owned), ..page };
+    let (alias_of, inlinks) = (batch.text(7, row).map(str::to_owned), batch.u32(8, row));
+    let page = PageRecord { alias_of, inlinks, ..page };
     Ok(PageTableRow { page, first_cycle: batch.u32(5, row), first_ms: batch.i64(6, row) })
 }
 
@@ -384,13 +415,16 @@ impl DatasetReader {
     ) -> Result<(), DatasetError> {
         let mut pages = TableReader::open(&self.folder.join(PAGES_FILE), &PAGES, &[])?;
         let mut visits =
-            RowsByPage::new(TableReader::open(&self.folder.join(VISITS_FILE), &VISITS, &[])?, visit_row);
+            RowsByPage::new(TableReader::open(&self.folder.join(VISITS_FILE), &VISITS, &[])?, |rows, row| {
+                Ok(visit_row(rows, row, 1))
+            });
         let mut fragments = if states && self.has_states() {
             let table = TableReader::open(&self.folder.join(FRAGMENTS_FILE), &FRAGMENTS, &[])?;
-            Some(RowsByPage::new(table, state_row))
+            Some(RowsByPage::new(table, |rows, row| Ok(state_row(rows, row, 1))))
         } else {
             None
         };
+        let mut terms = if fragments.is_some() { open_terms(&self.folder)? } else { None };
         let mut number = 0;
         while let Some(batch) = pages.next_batch()? {
             for row in 0..batch.rows() {
@@ -399,70 +433,16 @@ impl DatasetReader {
                 if let Some(fragments) = &mut fragments {
                     page.states = fragments.of_page(number)?;
                 }
+                if let Some(terms) = &mut terms {
+                    let words = terms.of_page(number)?;
+                    give_words(&self.folder, number, &mut page.states, words)?;
+                }
                 each(page)?;
                 number += 1;
             }
         }
         visits.end()?;
-        fragments.as_mut().map_or(Ok(()), RowsByPage::end)
-    }
-}
-
-/// Rows of a table that is sorted by its first column, the page.
-struct RowsByPage<T> {
-    table: TableReader,
-    read: fn(&TableBatch, usize, usize) -> T,
-    batch: Option<TableBatch>,
-    row: usize,
-}
-
-impl<T> RowsByPage<T> {
-    fn new(table: TableReader, read: fn(&TableBatch, usize, usize) -> T) -> Self {
-        Self { table, read, batch: None, row: 0 }
-    }
-
-    fn of_page(&mut self, page: u32) -> Result<Vec<T>, DatasetError> {
-        let mut found = Vec::new();
-        while let Some((number, place)) = self.peek()? {
-            if number > page {
-                break;
-            }
-            if number < page {
-                let wrong = format!("page {number} comes after page {}", page.saturating_sub(1));
-                return Err(wrong_row(self.table.path(), place, "page", wrong));
-            }
-            if let Some(batch) = &self.batch {
-                found.push((self.read)(batch, self.row, 1));
-            }
-            self.row += 1;
-        }
-        Ok(found)
-    }
-
-    fn end(&mut self) -> Result<(), DatasetError> {
-        match self.peek()? {
-            Some((number, place)) => {
-                let wrong = format!("page {number} is not in `{PAGES_FILE}`; import the dataset again");
-                Err(wrong_row(self.table.path(), place, "page", wrong))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// The page of the next row, and the number of that row.
-    fn peek(&mut self) -> Result<Option<(u32, u64)>, DatasetError> {
-        loop {
-            if let Some(batch) = &self.batch
-                && self.row < batch.rows()
-            {
-                let page = batch.u32(0, self.row).unwrap_or_default();
-                return Ok(Some((page, batch.first_row + self.row as u64)));
-            }
-            self.batch = self.table.next_batch()?;
-            self.row = 0;
-            if self.batch.is_none() {
-                return Ok(None);
-            }
-        }
+        fragments.as_mut().map_or(Ok(()), RowsByPage::end)?;
+        terms.as_mut().map_or(Ok(()), RowsByPage::end)
     }
 }

@@ -13,10 +13,11 @@ use super::disk::DatasetReader;
 use super::fields::{check_name, is_of_site};
 use super::format::{Format, PageFormat, Write};
 use super::group::GroupInfo;
-use super::metadata::{FragmentNote, Metadata};
+use super::metadata::{FragmentNote, Metadata, TermNote};
 use super::page_record::PageRecord;
 use super::stored::Stored;
 use crate::change::fragment::SCHEME;
+use crate::quality::terms::TERM_SCHEME;
 use crate::time::Timestamp;
 use crate::whole_file::OutPlace;
 
@@ -56,6 +57,14 @@ impl Source {
         match self {
             Self::Dataset(reader) => reader.manifest.fragments,
             Self::Store(stored) => Some(FragmentNote { scheme: SCHEME, words: stored.words }),
+        }
+    }
+
+    /// How the terms were made; `None` where there are none, or it is not known.
+    fn terms(&self) -> Option<TermNote> {
+        match self {
+            Self::Dataset(reader) => reader.manifest.terms,
+            Self::Store(_) => Some(TermNote { scheme: TERM_SCHEME }),
         }
     }
 
@@ -239,7 +248,8 @@ fn write_staged(
     let files = (written.files)();
     let (format, counts) = (format.name.to_owned(), tally.counts());
     let fragments = source.fragments().filter(|_| written.needs_texts);
-    Ok((Metadata { format, name, groups, counts, fragments, files }, left_out))
+    let terms = source.terms().filter(|_| written.needs_texts);
+    Ok((Metadata { format, name, groups, counts, fragments, terms, files }, left_out))
 }
 
 fn chosen(source: &Source, options: &ExportOptions) -> Result<Vec<GroupInfo>, DatasetError> {

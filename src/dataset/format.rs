@@ -204,7 +204,7 @@ pub static FORMATS: &[Format] = &[
     Format {
         name: "fragments",
         alias: None,
-        about: "Texts over time, as sorted hashes of fragments, in Parquet",
+        about: "Texts over time, as sorted hashes of fragments and of words, in Parquet",
         endings: &["parquet"],
         write: Write::Pages(PageFormat {
             write: fragments::write,
@@ -270,6 +270,11 @@ impl Format {
             Write::Pages(pages) => pages.visits_note,
             _ => "",
         }
+    }
+
+    /// Whether a file of it has the texts of pages.
+    pub fn needs_texts(&self) -> bool {
+        matches!(&self.write, Write::Pages(pages) if pages.needs_texts)
     }
 
     /// Whether it can be imported.

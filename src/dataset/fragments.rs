@@ -1,24 +1,36 @@
 //! `fragments`: the texts of pages over time, as sorted hashes of their fragments, in Parquet. Policies that use fragments
-//! can be replayed on them.
+//! can be replayed on them; with their words, so that queries can be too.
 
 use std::path::Path;
 
 use super::DatasetError;
-use super::disk::{FRAGMENTS, state_row, state_values, wrong_row};
+use super::disk::{FRAGMENTS, INLINKS, state_row, state_values, wrong_row};
 use super::format::EachRecord;
 use super::group::GroupInfo;
 use super::import::ImportedFile;
 use super::metadata::FileNote;
 use super::observations::{WHOSE, whose_values};
 use super::page_record::{PageRecord, StateRecord, VisitLine};
-use super::parquet::{Column, TableReader, TableWriter};
+use super::parquet::{Column, ColumnKind, TableReader, TableWriter, Value};
 use super::rows_to_pages::{RowOwner, RowsToPages, TakePage, check_order};
+use super::terms_table::{COUNTS_NOTE, HASHES_NOTE, LENGTH_NOTE, WordCells, words_row};
 use crate::change::divergence::exact;
 use crate::change::fragment::Fragments;
 
 fn columns() -> Vec<Column> {
-    WHOSE.iter().chain(FRAGMENTS.iter().skip(1)).copied().collect()
+    let columns = WHOSE.iter().chain(FRAGMENTS.iter().skip(1)).chain(&WORDS).chain([&INLINKS]);
+    columns.copied().collect()
 }
+
+/// Columns of words, which earlier releases did not write.
+const WORDS: [Column; 3] = [
+    Column::added("terms", ColumnKind::Hashes, HASHES_NOTE),
+    Column::added("term_counts", ColumnKind::Counts, COUNTS_NOTE),
+    Column::added("length", ColumnKind::U32, LENGTH_NOTE),
+];
+/// The places of the first of them, and of the inlinks.
+const WORDS_PLACE: usize = WHOSE.len() + FRAGMENTS.len() - 1;
+const INLINKS_PLACE: usize = WORDS_PLACE + WORDS.len();
 
 /// The part of a page that the format holds: its texts, and a visit at each time its text was another.
 pub(super) fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
@@ -27,7 +39,7 @@ pub(super) fn kept(page: &PageRecord, _: &GroupInfo) -> Option<PageRecord> {
     }
     let (visits, states) = (visits(&page.states), page.states.clone());
     let kept = PageRecord::new(&page.group, &page.site, &page.url, page.weight);
-    Some(PageRecord { visits, states, ..kept })
+    Some(PageRecord { visits, states, inlinks: page.inlinks, ..kept })
 }
 
 /// Visits that find each of these texts as it appears.
@@ -68,6 +80,9 @@ impl FragmentsWriter {
         for state in &page.states {
             let mut row = whose_values(page).to_vec();
             row.extend(state_values(state));
+            let words = WordCells::of(state.words.as_ref());
+            row.extend(words.values());
+            row.push(Value::or_null(page.inlinks, Value::U32));
             self.table.push(&row)?;
         }
         Ok(())
@@ -104,7 +119,15 @@ pub(super) fn read(
                 RowOwner { group: text(0), site: text(1), url: text(2), weight, alias_of: None },
                 &wrong,
             )?;
-            let state = state_row(&batch, row, WHOSE.len());
+            let inlinks = batch.u32(INLINKS_PLACE, row);
+            if page.states.is_empty() {
+                page.inlinks = inlinks;
+            } else if page.inlinks != inlinks {
+                return Err(wrong("inlinks", "another number than in the rows before".to_owned()));
+            }
+            let mut state = state_row(&batch, row, WHOSE.len());
+            state.words = words_row(&batch, row, WORDS_PLACE, WORDS.map(|column| column.name))
+                .map_err(|(column, said)| wrong(column, said))?;
             check_order(page.states.last().map(|last| last.time_ms), state.time_ms, &wrong)?;
             if state.hashes.iter().any(|hashes| !hashes.is_sorted_by(|one, next| one < next)) {
                 return Err(wrong("hashes", "the hashes are not in ascending order".to_owned()));

@@ -121,6 +121,7 @@ fn read_pages(
     }
     let mut writer = DatasetWriter::create(folder)?;
     writer.made = from.meta.as_ref().and_then(|meta| meta.fragments);
+    writer.made_terms = from.meta.as_ref().and_then(|meta| meta.terms);
     let mut done = 0;
     let all = from.meta.as_ref().map_or(0, |meta| meta.counts.pages);
     let told = read(from, &mut |page| {

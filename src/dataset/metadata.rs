@@ -65,6 +65,9 @@ pub struct Metadata {
     /// How the fragments of its texts were made, if it has some and it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragments: Option<FragmentNote>,
+    /// How the terms of its texts were made, if it has them and it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<TermNote>,
     /// The files and their columns.
     #[serde(default)]
     pub files: Vec<FileNote>,
@@ -77,6 +80,13 @@ pub struct FragmentNote {
     pub scheme: u32,
     /// Words in a fragment.
     pub words: usize,
+}
+
+/// How terms were made. A workload is compared only with terms that were made as its own are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TermNote {
+    /// The version of the scheme ([`crate::quality::terms::TERM_SCHEME`]).
+    pub scheme: u32,
 }
 
 /// The file beside the main one with this ending.
@@ -140,6 +150,9 @@ impl Metadata {
         let _ = writeln!(text, "| changes found | {changes} |");
         if let Some(FragmentNote { scheme, words }) = self.fragments {
             let _ = writeln!(text, "| fragments | {words} words each, scheme {scheme} |");
+        }
+        if let Some(TermNote { scheme }) = self.terms {
+            let _ = writeln!(text, "| terms | scheme {scheme} |");
         }
         text += "\n## Groups\n\n";
         text += "Pages of a group were watched together; cycle c is at start + c · step.\n\n";

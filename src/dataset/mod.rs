@@ -1,7 +1,7 @@
 //! Change histories as files: records of many pages, to be replayed, studied and passed on.
 //!
 //! Everything is pages and visits. A page has a site, a URL and a weight. A visit has a time and, if there was a copy to
-//! compare with, whether the page had changed. Some sources also have the texts of pages over time, as sets of fragments.
+//! compare with, whether the page had changed. Some sources also have the texts of pages over time, as sets of fragments and as words.
 //! Pages that were watched together are a [`Group`] with cycles of its own.
 //!
 //! A dataset is a folder ([`disk`]). Every format has a file of its own and a row in [`mod@format`]; it goes to and from
@@ -34,9 +34,13 @@ mod parquet;
 mod rates;
 mod recording;
 mod recording_text;
+mod recording_words;
+mod rows_by_page;
 mod rows_to_pages;
 pub mod stored;
+mod terms_table;
 mod text_lines;
+mod words;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -44,6 +48,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use error::DatasetError;
+pub use words::WantedWords;
 
 use crate::time::Timestamp;
 use disk::{FRAGMENTS, PAGES, VISITS};
@@ -51,6 +56,7 @@ use fields::parse_time as time;
 use group::GroupInfo;
 use page_record::PageRecord;
 use parquet::TableReader;
+use words::WordsByText;
 
 /// A moment, as `2012-11-30`, `2012-11-30T08:00:00Z` or milliseconds since 1970.
 pub fn parse_time(text: &str) -> Option<Timestamp> {
@@ -96,7 +102,7 @@ pub struct RecordedPage {
     pub history: History,
     /// The words of each text of [`History::Texts`], in the same order; empty if the dataset has no words or they were not asked for.
     pub words: Vec<TextWords>,
-    /// Pages of the dataset that link to it.
+    /// Pages of its group that link to it; 0 if it is not known.
     pub inlinks: u32,
 }
 
@@ -159,13 +165,20 @@ impl Dataset {
     /// A visit between two cycles counts for the cycle that its time falls in. Pages without a copy are left out; so are
     /// pages without a text, if the dataset has texts.
     pub fn load(path: &Path) -> Result<Self, DatasetError> {
+        Self::load_with(path, WantedWords::None)
+    }
+
+    /// The same with the words of texts, as far as they are wanted. A dataset without words, or with words that were made by another
+    /// scheme than those of a workload, is an error then.
+    pub fn load_with(path: &Path, wanted: WantedWords<'_>) -> Result<Self, DatasetError> {
         let manifest = disk::Manifest::read(path)?;
+        let words = WordsByText::open(path, &manifest, wanted)?;
         let has_texts = path.join(disk::FRAGMENTS_FILE).exists();
         let mut groups: Vec<Group> = manifest.groups.iter().map(Group::empty).collect();
         let places = read_pages(path, &manifest.groups, &mut groups)?;
         let mut dataset = Self { name: manifest.name, groups };
         if has_texts {
-            dataset.read_texts(path, &manifest.groups, &places)?;
+            dataset.read_texts(path, &manifest.groups, &places, words)?;
         } else {
             dataset.read_bits(path, &manifest.groups, &places)?;
         }
@@ -212,6 +225,7 @@ impl Dataset {
         folder: &Path,
         infos: &[GroupInfo],
         places: &[Option<PagePlace>],
+        mut words: Option<WordsByText<'_>>,
     ) -> Result<(), DatasetError> {
         let mut table = TableReader::open(&folder.join(disk::FRAGMENTS_FILE), &FRAGMENTS, &[])?;
         let (mut page_at_hand, mut known) = (None, HashMap::new());
@@ -221,19 +235,22 @@ impl Dataset {
                 let Some(place) = places.get(number as usize) else {
                     return Err(unknown_page(table.path(), batch.first_row + row as u64, number));
                 };
+                let when = (batch.u32(1, row), batch.i64(2, row).unwrap_or_default());
+                let words_now = words.as_mut().map(|words| words.next(number, when)).transpose()?;
                 let Some(place) = *place else { continue };
                 let Some(info) = infos.get(place.group as usize) else { continue };
                 if page_at_hand != Some(number) {
                     page_at_hand = Some(number);
                     known.clear();
                 }
-                let cycle = info.cycle_of(batch.u32(1, row), batch.i64(2, row).unwrap_or_default());
+                let cycle = info.cycle_of(when.0, when.1);
                 let hashes = || Arc::from(batch.hashes(4, row).unwrap_or_default());
                 if let Some(page) = self.page(place) {
-                    page.take_state(cycle, text, &mut known, hashes);
+                    page.take_state(cycle, text, &mut known, hashes, words_now);
                 }
             }
         }
+        words.map_or(Ok(()), WordsByText::end)?;
         for group in &mut self.groups {
             group.pages.retain(|page| matches!(page.history, History::Texts { .. }));
         }
@@ -257,8 +274,15 @@ impl RecordedPage {
         let born = info.cycle_of(first.cycle, first.time_ms);
         let history = History::Bits(vec![0; bit_words(info, born)]);
         let (url, site) = (page.url.clone(), page.site.clone());
-        let mut recorded =
-            Self { url, site, weight: page.weight, born, history, words: Vec::new(), inlinks: 0 };
+        let mut recorded = Self {
+            url,
+            site,
+            weight: page.weight,
+            born,
+            history,
+            words: Vec::new(),
+            inlinks: page.inlinks.unwrap_or(0),
+        };
         for (visit, _) in page.comparisons().filter(|(_, changed)| *changed) {
             recorded.changed_in(info.cycle_of(visit.cycle, visit.time_ms));
         }
@@ -281,6 +305,7 @@ impl RecordedPage {
         text: u64,
         known: &mut HashMap<u64, u32>,
         hashes: impl FnOnce() -> Arc<[u64]>,
+        words: Option<TextWords>,
     ) {
         if matches!(self.history, History::Bits(_)) {
             self.born = cycle;
@@ -289,6 +314,7 @@ impl RecordedPage {
         let History::Texts { from, texts } = &mut self.history else { return };
         let index = *known.entry(text).or_insert_with(|| {
             texts.push(hashes());
+            self.words.extend(words);
             texts.len() as u32 - 1
         });
         // The last text of a cycle is the one that counts.
@@ -355,7 +381,7 @@ fn read_pages(
                 born,
                 history: History::Bits(vec![0; bits]),
                 words: Vec::new(),
-                inlinks: 0,
+                inlinks: record.page.inlinks.unwrap_or(0),
             });
         }
     }

@@ -1,5 +1,7 @@
 //! The form in which pages go from a source to a file: each with its visits and its texts over time.
 
+use super::TextWords;
+
 /// A page and everything recorded about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageRecord {
@@ -13,6 +15,8 @@ pub struct PageRecord {
     pub weight: f64,
     /// The page that stands for it now, if another does. Its history up to then is its own.
     pub alias_of: Option<String>,
+    /// Pages of its group that link to it; `None`: not known.
+    pub inlinks: Option<u32>,
     /// Visits in the order of time; the first one with a copy has nothing to compare with.
     pub visits: Vec<VisitLine>,
     /// Texts in the order of time, each valid until the next.
@@ -59,13 +63,24 @@ pub struct StateRecord {
     pub text: u64,
     /// Hashes of its fragments, ascending; `None`: the page was removed.
     pub hashes: Option<Vec<u64>>,
+    /// Its words; `None`: the page was removed, or they are not known.
+    pub words: Option<TextWords>,
 }
 
 impl PageRecord {
     /// A page without visits.
     pub fn new(group: &str, site: &str, url: &str, weight: f64) -> Self {
         let (group, site, url) = (group.to_owned(), site.to_owned(), url.to_owned());
-        Self { group, site, url, weight, alias_of: None, visits: Vec::new(), states: Vec::new() }
+        Self {
+            group,
+            site,
+            url,
+            weight,
+            alias_of: None,
+            inlinks: None,
+            visits: Vec::new(),
+            states: Vec::new(),
+        }
     }
 
     /// The first visit with a copy.

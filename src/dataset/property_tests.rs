@@ -5,11 +5,13 @@ use std::fs;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::disk::DatasetReader;
+use super::disk::{DatasetReader, DatasetWriter};
 use super::export::{ExportOptions, ExportTo, Source, export};
 use super::group::DAY_MS;
 use super::import::{ImportOptions, import};
+use super::metadata::TermNote;
 use super::page_record::{PageRecord, StateRecord, VisitLine};
+use super::terms_table::TERMS_FILE;
 use super::tests::{dataset, exported, group, page_formats, written};
 use super::*;
 
@@ -41,13 +43,24 @@ fn visit() -> impl Strategy<Value = VisitLine> {
     )
 }
 
+fn words() -> impl Strategy<Value = TextWords> {
+    let counts = prop::collection::btree_map(any::<u64>(), 1u32..1000, 0..5);
+    (counts, 0u32..9).prop_map(|(counts, more)| TextWords {
+        length: counts.values().sum::<u32>() + more,
+        counts: counts.into_iter().collect(),
+    })
+}
+
 fn state() -> impl Strategy<Value = StateRecord> {
     let hashes = prop::option::of(prop::collection::btree_set(any::<u64>(), 0..5));
-    (0i64..DAY_MS, 0u64..3, hashes).prop_map(|(time_ms, text, hashes)| StateRecord {
-        cycle: None,
-        time_ms,
-        text,
-        hashes: hashes.map(|hashes| hashes.into_iter().collect()),
+    (0i64..DAY_MS, 0u64..3, hashes, prop::option::of(words())).prop_map(|(time_ms, text, hashes, words)| {
+        StateRecord {
+            cycle: None,
+            time_ms,
+            text,
+            hashes: hashes.map(|hashes| hashes.into_iter().collect()),
+            words,
+        }
     })
 }
 
@@ -59,6 +72,7 @@ prop_compose! {
         mut visits in prop::collection::vec(visit(), 1..8),
         mut states in prop::collection::vec(state(), 1..4),
         alias_of in prop::option::of(names()),
+        inlinks in prop::option::of(any::<u32>()),
     ) -> PageRecord {
         // So far they are gaps.
         let mut time_ms = 100 * DAY_MS + 17;
@@ -70,7 +84,7 @@ prop_compose! {
             time_ms += state.time_ms;
             state.time_ms = time_ms;
         }
-        PageRecord { visits, states, alias_of, ..PageRecord::new(group, &site, &url, weight) }
+        PageRecord { visits, states, alias_of, inlinks, ..PageRecord::new(group, &site, &url, weight) }
     }
 }
 
@@ -150,6 +164,72 @@ proptest! {
                     String::from_utf8_lossy(&was), String::from_utf8_lossy(is));
             }
             Dataset::load(&dataset).expect("a dataset");
+        }
+    }
+
+    #[test]
+    fn a_dataset_that_is_read_and_written_again_is_the_same(pages in pages(), known in any::<bool>()) {
+        let folder = TempDir::new().expect("a folder");
+        let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+        let groups = [group("g", 12), group("h, too", 9)];
+        let terms = known.then_some(TermNote { scheme: 1 });
+        let write = |to: &Path, pages: &[PageRecord]| {
+            fs::create_dir_all(to).expect("a folder");
+            let mut writer = DatasetWriter::create(to).expect("a dataset");
+            writer.made_terms = terms;
+            pages.iter().for_each(|page| writer.page(page).expect("a page"));
+            writer.finish("small", "test", groups.to_vec()).expect("a dataset")
+        };
+        let manifest = write(&first, &pages);
+        let mut read = Vec::new();
+        let mut take = |page| {
+            read.push(page);
+            Ok(())
+        };
+        DatasetReader::open(&first).expect("a dataset").each(true, &mut take).expect("pages");
+        prop_assert_eq!(&read, &pages);
+        write(&second, &read);
+        for entry in fs::read_dir(&first).expect("a folder") {
+            let path = entry.expect("a file").path();
+            let name = path.file_name().expect("a name");
+            prop_assert!(fs::read(&path).ok() == fs::read(second.join(name)).ok(), "{}", path.display());
+        }
+        // Words are loaded beside the texts, if it is known how they were made.
+        let has_words = pages.iter().any(|page| page.states.iter().any(|state| state.words.is_some()));
+        prop_assert_eq!(manifest.terms.is_some(), known && has_words);
+        match Dataset::load_with(&first, WantedWords::All) {
+            Ok(loaded) => {
+                prop_assert!(manifest.terms.is_some());
+                for page in loaded.groups.iter().flat_map(|group| &group.pages) {
+                    let History::Texts { texts, .. } = &page.history else { continue };
+                    prop_assert_eq!(page.words.len(), texts.len());
+                }
+            }
+            Err(_) => prop_assert!(manifest.terms.is_none()),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    #[test]
+    fn a_damaged_table_of_words_is_read_or_refused(
+        pages in pages(),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let folder = TempDir::new().expect("a folder");
+        let at = folder.path().join("d");
+        dataset(&at, &[group("g", 12), group("h, too", 9)], &pages);
+        let path = at.join(TERMS_FILE);
+        if path.exists() {
+            let mut bytes = fs::read(&path).expect("a file");
+            for (at, byte) in damage {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            fs::write(&path, bytes).expect("a file");
+            let _ = Dataset::load_with(&at, WantedWords::All);
+            let _ = DatasetReader::open(&at).expect("a dataset").each(true, &mut |_| Ok(()));
         }
     }
 }

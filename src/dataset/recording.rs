@@ -2,25 +2,29 @@
 //!
 //! Each group keeps the cycles of its window: from the first at which a page exists to the last at which a text changes or
 //! a page appears. At a cycle a page has the text of its newest version up to then. It is visited at every cycle; a page that
-//! was removed has the empty text. Memory holds the texts of one page, and some bytes for each change of all pages.
+//! was removed has the empty text. Words are those of [`super::recording_words`]. Pages of a group that have URLs are linked as their
+//! last versions link. Memory holds the texts of one page, and some bytes for each change and each such link of all pages.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use serde::Deserialize;
 
-use super::DatasetError;
 use super::blobs::Blobs;
 use super::disk::{DatasetWriter, Manifest};
 use super::fields::check_name;
 use super::fields::site_of;
 use super::group::{GroupInfo, MOST_CYCLES};
+use super::metadata::TermNote;
 use super::page_record::{PageRecord, StateRecord, VisitLine};
 use super::recording_text::{RecordedText, RecordedTextReader};
+use super::recording_words::{self, LinkedPage, RecordedWordReader};
 use super::rows_to_pages::PageNames;
 use super::text_lines::TextLines;
+use super::{DatasetError, TextWords};
 use crate::change::divergence::exact;
 use crate::change::fragment::Fragments;
+use crate::quality::terms::TERM_SCHEME;
 
 #[derive(Deserialize)]
 struct ManifestLine {
@@ -28,6 +32,9 @@ struct ManifestLine {
     path: String,
     #[serde(default)]
     url: Option<String>,
+    /// Content type of its contents.
+    #[serde(default)]
+    media: Option<String>,
     window: (jiff::Timestamp, jiff::Timestamp),
     step_s: i64,
     versions: Vec<ManifestVersion>,
@@ -80,6 +87,24 @@ struct ManifestPage {
     born: u32,
     /// The cycles at which its text changed, and the divergence.
     changes: Vec<(u32, f64)>,
+    /// What stands for its URL, if it has one, and the pages that its last version links to.
+    linked: (Option<u128>, Vec<u128>),
+}
+
+/// Reads the contents of a page: texts, words and links.
+#[derive(Default)]
+struct ContentReader {
+    texts: RecordedTextReader,
+    words: RecordedWordReader,
+}
+
+/// The contents of a page.
+struct ReadContents<'a> {
+    texts: HashMap<Option<&'a str>, RecordedText>,
+    /// The words of each text, by its id.
+    words: HashMap<u64, TextWords>,
+    /// The pages that its last version links to.
+    targets: Vec<u128>,
 }
 
 /// Reads a folder into the dataset's; `progress` gets how many of how many pages are done.
@@ -93,27 +118,31 @@ pub(super) fn read_into(
     let blobs = Blobs::open(&source.join("blobs.sqlite")).map_err(unusable)?;
     let (mut windows, all) = windows(&path, &blobs)?;
     let mut writer = DatasetWriter::create(folder)?;
-    let (mut seen, mut reader, mut done) = (Vec::new(), RecordedTextReader::default(), 0);
+    writer.made_terms = Some(TermNote { scheme: TERM_SCHEME });
+    let (mut seen, mut reader, mut done) = (Vec::<ManifestPage>::new(), ContentReader::default(), 0);
     each_line(&path, &mut |_, line| {
         done += 1;
         progress(done, all);
         let Some(group) = windows.iter().position(|window| window.name == line.group) else { return Ok(()) };
         let Some(window) = windows.get_mut(group) else { return Ok(()) };
         let states = window.states(&line);
-        let texts = texts(&blobs, &mut reader, &states)?;
-        let Some((born, changes, states)) = changes(window, &states, &texts) else { return Ok(()) };
+        let contents = reader.contents(&blobs, &line, &states)?;
+        let Some((born, changes, states)) = changes(window, &states, &contents) else { return Ok(()) };
         window.last = changes.last().map_or(born, |(cycle, _)| *cycle).max(window.last);
         let number = u32::try_from(seen.len()).unwrap_or(u32::MAX);
         writer.states(number, &states)?;
+        let name = line.url.as_deref().and_then(|url| reader.words.page(url));
+        let linked = (name, contents.targets);
         let url = line.url.unwrap_or_else(|| line.path.clone());
         let folder_of = line.path.split_once('/').map(|(folder, _)| folder.to_owned());
         let site = site_of(&url).or(folder_of).unwrap_or_else(|| line.group.clone());
-        seen.push(ManifestPage { group, site, url, born, changes });
+        seen.push(ManifestPage { group, site, url, born, changes, linked });
         Ok(())
     })?;
-    for page in &seen {
+    let linking = recording_words::inlinks(&seen.iter().map(ManifestPage::as_linked).collect::<Vec<_>>());
+    for (page, inlinks) in seen.iter().zip(linking) {
         if let Some(window) = windows.get(page.group) {
-            writer.page(&page.record(window))?;
+            writer.page(&PageRecord { inlinks, ..page.record(window) })?;
         }
     }
     let groups = windows.iter().filter_map(|window| {
@@ -126,6 +155,10 @@ pub(super) fn read_into(
 }
 
 impl ManifestPage {
+    fn as_linked(&self) -> LinkedPage<'_> {
+        LinkedPage { group: self.group, page: self.linked.0, targets: &self.linked.1 }
+    }
+
     fn record(&self, window: &GroupWindow) -> PageRecord {
         let mut page = PageRecord::new(&window.name, &self.site, &self.url, 1.0);
         let mut changes = self.changes.iter().peekable();
@@ -151,13 +184,13 @@ type PageChanges = (u32, Vec<(u32, f64)>, Vec<StateRecord>);
 fn changes(
     window: &GroupWindow,
     states: &[(u32, Option<&str>)],
-    texts: &HashMap<Option<&str>, RecordedText>,
+    contents: &ReadContents<'_>,
 ) -> Option<PageChanges> {
     let born = states.first()?.0;
     let (mut changes, mut records) = (Vec::new(), Vec::new());
     let mut before: Option<&RecordedText> = None;
     for (cycle, blob) in states {
-        let text = texts.get(blob)?;
+        let text = contents.texts.get(blob)?;
         match before {
             Some(before) if before.id == text.id => continue,
             Some(before) => {
@@ -168,25 +201,40 @@ fn changes(
         }
         before = Some(text);
         let hashes = blob.map(|_| text.hashes.clone());
-        records.push(StateRecord { cycle: None, time_ms: window.time_of(*cycle), text: text.id, hashes });
+        let words = blob.and_then(|_| contents.words.get(&text.id).cloned());
+        let time_ms = window.time_of(*cycle);
+        records.push(StateRecord { cycle: None, time_ms, text: text.id, hashes, words });
     }
     Some((born, changes, records))
 }
 
-fn texts<'a>(
-    blobs: &Blobs,
-    reader: &mut RecordedTextReader,
-    states: &[(u32, Option<&'a str>)],
-) -> Result<HashMap<Option<&'a str>, RecordedText>, DatasetError> {
-    let mut seen = HashSet::new();
-    let names: Vec<&str> =
-        states.iter().filter_map(|(_, blob)| *blob).filter(|blob| seen.insert(*blob)).collect();
-    let mut texts = HashMap::from([(None, reader.nothing())]);
-    let mut take = |at: usize, content: &[u8]| {
-        texts.insert(names.get(at).copied(), reader.read(content));
-    };
-    blobs.each(&names, &mut take).map_err(unusable)?;
-    Ok(texts)
+impl ContentReader {
+    /// Reads each content of a page once. Contents with the same text get the words of the first of them that is read.
+    fn contents<'a>(
+        &mut self,
+        blobs: &Blobs,
+        line: &ManifestLine,
+        states: &[(u32, Option<&'a str>)],
+    ) -> Result<ReadContents<'a>, DatasetError> {
+        let mut seen = HashSet::new();
+        let names: Vec<&str> =
+            states.iter().filter_map(|(_, blob)| *blob).filter(|blob| seen.insert(*blob)).collect();
+        let last = states.iter().rev().find_map(|(_, blob)| *blob);
+        let (media, url) = (line.media.as_deref(), line.url.as_deref());
+        let mut texts = HashMap::from([(None, self.texts.nothing())]);
+        let (mut words, mut targets) = (HashMap::new(), Vec::new());
+        let mut take = |at: usize, content: &[u8]| {
+            let name = names.get(at).copied();
+            let text = self.texts.read(content);
+            words.entry(text.id).or_insert_with(|| self.words.words(content, media));
+            if name == last && url.is_some() {
+                targets = self.words.links(content, media, url);
+            }
+            texts.insert(name, text);
+        };
+        blobs.each(&names, &mut take).map_err(unusable)?;
+        Ok(ReadContents { texts, words, targets })
+    }
 }
 
 fn unusable(error: super::blobs::BlobError) -> DatasetError {
@@ -268,8 +316,9 @@ fn each_line(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Dataset, History};
+    use super::super::{Dataset, History, RecordedPage, WantedWords};
     use super::*;
+    use crate::quality::copies::term_hash;
     use rusqlite::Connection;
     use tempfile::TempDir;
 
@@ -308,7 +357,42 @@ mod tests {
     fn read(folder: &TempDir) -> Result<Dataset, DatasetError> {
         let out = TempDir::new().expect("a folder");
         read_into(out.path(), folder.path(), "small", &mut |_, _| ())?;
-        Dataset::load(out.path())
+        Dataset::load_with(out.path(), WantedWords::All)
+    }
+
+    #[test]
+    fn words_and_links_are_those_that_a_crawl_would_read() {
+        let contents = [
+            ("aa", "<title>Mail</title><p>lists <a href=b.html>b</a>"),
+            ("bb", "<title>Mail</title><p>lists <a href=/>b</a>"),
+            ("cc", "errata errata <a href=/>home</a> [x](b.html)"),
+        ];
+        let with = |path: &str, url: &str, media: &str, versions: &str| {
+            let url = format!("\"media\":\"text/{media}\",\"url\":\"https://a.example/{url}\"");
+            line("g", path, versions).replace("\"url\":null", &url)
+        };
+        let one = [version("03T00:00:00", "\"aa\""), version("05T00:00:00", "\"bb\"")].join(",");
+        let other = [version("03T00:00:00", "\"cc\""), version("05T00:00:00", "null")].join(",");
+        let manifest = with("one", "", "html", &one)
+            + &with("two", "b.html", "html", &other)
+            + &with("three", "c", "markdown", &version("03T00:00:00", "\"cc\""))
+            + &line("g", "no url", &version("03T00:00:00", "\"cc\""));
+        let dataset = read(&recording(&contents, &manifest)).expect("a dataset");
+        let [one, other, plain, unnamed] = &dataset.groups[0].pages[..] else { panic!("{dataset:?}") };
+        let counts = |page: &RecordedPage, text: usize| {
+            let words = &page.words[text];
+            let count = |term| {
+                let found = words.counts.iter().find(|(hash, _)| *hash == term_hash(term));
+                found.map_or(0, |(_, count)| *count)
+            };
+            (words.length, count("mail"), count("errata"), count("a"))
+        };
+        assert_eq!(counts(one, 0), (3, 1, 0, 0));
+        assert_eq!(one.words.len(), 1, "another link, the same words");
+        assert_eq!((counts(other, 0), counts(other, 1)), ((6, 0, 2, 0), (0, 0, 0, 0)), "removed");
+        assert_eq!(counts(plain, 0), (9, 0, 2, 2), "Markdown is read as it stands");
+        let inlinks = [one, other, plain, unnamed].map(|page| page.inlinks);
+        assert_eq!(inlinks, [1, 0, 0, 0], "the last version of `one` links to itself, `two` to `one`");
     }
 
     #[test]

@@ -15,9 +15,10 @@ use xxhash_rust::xxh3::Xxh3Default;
 use super::fields::site_of;
 use super::group::{DAY_MS, GroupInfo};
 use super::page_record::{PageRecord, StateRecord, VisitLine};
-use super::{Dataset, DatasetError, Group, RecordedPage};
+use super::{Dataset, DatasetError, Group, RecordedPage, TextWords};
 use crate::change::fragment::{Fragmenter, Fragments};
 use crate::page::PageId;
+use crate::quality::terms::TermReader;
 use crate::store::{self, CycleId, PageFilter, PageRow, Store, VersionId, VisitRow};
 use crate::time::Timestamp;
 
@@ -35,6 +36,8 @@ pub struct Stored {
     cycles: Vec<CycleId>,
     /// Words of a fragment.
     pub(super) words: usize,
+    /// Pages that link to each page, if they were counted: see [`Stored::with_inlinks`].
+    inlinks: Option<HashMap<PageId, u32>>,
 }
 
 impl Stored {
@@ -60,7 +63,13 @@ impl Stored {
             cycles: u32::try_from(rows.len()).unwrap_or(u32::MAX),
         };
         let cycles = rows.iter().map(|cycle| CycleId(cycle.id)).collect();
-        Ok(Self { name, group, open_cycle: rows.len() < begun, pages, visits, cycles, words })
+        Ok(Self { name, group, open_cycle: rows.len() < begun, pages, visits, cycles, words, inlinks: None })
+    }
+
+    /// The same with the number of pages that link to each page; a page that is not among them has none.
+    #[must_use]
+    pub fn with_inlinks(self, inlinks: HashMap<PageId, u32>) -> Self {
+        Self { inlinks: Some(inlinks), ..self }
     }
 
     /// Pages that have a version: about as many as [`Stored::each`] gives.
@@ -74,14 +83,16 @@ impl Stored {
         states: bool,
         each: &mut dyn FnMut(PageRecord) -> Result<(), DatasetError>,
     ) -> Result<(), DatasetError> {
-        let Self { pages, visits, cycles, words, group, .. } = self;
-        let mut texts = Texts { store: &mut **visits, fragmenter: Fragmenter::new(1), words: *words };
+        let Self { pages, visits, cycles, words, group, inlinks, .. } = self;
+        let (fragmenter, terms) = (Fragmenter::new(1), TermReader::default());
+        let mut texts = Texts { store: &mut **visits, fragmenter, terms, words: *words };
+        let linking = |page: i64| Some(inlinks.as_ref()?.get(&PageId(page)).copied().unwrap_or(0));
         let mut done = Ok(());
         pages.list_pages(&PageFilter { aliases: true, ..PageFilter::default() }, &mut |row| {
             if done.is_ok() && row.visits > 0 {
                 done = texts
                     .page(&row, cycles, &group.name, states)
-                    .map(|page| PageRecord { alias_of: row.alias_of, ..page })
+                    .map(|page| PageRecord { inlinks: linking(row.id), alias_of: row.alias_of, ..page })
                     .and_then(|page| if page.visits.is_empty() { Ok(()) } else { each(page) });
             }
         })?;
@@ -117,10 +128,14 @@ pub struct Backtest {
     pub open_cycle: bool,
 }
 
+/// The hash of a text, its fragments and its words; without both if the page is gone.
+type VersionText = (u64, Option<Vec<u64>>, Option<TextWords>);
+
 struct Texts<'a> {
     store: &'a mut dyn Store,
     /// Of single words.
     fragmenter: Fragmenter,
+    terms: TermReader,
     words: usize,
 }
 
@@ -147,18 +162,18 @@ impl Texts<'_> {
                 let state = match visit.version {
                     Some(version) if held != Some(version) => {
                         held = Some(version);
-                        self.text(version)?.map(|(text, hashes)| (text, Some(hashes)))
+                        self.text(version)?
                     }
                     None if visit.outcome == "missing" && held.is_some() => {
                         held = None;
-                        Some((self.hash(""), None))
+                        Some((self.hash(""), None, None))
                     }
                     _ => None,
                 };
-                if let Some((text, hashes)) = state {
+                if let Some((text, hashes, words)) = state {
                     let last = page.states.last().map(|last| (last.text, last.hashes.is_none()));
                     if last != Some((text, hashes.is_none())) {
-                        page.states.push(StateRecord { cycle: record.cycle, time_ms, text, hashes });
+                        page.states.push(StateRecord { cycle: record.cycle, time_ms, text, hashes, words });
                     }
                 }
             }
@@ -183,10 +198,12 @@ impl Texts<'_> {
         Ok(types)
     }
 
-    fn text(&mut self, version: VersionId) -> Result<Option<(u64, Vec<u64>)>, DatasetError> {
+    fn text(&mut self, version: VersionId) -> Result<Option<VersionText>, DatasetError> {
         let Some(content) = self.store.version(version)? else { return Ok(None) };
         let hashes = Fragments::of(&content.text, self.words).as_slice().to_vec();
-        Ok(Some((self.hash(&content.text), hashes)))
+        let title = content.title.as_deref().unwrap_or_default();
+        let words = TextWords::of(&self.terms.count(&[title, &content.text]));
+        Ok(Some((self.hash(&content.text), Some(hashes), Some(words))))
     }
 
     /// Of the sequence of its words.

@@ -5,9 +5,11 @@ use super::export::{ExportOptions, ExportTo, Source, export};
 use super::format::{FORMATS, Format, Write};
 use super::group::DAY_MS;
 use super::import::{ImportOptions, import};
+use super::metadata::TermNote;
 use super::page_record::{PageRecord, StateRecord, VisitLine};
 use super::parquet::{TableReader, TableWriter, Value};
 use super::*;
+use crate::quality::terms::TERM_SCHEME;
 use std::collections::BTreeMap;
 use std::fs;
 use tempfile::TempDir;
@@ -19,12 +21,13 @@ pub(super) fn group(name: &str, cycles: u32) -> GroupInfo {
 pub(super) fn dataset(folder: &Path, groups: &[GroupInfo], pages: &[PageRecord]) {
     fs::create_dir(folder).expect("a folder");
     let mut writer = DatasetWriter::create(folder).expect("a dataset");
+    writer.made_terms = Some(TermNote { scheme: TERM_SCHEME });
     pages.iter().for_each(|page| writer.page(page).expect("a page"));
     writer.finish("small", "test", groups.to_vec()).expect("a dataset");
 }
 
 /// Two pages: one is there from the first cycle on and changes twice, one from the second and stays.
-fn two_pages() -> Vec<PageRecord> {
+pub(super) fn two_pages() -> Vec<PageRecord> {
     let day = |day: i64| (100 + day) * DAY_MS;
     let mut one = PageRecord::new("g", "a.example", "http://a.example/", 2.5);
     one.visits = vec![
@@ -38,7 +41,7 @@ fn two_pages() -> Vec<PageRecord> {
         VisitLine { outcome: Some("dns".into()), ..VisitLine::at(day(2), None) },
         VisitLine { cycle: Some(3), ..VisitLine::at(day(3) - 1, Some(true)) },
     ];
-    let state = |at, text, hashes| StateRecord { cycle: None, time_ms: at, text, hashes };
+    let state = |at, text, hashes| StateRecord { cycle: None, time_ms: at, text, hashes, words: None };
     one.states = vec![
         state(day(0), 11, Some(vec![1, 2])),
         state(day(1), 12, Some(vec![1, 2])),

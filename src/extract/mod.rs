@@ -34,6 +34,8 @@ pub use links::Link;
 pub use media::{MediaKind, essence, media_kind};
 pub use title::{MOST_CHARACTERS as MOST_TITLE_CHARACTERS, title, title_of_body};
 
+use url::Url;
+
 use elements::Element;
 use folded::Unfolded;
 use html::{HtmlToken, Scanner};
@@ -66,6 +68,12 @@ pub struct Document {
 }
 
 impl Document {
+    /// The URL that the links of a page at `url` are relative to: its `<base>`, or else its own.
+    pub fn base(&self, url: &Url) -> Url {
+        let base = self.hints.base.as_deref().and_then(|base| url.join(base).ok());
+        base.unwrap_or_else(|| url.clone())
+    }
+
     /// A document that has a text and nothing else.
     pub fn of_text(text: String, charset: &'static str) -> Self {
         Self {

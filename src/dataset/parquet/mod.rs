@@ -28,6 +28,15 @@ pub(crate) enum ColumnKind {
     Text,
     /// A list of u64.
     Hashes,
+    /// A list of u32.
+    Counts,
+}
+
+impl ColumnKind {
+    /// Is a value a list of numbers?
+    fn is_list(self) -> bool {
+        matches!(self, Self::Hashes | Self::Counts)
+    }
 }
 
 /// A column of a table.
@@ -73,6 +82,8 @@ impl Column {
             (ColumnKind::Text, true) => "text or null",
             (ColumnKind::Hashes, false) => "list of u64",
             (ColumnKind::Hashes, true) => "list of u64, or null",
+            (ColumnKind::Counts, false) => "list of u32",
+            (ColumnKind::Counts, true) => "list of u32, or null",
         }
     }
 
@@ -84,13 +95,15 @@ impl Column {
             ColumnKind::I64 => DataType::Int64,
             ColumnKind::F64 => DataType::Float64,
             ColumnKind::Text => DataType::Utf8,
-            ColumnKind::Hashes => DataType::List(Arc::new(element())),
+            ColumnKind::Hashes => DataType::List(Arc::new(element(DataType::UInt64))),
+            ColumnKind::Counts => DataType::List(Arc::new(element(DataType::UInt32))),
         }
     }
 }
 
-fn element() -> Field {
-    Field::new("element", DataType::UInt64, false)
+/// The elements of a list.
+fn element(of: DataType) -> Field {
+    Field::new("element", of, false)
 }
 
 /// One value of a row.
@@ -104,6 +117,7 @@ pub(crate) enum Value<'a> {
     F64(f64),
     Text(&'a str),
     Hashes(&'a [u64]),
+    Counts(&'a [u32]),
 }
 
 impl<'a> Value<'a> {
@@ -118,10 +132,11 @@ mod tests {
 
     use super::*;
 
-    const COLUMNS: [Column; 3] = [
+    const COLUMNS: [Column; 4] = [
         Column::new("page", ColumnKind::U32, ""),
         Column::or_null("name", ColumnKind::Text, ""),
         Column::or_null("hashes", ColumnKind::Hashes, ""),
+        Column::or_null("counts", ColumnKind::Counts, ""),
     ];
 
     #[test]
@@ -130,9 +145,14 @@ mod tests {
         let write = |name: &str| {
             let path = folder.path().join(name);
             let mut table = TableWriter::create(&path, &COLUMNS).expect("a file");
-            table.push(&[Value::U32(7), Value::Text("x"), Value::Hashes(&[1, u64::MAX])]).expect("a row");
-            table.push(&[Value::U32(8), Value::Null, Value::Null]).expect("a row");
-            table.push(&[Value::U32(9), Value::Text(""), Value::Hashes(&[])]).expect("a row");
+            let hashes = Value::Hashes(&[1, u64::MAX]);
+            table
+                .push(&[Value::U32(7), Value::Text("x"), hashes, Value::Counts(&[3, u32::MAX])])
+                .expect("a row");
+            table.push(&[Value::U32(8), Value::Null, Value::Null, Value::Null]).expect("a row");
+            table
+                .push(&[Value::U32(9), Value::Text(""), Value::Hashes(&[]), Value::Counts(&[])])
+                .expect("a row");
             table.finish().expect("a file");
             path
         };
@@ -145,6 +165,7 @@ mod tests {
         assert_eq!([0, 1, 2].map(|row| batch.u32(0, row)), [Some(7), Some(8), Some(9)]);
         assert_eq!([0, 1, 2].map(|row| batch.text(1, row)), [Some("x"), None, Some("")]);
         assert_eq!([0, 1, 2].map(|row| batch.hashes(2, row)), [Some(vec![1, u64::MAX]), None, Some(vec![])]);
+        assert_eq!([0, 1, 2].map(|row| batch.counts(3, row)), [Some(vec![3, u32::MAX]), None, Some(vec![])]);
         assert!(table.next_batch().expect("the end").is_none());
     }
 
@@ -157,7 +178,11 @@ mod tests {
             Ok(_) => String::new(),
             Err(error) => error.to_string(),
         };
-        assert!(said(&COLUMNS).contains("column 3 is missing; it must be `hashes`"), "{}", said(&COLUMNS));
+        assert!(
+            said(&COLUMNS[..3]).contains("column 3 is missing; it must be `hashes`"),
+            "{}",
+            said(&COLUMNS[..3])
+        );
         assert!(said(&COLUMNS[..1]).contains("a column `name` too many"));
         let other = [Column::new("page", ColumnKind::U64, ""), COLUMNS[1]];
         assert!(said(&other).contains("column 1 is `page` of type UInt32; it must be `page` of type u64"));

@@ -43,9 +43,9 @@ impl TableReader {
         let builder = guarded(|| ParquetRecordBatchReaderBuilder::try_new(file)).map_err(unreadable)?;
         check(path, builder.schema(), columns)?;
         let columns = columns.get(..builder.schema().fields().len()).unwrap_or(columns);
-        let lists = columns.iter().any(|column| {
-            column.kind == ColumnKind::Hashes && (wanted.is_empty() || wanted.contains(&column.name))
-        });
+        let lists = columns
+            .iter()
+            .any(|column| column.kind.is_list() && (wanted.is_empty() || wanted.contains(&column.name)));
         let mask = if wanted.is_empty() {
             ProjectionMask::all()
         } else {
@@ -111,6 +111,7 @@ fn check(path: &Path, schema: &Schema, columns: &[Column]) -> Result<(), Dataset
         };
         let same_type = match (field.data_type(), column.kind) {
             (DataType::List(element), ColumnKind::Hashes) => *element.data_type() == DataType::UInt64,
+            (DataType::List(element), ColumnKind::Counts) => *element.data_type() == DataType::UInt32,
             (found, _) => *found == column.data_type(),
         };
         if field.name() != column.name || !same_type {
@@ -188,6 +189,13 @@ impl TableBatch {
         let all: &ListArray = self.valid(column, row)?.as_list_opt()?;
         let list = all.value(row);
         Some(list.as_primitive_opt::<UInt64Type>()?.values().to_vec())
+    }
+
+    /// One list of counts.
+    pub(crate) fn counts(&self, column: usize, row: usize) -> Option<Vec<u32>> {
+        let all: &ListArray = self.valid(column, row)?.as_list_opt()?;
+        let list = all.value(row);
+        Some(list.as_primitive_opt::<UInt32Type>()?.values().to_vec())
     }
 
     fn valid(&self, column: usize, row: usize) -> Option<&ArrayRef> {

@@ -14,7 +14,7 @@ use arrow_array::builder::{
     BooleanBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder, UInt32Builder, UInt64Builder,
 };
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{Field, Schema};
+use arrow_schema::{DataType, Field, Schema};
 
 use super::{BATCH_ROWS, Column, ColumnKind, Value, element};
 use crate::dataset::DatasetError;
@@ -50,9 +50,10 @@ impl TableWriter {
             .set_max_row_group_row_count(Some(GROUP_ROWS))
             .set_max_row_group_bytes(Some(GROUP_BYTES));
         for column in columns {
-            let path = ColumnPath::from(match column.kind {
-                ColumnKind::Hashes => vec![column.name.to_owned(), "list".to_owned(), "element".to_owned()],
-                _ => vec![column.name.to_owned()],
+            let path = ColumnPath::from(if column.kind.is_list() {
+                vec![column.name.to_owned(), "list".to_owned(), "element".to_owned()]
+            } else {
+                vec![column.name.to_owned()]
             });
             // Hashes come once or twice: a dictionary of them would only cost space.
             if matches!(column.kind, ColumnKind::Hashes | ColumnKind::U64 | ColumnKind::F64) {
@@ -111,6 +112,7 @@ enum ColumnBuilder {
     F64(Float64Builder),
     Text(StringBuilder),
     Hashes(ListBuilder<UInt64Builder>),
+    Counts(ListBuilder<UInt32Builder>),
 }
 
 impl ColumnBuilder {
@@ -122,7 +124,12 @@ impl ColumnBuilder {
             ColumnKind::I64 => Self::I64(Int64Builder::new()),
             ColumnKind::F64 => Self::F64(Float64Builder::new()),
             ColumnKind::Text => Self::Text(StringBuilder::new()),
-            ColumnKind::Hashes => Self::Hashes(ListBuilder::new(UInt64Builder::new()).with_field(element())),
+            ColumnKind::Hashes => {
+                Self::Hashes(ListBuilder::new(UInt64Builder::new()).with_field(element(DataType::UInt64)))
+            }
+            ColumnKind::Counts => {
+                Self::Counts(ListBuilder::new(UInt32Builder::new()).with_field(element(DataType::UInt32)))
+            }
         }
     }
 
@@ -152,6 +159,11 @@ impl ColumnBuilder {
                 all.append(true);
             }
             (Self::Hashes(all), _) => all.append(false),
+            (Self::Counts(all), Value::Counts(counts)) => {
+                all.values().append_slice(counts);
+                all.append(true);
+            }
+            (Self::Counts(all), _) => all.append(false),
         }
     }
 
@@ -164,6 +176,7 @@ impl ColumnBuilder {
             Self::F64(all) => Arc::new(all.finish()),
             Self::Text(all) => Arc::new(all.finish()),
             Self::Hashes(all) => Arc::new(all.finish()),
+            Self::Counts(all) => Arc::new(all.finish()),
         }
     }
 }
