@@ -16,6 +16,7 @@ use crate::estimate::gamma::Gamma;
 use crate::estimate::priors::{GroupBy, Prior, PriorKind, Priors, is_time_to_fit};
 use crate::page::HostId;
 use crate::policy::{Learnt, Lesson, LooksAt, Policy};
+use crate::quality::gain::MeasuredGain;
 use crate::time::{Age, Timestamp};
 
 /// A history of visits: the last one, and the history before it.
@@ -30,7 +31,12 @@ struct Node {
     moment: u32,
     /// The weight of the page; 1 in a history that pages share.
     weight: f64,
+    /// ΔQ_A of the visit; `None` where it is not measured, or nothing had changed.
+    gain: Option<f64>,
 }
+
+/// Measures ΔQ_A of a visit to a page at a cycle whose copy was taken at an earlier one. Called for every visit, in order.
+pub(crate) type VisitGains<'a> = dyn FnMut(u32, u32, u32) -> f64 + 'a;
 
 /// The history without a visit.
 const ROOT: u32 = 0;
@@ -52,6 +58,8 @@ pub(super) struct Learning<'a> {
     memories: Distinct<Learnt>,
     /// For each page: its history and its last visit.
     pages: Vec<(u32, u32)>,
+    /// Measures what visits gain for searchers, if the policy looks at that.
+    gains: Option<Box<VisitGains<'a>>>,
     /// Visits so far, all of which had a copy to compare with; and the number of them at the last fit.
     comparisons: u64,
     fitted: u64,
@@ -74,11 +82,17 @@ impl<'a> Learning<'a> {
             taught: Vec::new(),
             memories: Distinct::default(),
             pages: vec![(ROOT, 0); pages],
+            gains: None,
             comparisons: 0,
             fitted: 0,
         };
         learning.forget();
         learning
+    }
+
+    /// Lets the policy learn what visits gain for searchers. Without it nothing was ever gained.
+    pub(super) fn measure_gains(&mut self, gains: Box<VisitGains<'a>>) {
+        self.gains = Some(gains).filter(|_| self.looks_at.gains);
     }
 
     /// Forgets all memories but that of the empty history.
@@ -102,10 +116,11 @@ impl<'a> Learning<'a> {
     pub(super) fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
         let last = self.last(page);
         let measured = if self.looks_at.divergence { self.measure(page, last, cycle) } else { 0 };
+        let gain = self.gains.as_mut().map(|gain| gain(page, last, cycle)).filter(|_| changed);
         let Some((history, last)) = self.pages.get_mut(page as usize) else { return };
         let gap = cycle - *last;
         let next = self.nodes.len() as u32;
-        let is_own = measured > 0 || self.looks_at.circumstances;
+        let is_own = measured > 0 || self.looks_at.circumstances || self.gains.is_some();
         let node = match is_own {
             false => *self.children.entry((*history, gap, changed)).or_insert(next),
             true => next,
@@ -114,7 +129,7 @@ impl<'a> Learning<'a> {
             let before = self.nodes.get(*history as usize).map_or(0, |node| node.moment);
             let weight = self.truth.weights.get(page as usize).copied().unwrap_or(1.0);
             let (moment, weight) = if is_own { (cycle, weight) } else { (before + gap, 1.0) };
-            self.nodes.push(Node { before: *history, gap, changed, measured, moment, weight });
+            self.nodes.push(Node { before: *history, gap, changed, measured, moment, weight, gain });
         }
         (*history, *last) = (node, cycle);
         self.comparisons += 1;
@@ -154,7 +169,7 @@ impl<'a> Learning<'a> {
         let history = self.pages.get(page as usize).map_or(ROOT, |(history, _)| *history);
         while self.taught.len() <= history as usize {
             let next = self.nodes.get(self.taught.len()).copied();
-            let Some(Node { before, gap, changed, measured, moment, weight }) = next else { return 0 };
+            let Some(Node { before, gap, changed, measured, moment, weight, gain }) = next else { return 0 };
             let mut learnt =
                 self.taught.get(before as usize).map(|from| self.learnt(*from)).unwrap_or_default();
             let lesson = Lesson::of_bit(self.terms.at(moment), self.terms.days(gap), changed);
@@ -163,6 +178,9 @@ impl<'a> Learning<'a> {
                 measured.tell(&mut lesson);
             }
             learnt.take(&lesson, HostId(0), 0, &*self.policy);
+            if let Some(delta) = gain {
+                self.policy.learn_gain(&mut learnt, &MeasuredGain { at: lesson.at, delta, is_first: false });
+            }
             self.taught.push(self.memories.number(&learnt.to_bytes(), learnt));
         }
         self.taught.get(history as usize).copied().unwrap_or(0)

@@ -59,6 +59,7 @@ impl Collection {
     }
 
     /// The number of sites.
+    #[cfg(test)]
     pub(super) fn sites(&self) -> usize {
         let sites: std::collections::HashSet<&str> =
             self.group.pages.iter().map(|page| page.site.as_str()).collect();
@@ -92,10 +93,8 @@ pub(super) fn of_dataset(dataset: &Dataset) -> Result<[Collection; 2], String> {
     let one_site = Collection::new("BDS", pages, MOST_OF_ONE_SITE, about);
     let mut pages = Vec::new();
     let mut names = Vec::new();
-    for (at, group) in long_enough().filter(|(at, _)| *at != one) {
-        let _ = at;
-        let cycles: Vec<u32> =
-            (0..SNAPSHOTS).map(|snapshot| resampled(snapshot, group.cycles)).collect();
+    for (_, group) in long_enough().filter(|(at, _)| *at != one) {
+        let cycles: Vec<u32> = (0..SNAPSHOTS).map(|snapshot| resampled(snapshot, group.cycles)).collect();
         let mut kept: Vec<RecordedPage> =
             group.pages.iter().filter_map(|page| at_cycles(page, &cycles)).filter(changed).collect();
         if !kept.is_empty() {

@@ -86,12 +86,8 @@ pub(super) fn figure_3(panels: &[ForecastPanel], notes: Vec<String>) -> Experime
             plotted.iter().copied().filter(|(first, second)| *first > 0.0 && *second > 0.0).collect();
         let near = both.iter().filter(|(first, second)| (first / second).ln().abs() <= 3_f64.ln()).count();
         let losses = panel.halves.iter().filter(|(first, second)| *first < 0.0 || *second < 0.0).count();
-        let counts = [
-            panel.halves.len(),
-            panel.halves.len() - plotted.len(),
-            plotted.len() - both.len(),
-            losses,
-        ];
+        let counts =
+            [panel.halves.len(), panel.halves.len() - plotted.len(), plotted.len() - both.len(), losses];
         let shares =
             [rank_correlation(&plotted), rank_correlation(&both), near as f64 / both.len().max(1) as f64];
         table.row(
@@ -149,7 +145,8 @@ mod tests {
     #[test]
     fn rates_are_means_over_the_refreshes_of_a_half() {
         let refresh = |delta, gap| MeasuredRefresh { delta, gap };
-        let gains = vec![vec![(2, refresh(4.0, 2.0)), (3, refresh(4.0, 1.0)), (30, refresh(27.0, 27.0))], vec![]];
+        let gains =
+            vec![vec![(2, refresh(4.0, 2.0)), (3, refresh(4.0, 1.0)), (30, refresh(27.0, 27.0))], vec![]];
         assert_eq!(gain_rates(&gains, 1, 23), [3.0, 0.0]);
         assert_eq!(gain_rates(&gains, 24, 47), [1.0, 0.0]);
     }

@@ -1,7 +1,7 @@
 //! Fig. 4: quality against refreshes a week, with the parameters of all policies estimated from the whole data (§6.2, §6.3).
 
-use super::forecast::{WeeklyGains, gain_rates};
 use super::collections::SNAPSHOTS;
+use super::forecast::{WeeklyGains, gain_rates};
 use super::searched::{RefreshPlan, SearchedCollection};
 use crate::estimate::bias_reduced;
 use crate::policy::allocation::by_shingles::{makes_irrelevant, makes_stale};
@@ -44,12 +44,16 @@ impl Parameters {
         let truth = searched.truth;
         let updates = |page: u32| {
             let steps = truth.steps(page).windows(2);
-            steps.filter_map(|pair| Some(truth.divergence(page, pair.first()?.text, pair.last()?.text))).collect()
+            steps
+                .filter_map(|pair| Some(truth.divergence(page, pair.first()?.text, pair.last()?.text)))
+                .collect()
         };
         let mut clicks = vec![0.0; searched.pages() as usize];
         for week in 0..SNAPSHOTS {
             let copies: Vec<_> = (0..searched.pages())
-                .filter_map(|page| Some((u64::from(page), searched.words(page, week)?, searched.inlinks(page))))
+                .filter_map(|page| {
+                    Some((u64::from(page), searched.words(page, week)?, searched.inlinks(page)))
+                })
                 .collect();
             for ((page, _, _), attention) in copies.iter().zip(searched.searchers().attention_on(&copies)) {
                 if let Some(sum) = clicks.get_mut(*page as usize) {
@@ -61,7 +65,8 @@ impl Parameters {
             // The time after the last update counts, too: a refresh then would have found nothing.
             let last = refreshes.last().map_or(0, |(week, _)| *week);
             let rest = MeasuredRefresh { delta: 0.0, gap: f64::from(SNAPSHOTS - 1 - last) };
-            let all: Vec<MeasuredRefresh> = refreshes.iter().map(|(_, refresh)| *refresh).chain([rest]).collect();
+            let all: Vec<MeasuredRefresh> =
+                refreshes.iter().map(|(_, refresh)| *refresh).chain([rest]).collect();
             ratio_of_sums(&all).unwrap_or(0.0)
         };
         Parameters {
@@ -126,9 +131,9 @@ fn by_priority(gains: &[f64], most: usize) -> RefreshPlan {
     let mut copies = vec![0_u32; gains.len()];
     let mut plan = vec![Vec::new()];
     for week in 1..SNAPSHOTS {
-        let scored = (0..).zip(gains.iter().zip(&copies)).map(|(page, (gain, copied))| {
-            (priority(*gain, f64::from(week - copied)), *copied, page)
-        });
+        let scored = (0..)
+            .zip(gains.iter().zip(&copies))
+            .map(|(page, (gain, copied))| (priority(*gain, f64::from(week - copied)), *copied, page));
         let chosen = best_pages(scored, most);
         for page in &chosen {
             if let Some(copy) = copies.get_mut(*page as usize) {

@@ -121,8 +121,11 @@ impl<R: Rng> Maker<R> {
         let moving = (length as f64 * 0.05 * 10_f64.powf(self.random.random::<f64>())) as usize;
         let rate = if is_quiet { 0.0 } else { MEDIAN_RATE * (SPREAD * self.normal()).exp() };
         let has_adverts = !is_quiet && self.random.random_bool(ADVERTS);
-        let advert_length =
-            if has_adverts { (length as f64 * (0.05 + 0.45 * self.random.random::<f64>())) as usize } else { 0 };
+        let advert_length = if has_adverts {
+            (length as f64 * (0.05 + 0.45 * self.random.random::<f64>())) as usize
+        } else {
+            0
+        };
         let mut advert: Vec<u64> = (0..advert_length).map(|_| self.advert_word()).collect();
         let mut texts: Vec<(Arc<[u64]>, TextWords)> = vec![text(&words, &advert)];
         let mut from = vec![(0, 0)];

@@ -83,7 +83,9 @@ fn drawn(collection: &Collection, many: usize, random: &mut impl Rng) -> Vec<Vec
     while queries.len() < many && repeats < MOST_REPEATS {
         repeats += 1;
         let page = collection.group.pages.get(random.random_range(0..collection.len().max(1)));
-        let Some((page, History::Texts { from, .. })) = page.map(|page| (page, &page.history)) else { continue };
+        let Some((page, History::Texts { from, .. })) = page.map(|page| (page, &page.history)) else {
+            continue;
+        };
         let snapshot = random.random_range(0..SNAPSHOTS);
         let after = from.partition_point(|(first, _)| *first <= snapshot);
         let text = after.checked_sub(1).and_then(|at| from.get(at)).map(|(_, text)| *text as usize);
@@ -129,7 +131,8 @@ fn filtered(collection: &Collection, queries: Vec<Vec<u64>>) -> DrawnQueries {
     let all: Vec<(Vec<u64>, f64)> = with_frequency.collect();
     let sums = summed_scores(collection, &all);
     let least = knee(&sums);
-    let queries = all.into_iter().zip(sums).filter(|(_, sum)| *sum >= least).map(|(query, _)| query).collect();
+    let queries =
+        all.into_iter().zip(sums).filter(|(_, sum)| *sum >= least).map(|(query, _)| query).collect();
     DrawnQueries { queries, drawn }
 }
 
