@@ -193,6 +193,7 @@ fn crawler(path: &Path, budget: u64) -> Crawler<Network> {
             commands: Default::default(),
         },
         change: ChangeSettings::default(),
+        anchors: false,
     };
     let settings = CrawlSettings {
         store_limits: Default::default(),
@@ -215,6 +216,7 @@ fn crawler(path: &Path, budget: u64) -> Crawler<Network> {
         discover: None,
         weight: WeightBy::Seeds,
         workload: None,
+        index: None,
         redirects: 5,
         sitemaps: false,
         max_known: 16_000_000,

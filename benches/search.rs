@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice)]
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use freshet::change::changed_when::ChangedWhen;
@@ -17,7 +18,10 @@ use freshet::look::search::{SearchQuery, search};
 use freshet::observation::Attempt;
 use freshet::page::{Normaliser, PageId};
 use freshet::policy::registry::{self, PolicySettings};
+use freshet::quality::attention::Attention;
 use freshet::quality::scoring::Scoring;
+use freshet::quality::search_workload::SearchWorkload;
+use freshet::quality::workload::Workload;
 use freshet::store::{self, CycleCommand, ReadContent, Store, version};
 use freshet::time::Timestamp;
 use freshet::unique::NewPage;
@@ -31,6 +35,11 @@ const VOCABULARY: usize = 100_000;
 const BATCH: usize = 500;
 /// Queries of each kind.
 const QUERIES: usize = 100;
+
+/// Queries that refreshes are measured by.
+const MEASURED_QUERIES: usize = 1_000;
+/// Pages that change and are measured.
+const MEASURED_PAGES: usize = 100_000;
 
 /// Made-up words, the most frequent first and shorter than the rare ones, with the chance of each or one before it.
 struct Vocabulary {
@@ -138,7 +147,14 @@ fn fill(store: &mut dyn Store, pages: usize, words: &Vocabulary, random: &mut Pc
         let many = first..(first + BATCH).min(pages);
         let found = many
             .clone()
-            .map(|page| NewPage { url: url(page), depth: 1, seed, found_on: None, lastmod: None })
+            .map(|page| NewPage {
+                url: url(page),
+                depth: 1,
+                seed,
+                found_on: None,
+                lastmod: None,
+                anchor: None,
+            })
             .collect();
         let batch = Batch { found, now, ..Batch::default() };
         record(store, &*policy, cycle, batch).expect("pages are found");
@@ -191,6 +207,67 @@ fn main() {
     report_searches(&mut *store, &index, &words, &mut random);
     drop(index);
     report_size("compacted", size(), packed, stored);
+    report_measuring(&mut *store, pages, &file, &words, &mut random);
+}
+
+/// Pages that change and are indexed again, by an index that measures what their refreshes gain and by one that does not: by turns, so
+/// that both meet the same disturbances.
+fn report_measuring(
+    store: &mut dyn Store,
+    pages: usize,
+    file: &Path,
+    words: &Vocabulary,
+    random: &mut Pcg64,
+) {
+    let queries = (0..MEASURED_QUERIES).map(|_| {
+        let more = (random.random::<f64>() < 0.4).then(|| words.draw(random).to_owned());
+        (std::iter::once(words.draw(random).to_owned()).chain(more).collect(), 1.0)
+    });
+    let workload = Workload::of(queries.collect::<Vec<_>>()).expect("queries");
+    let terms = workload.single_terms().len();
+    let search = SearchWorkload { workload, scoring: Scoring::Bm25, attention: Attention::default() };
+    let other = file.with_extension("plain.db");
+    std::fs::copy(file, &other).expect("a copy");
+    let mut plain = SearchIndex::open(&other, store).expect("an index");
+    let mut measured = SearchIndex::open(file, store).expect("an index");
+    let begun = Instant::now();
+    measured.measure_by(&search, |_| Ok(Default::default()), store).expect("a measure");
+    println!(
+        "{MEASURED_QUERIES} queries with {terms} terms: the words of all pages taken from the index in {:.1?}",
+        begun.elapsed()
+    );
+    let now = Timestamp::now();
+    let cycle = store.open_cycle(CycleCommand::Crawl, "age", None, now).expect("a cycle").id;
+    let policy = registry::find("age", &PolicySettings::default()).expect("a policy");
+    let (mut without, mut with, mut done) = (Duration::ZERO, Duration::ZERO, 0);
+    for (part, first) in (0..pages.min(MEASURED_PAGES)).step_by(BATCH).enumerate() {
+        let many = first..(first + BATCH).min(pages);
+        done += many.len();
+        let visits = many.map(|page| {
+            let text = text(words, random);
+            visit(PageId(page as i64 + 1), text.as_bytes(), &text, now)
+        });
+        let batch = Batch { visits: visits.collect(), now, ..Batch::default() };
+        record(store, &*policy, cycle, batch).expect("visits are recorded");
+        let mut turn = |index: &mut SearchIndex, spent: &mut Duration| {
+            let begun = Instant::now();
+            index.follow(store, &mut |_| ()).expect("it is indexed");
+            *spent += begun.elapsed();
+        };
+        if part % 2 == 0 {
+            turn(&mut plain, &mut without);
+            turn(&mut measured, &mut with);
+        } else {
+            turn(&mut measured, &mut with);
+            turn(&mut plain, &mut without);
+        }
+        if (part + 1).is_power_of_two() || done == pages.min(MEASURED_PAGES) {
+            let more = 100.0 * (with.as_secs_f64() / without.as_secs_f64() - 1.0);
+            println!(
+                "{done} changed pages indexed in {without:.1?}, measured too in {with:.1?}: {more:+.1} %"
+            );
+        }
+    }
 }
 
 fn report_size(what: &str, size: u64, packed: u64, stored: u64) {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use freshet::dataset::Dataset;
 use freshet::dataset::stored::{Backtest, backtest};
+use freshet::dataset::{Dataset, WantedWords};
 use freshet::simulate::synthetic::Spec;
 
 use crate::cli::Global;
@@ -28,18 +28,25 @@ pub(crate) fn synthetic(spec: &str) -> Result<Spec, Usage> {
 pub(crate) const OPEN_CYCLE: &str =
     "a cycle has not ended: its visits are left out; `freshet crawl` goes on with it";
 
-/// A dataset, made-up pages, or the store's own history.
+/// A dataset, made-up pages, or the store's own history; with the words that are wanted.
 pub(crate) fn load(
     global: &Global,
     dataset: Option<&Path>,
     spec: Option<&str>,
+    wanted: WantedWords<'_>,
     talk: &Talk,
 ) -> anyhow::Result<Dataset> {
     if let Some(spec) = spec {
+        if !matches!(wanted, WantedWords::None) {
+            return Err(Usage(
+                "made-up pages have no words, so queries can't be replayed over them".to_owned(),
+            )
+            .into());
+        }
         return Ok(synthetic(spec)?.dataset());
     }
     if let Some(path) = dataset {
-        return Ok(Dataset::load(path)?);
+        return Ok(Dataset::load_with(path, wanted)?);
     }
     let Some(path) = &global.store else {
         return Err(Usage(
@@ -48,7 +55,7 @@ pub(crate) fn load(
         )
         .into());
     };
-    let Backtest { dataset, open_cycle } = backtest(path)?;
+    let Backtest { dataset, open_cycle } = backtest(path, wanted)?;
     if open_cycle {
         talk.say(OPEN_CYCLE);
     }

@@ -8,8 +8,10 @@ use anyhow::Context as _;
 
 use freshet::crawl::Crawler;
 use freshet::crawl::reread::LinksReadAgain;
+use freshet::crawl::weights::counted_inlinks;
 use freshet::fetch::network::Network;
 use freshet::follow::background::BackgroundIndex;
+use freshet::follow::measuring::CountInlinks;
 use freshet::follow::search_index::path_beside;
 use freshet::policy::Policy;
 use freshet::report::counted;
@@ -81,10 +83,12 @@ pub(crate) fn set_up(
 /// Starts the follower that keeps the search index up to date, if one is wanted or there already.
 pub(crate) fn index_follower(settings: &Settings, talk: &Talk) -> Option<BackgroundIndex> {
     let index = path_beside(&settings.store);
-    if !settings.search && !index.exists() {
+    let workload = settings.crawl.workload.clone();
+    if !settings.search && !index.exists() && workload.is_none() {
         return None;
     }
-    match BackgroundIndex::start(&settings.store, &index) {
+    let measured = workload.map(|workload| (workload, counted_inlinks as CountInlinks));
+    match BackgroundIndex::start(&settings.store, &index, measured) {
         Ok(follower) => Some(follower),
         Err(error) => {
             talk.warn(&format!("the search index is not kept up to date: {error}"));

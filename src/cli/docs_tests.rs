@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{CommandFactory as _, Parser as _};
 
 use freshet::policy::registry;
+use freshet::quality::measure::MeasureId;
 use freshet::simulate::compare;
 
 use super::{Cli, Command};
@@ -109,7 +110,7 @@ fn mistake(words: &[String]) -> Option<String> {
     };
     let names = policies.iter().flat_map(|list| registry::split_names(list));
     let known = |name: &&str| ["all", "oracles"].contains(name) || name.starts_with("evolved:");
-    names.filter(|name| !known(name)).find_map(|name| compare::check(name).err())
+    names.filter(|name| !known(name)).find_map(|name| compare::check(name, Some(MeasureId(0))).err())
 }
 
 #[test]

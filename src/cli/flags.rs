@@ -42,7 +42,6 @@ flags! {
         "tau", "queries", "queries_from", "param", "score", "attention",
     ];
     /// What people search for, and how results are ranked.
-    #[expect(dead_code, reason = "`score` and `quality` take them next")]
     QueryFlags: &["queries", "queries_from", "param", "score", "attention"];
     /// How results are ranked.
     ScoreFlags: &["score"];

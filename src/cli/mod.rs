@@ -30,7 +30,7 @@ use crate::terminal::columns;
 
 pub(crate) use collection::{ForgetArgs, SeedsAction, SeedsArgs};
 pub(crate) use datasets::{ExportArgs, ImportArgs};
-pub(crate) use flags::{CheckFlags, FetchFlags, LinkFlags, PlanFlags, ScoreFlags};
+pub(crate) use flags::{CheckFlags, FetchFlags, LinkFlags, PlanFlags, QueryFlags, ScoreFlags};
 pub(crate) use gather::{CrawlArgs, CrawlNowArgs, MonitorArgs};
 pub(crate) use keep::{RebuildArgs, StoreCommand};
 pub(crate) use look::{
@@ -122,7 +122,7 @@ pub(crate) enum Command {
     Compare(Box<CompareArgs>),
     Estimate(EstimateArgs),
     Rates(RatesArgs),
-    Simulate(SimulateArgs),
+    Simulate(Box<SimulateArgs>),
     Evolve(Box<EvolveArgs>),
     Reproduce(ReproduceArgs),
     Export(ExportArgs),

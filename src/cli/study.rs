@@ -9,7 +9,7 @@ use freshet::evolve::fitness::Fitness;
 use freshet::evolve::population::Selection;
 use freshet::policy::allocation::Objective;
 
-use super::{FetchFlags, names};
+use super::{FetchFlags, QueryFlags, names};
 use crate::settings::{Damping, FragmentWords, Gamma, SketchSize, Written};
 
 const COMPARE_EXAMPLES: &str = "\
@@ -207,6 +207,8 @@ pub(crate) struct SimulateArgs {
     /// Write a plot (SVG): freshness per cycle; with several budgets, staleness by budget
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub flags: QueryFlags,
 }
 
 const EVOLVE_EXAMPLES: &str = "\

@@ -43,6 +43,7 @@ pub(crate) fn run(global: &Global, arguments: &CrawlNowArgs, talk: &Talk) -> any
     }
     let runtime = threads::for_crawl(&settings)?;
     let follower = index_follower(&settings, talk);
+    follower.iter().for_each(|follower| crawler.plan_after(follower.handle()));
     let driven = runtime.block_on(drive(crawler, hook, talk));
     runtime.shutdown_background();
     finish_index(follower, driven.as_ref().map_or(true, |(report, ..)| report.stopped), talk);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use serde::Serialize;
 
-use freshet::dataset::Dataset;
+use freshet::dataset::{Dataset, WantedWords};
 use freshet::evolve::champion::Champion;
 use freshet::evolve::{self, EvolveProgress, EvolveSettings, Generation, Journal};
 use freshet::policy::expression::Terminal;
@@ -118,7 +118,7 @@ fn load(global: &Global, arguments: &EvolveArgs, talk: &Talk) -> anyhow::Result<
     if let Some(spec) = &arguments.synthetic {
         return Ok(made_up(spec)?);
     }
-    histories::load(global, arguments.dataset.as_deref(), None, talk)
+    histories::load(global, arguments.dataset.as_deref(), None, WantedWords::None, talk)
 }
 
 fn made_up(spec: &str) -> Result<Dataset, Usage> {

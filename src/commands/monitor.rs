@@ -53,6 +53,7 @@ pub(crate) fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyh
     let monitor = Monitor::new(&mut crawler, monitor, &zone(), Timestamp::now())?;
     let runtime = threads::for_crawl(&settings)?;
     let follower = index_follower(&settings, talk);
+    follower.iter().for_each(|follower| crawler.plan_after(follower.handle()));
     let look = || follower.iter().for_each(BackgroundIndex::look);
     let driven = runtime.block_on(watch(monitor, &mut crawler, hook, global.json, talk, &look));
     runtime.shutdown_background();

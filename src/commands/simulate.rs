@@ -2,23 +2,29 @@
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use anyhow::Context as _;
 use serde::Serialize;
 
+use freshet::dataset::WantedWords;
 use freshet::policy::registry::{self, PolicyRow};
+use freshet::quality::copies::WorkloadTerms;
+use freshet::quality::measure::MeasureId;
+use freshet::quality::search_workload::SearchWorkload;
 use freshet::report::{counted, replays, span};
 use freshet::simulate::compare::{self, BOUND, ComparePlan, CompareRow};
 use freshet::simulate::metric::CycleFigures;
 use freshet::simulate::oracle::Oracle;
+use freshet::simulate::searched::SearchedDataset;
 use freshet::simulate::{Measuring, Ties};
 use freshet::whole_file;
 
 use crate::cli::{Global, SimulateArgs};
 use crate::histories;
-use crate::settings::{Usage, with_formula};
+use crate::queries;
+use crate::settings::{Settings, Usage, with_formula};
 use crate::terminal::{Talk, json_line, print};
 
 /// A row with its cycles, as JSON has it.
@@ -36,15 +42,26 @@ impl<'a> WithCycles<'a> {
 }
 
 pub(crate) fn run(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
-    let mut plan = plan(arguments)?;
+    let search = search(global, arguments, talk)?;
+    let mut plan = plan(arguments, search.as_ref().map(SearchWorkload::measure))?;
     if let Some(spec) = &arguments.synthetic {
         plan.every = histories::synthetic(spec)?.moments;
     }
     let started = Instant::now();
-    let dataset =
-        histories::load(global, arguments.dataset.as_deref(), arguments.synthetic.as_deref(), talk)?;
+    let terms = search.as_ref().map(|search| WorkloadTerms::of(&search.workload));
+    let wanted = terms.as_ref().map_or(WantedWords::None, WantedWords::Of);
+    let (path, spec) = (arguments.dataset.as_deref(), arguments.synthetic.as_deref());
+    let dataset = histories::load(global, path, spec, wanted, talk)?;
     let pages: usize = dataset.groups.iter().map(|group| group.pages.len()).sum();
     talk.say(&format!("{}: {}, loaded in {}", dataset.name, counted(pages, "page"), span(started.elapsed())));
+    if let Some(search) = &search {
+        let searched = SearchedDataset::of(&dataset, search)?;
+        if searched.unanswered > 0 {
+            let (none, all) = (searched.unanswered, search.workload.queries().len());
+            talk.say(&format!("{none} of {all} queries find no page: no text has all their words"));
+        }
+        plan.searched = Some(Arc::new(searched));
+    }
     let bar = Mutex::new(talk.count("replays"));
     let started = Instant::now();
     let rows = compare::compare(&dataset, &plan, &|done, all| {
@@ -70,12 +87,27 @@ pub(crate) fn run(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> any
     })
 }
 
-fn plan(arguments: &SimulateArgs) -> Result<ComparePlan, Usage> {
+/// What people search for, if a flag or a policy asks for it. Settings of a file alone don't: a dataset may have no words.
+fn search(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> anyhow::Result<Option<SearchWorkload>> {
+    let given = &arguments.flags.0.search;
+    let names = arguments.policy.iter().flat_map(|list| registry::split_names(list));
+    let policy =
+        names.filter_map(|name| name.split(':').next()).find(|name| registry::NEED_QUERIES.contains(name));
+    if given.queries.is_none() && given.queries_from.is_none() && policy.is_none() {
+        return Ok(None);
+    }
+    let by = format!("the policy `{}`", policy.unwrap_or_default());
+    let settings = Settings::load(global, &arguments.flags.0)?;
+    Ok(Some(queries::needed(&by, &settings, Some(talk))?))
+}
+
+fn plan(arguments: &SimulateArgs, queries: Option<MeasureId>) -> Result<ComparePlan, Usage> {
     let mut policies: Vec<String> = Vec::new();
     for name in arguments.policy.iter().flat_map(|list| registry::split_names(list)) {
         match name {
             "all" => {
-                let can_be_made = |row: &&PolicyRow| !registry::NEED_QUERIES.contains(&row.name);
+                let can_be_made =
+                    |row: &&PolicyRow| queries.is_some() || !registry::NEED_QUERIES.contains(&row.name);
                 policies.extend(registry::ALL.iter().filter(can_be_made).map(|row| row.name.to_owned()));
             }
             "oracles" => {
@@ -86,7 +118,7 @@ fn plan(arguments: &SimulateArgs) -> Result<ComparePlan, Usage> {
         }
     }
     for name in &policies {
-        compare::check(name).map_err(Usage)?;
+        compare::check(name, queries).map_err(Usage)?;
     }
     let budgets = arguments.budget.iter().map(|text| histories::share(text)).collect::<Result<_, _>>()?;
     Ok(ComparePlan {
@@ -103,5 +135,6 @@ fn plan(arguments: &SimulateArgs) -> Result<ComparePlan, Usage> {
         },
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         least_pages: arguments.least_pages,
+        searched: None,
     })
 }

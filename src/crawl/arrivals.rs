@@ -195,7 +195,7 @@ impl<W: Web> Cycle<'_, W> {
             return Some(fingerprint);
         }
         let source = LinkSource { depth, seed: Some(planned.seed), page: Some(planned.page) };
-        let new = self.admit(vec![Candidate { url: target, lastmod: None }], &source);
+        let new = self.admit(vec![Candidate { url: target, lastmod: None, anchor: None }], &source);
         let taken = !new.is_empty();
         found.extend(new);
         taken.then_some(fingerprint)

@@ -191,6 +191,8 @@ pub struct AddedPage {
     pub host: HostId,
     /// Its address.
     pub url: PageUrl,
+    /// The words of the link by which it was found, if they are wanted.
+    pub anchor: Option<Box<str>>,
     /// Its state, as a policy sees it.
     pub state: PageState,
 }

@@ -23,7 +23,7 @@ use super::sitemaps::Sitemaps;
 use super::terms::{self, Terms, View};
 use super::weights::Weights;
 use super::writer::{Order, Reply, Writer};
-use super::{CrawlError, Crawler, Progress, clock, survey};
+use super::{CrawlError, Crawler, Progress, clock, gains, survey};
 use crate::fetch::visit::{Request, Subject, Validators, Waiting};
 use crate::fetch::web::Web;
 use crate::observation::validate::wants_body;
@@ -391,11 +391,15 @@ fn read_store<W: Web>(
     let mut open = store.open_cycle(crawler.command, policy.name(), settings.budget, now)?;
     // The plan rows of pages that are not wanted any more fall when the cycle closes.
     open.outstanding.retain(|visit| !crawler.unwanted.contains(&visit.page));
-    let view = View { weights: Weights::load(&mut **store, settings.weight)?, learnt: None };
+    let promises = gains::promises(&**policy, settings)?;
+    let promised = gains::promised(&mut **store, &promises)?;
+    let weights = Weights::load(&mut **store, settings.weight)?;
+    let view = View { weights, promised, ..View::default() };
     let terms =
         Terms { cycle: open.id.0, now, budget: settings.budget, threshold: settings.threshold, length };
     let opening = Opening::of(crawler, recorder, &open, &view, terms)?;
     recorder.weights = view.weights;
+    recorder.promises = promises;
     // It is stored before the first visit: what pages learn in this cycle may depend on it.
     if let Some(memory) = &opening.policy_memory {
         survey::keep_memory(&mut *recorder.store, recorder.policy.name(), memory)?;

@@ -70,6 +70,7 @@ impl World {
             discover: None,
             weight: WeightBy::Seeds,
             workload: None,
+            index: None,
             threshold: None,
             redirects: 5,
             sitemaps: false,
@@ -85,6 +86,7 @@ impl World {
             sitemap_bytes: 1 << 20,
             reading: Reading::default(),
             change: ChangeSettings::default(),
+            anchors: false,
         };
         let scope = Scope::new(ScopeKind::Host, None, TrapLimits::default(), SiteRules::default());
         let policy = registry::find(self.policy, &Default::default()).expect("a policy");

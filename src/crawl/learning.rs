@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use super::gains::PageGains;
 use super::survey;
 use crate::estimate::censored::{KEPT_LENGTHS, VisitHistory};
 use crate::estimate::initial_interval::{self, TriedIntervals};
@@ -13,6 +14,7 @@ use crate::observation::{Lesson, lessons};
 use crate::page::{Depth, HostId, PageId};
 use crate::policy::page_state::seen;
 use crate::policy::{Learnt, Policy};
+use crate::quality::gain::MeasuredGain;
 use crate::store::{Commit, PageFacts, PageRefold, Store, StoreError, Wanted};
 use crate::time::Age;
 
@@ -163,10 +165,11 @@ pub fn relearn(
         let logs = store.logs(some)?;
         let facts = store.load(&Wanted { pages: some.to_vec(), ..Wanted::default() })?.pages;
         let mut facts: HashMap<PageId, PageFacts> = facts.into_iter().map(|page| (page.id, page)).collect();
+        let gains = PageGains::load(store, policy, some)?;
         let mut rows = Commit::default();
         for (page, log) in some.iter().zip(&logs) {
             let Some(PageFacts { id, host, depth, folded, .. }) = facts.remove(page) else { continue };
-            let learnt = taught(&lessons(log), host, depth, policy);
+            let learnt = taught(&lessons(log), gains.of(id), host, depth, policy);
             rows.refolded.push(PageRefold { page: id, folded, learnt });
         }
         store.commit(&rows)?;
@@ -177,11 +180,20 @@ pub fn relearn(
     Ok(done)
 }
 
-/// The memory that a policy has of a page after these visits.
-pub(super) fn taught(lessons: &[Lesson], host: HostId, depth: Depth, policy: &dyn Policy) -> Learnt {
+/// The memory that a policy has of a page after these visits, whose gains were measured later.
+pub(super) fn taught(
+    lessons: &[Lesson],
+    gains: &[MeasuredGain],
+    host: HostId,
+    depth: Depth,
+    policy: &dyn Policy,
+) -> Learnt {
     let mut learnt = Learnt::default();
     for lesson in lessons {
         learnt.take(lesson, host, depth, policy);
+    }
+    for gain in gains {
+        policy.learn_gain(&mut learnt, gain);
     }
     learnt
 }
@@ -205,7 +217,16 @@ pub fn learnt_otherwise(
     }
     let mut all = HashMap::new();
     store.each_history(1, &mut |page| {
-        all.insert(page.page, taught(&page.lessons, page.host, page.depth, policy));
+        all.insert(page.page, taught(&page.lessons, &[], page.host, page.depth, policy));
     })?;
+    let mut pages: Vec<PageId> = all.keys().copied().collect();
+    pages.sort_unstable();
+    for some in pages.chunks(AT_ONCE) {
+        let gains = PageGains::load(store, policy, some)?;
+        for page in some {
+            let learnt = all.entry(*page).or_default();
+            gains.of(*page).iter().for_each(|gain| policy.learn_gain(learnt, gain));
+        }
+    }
     Ok(Some(all))
 }

@@ -9,6 +9,7 @@ mod arrivals;
 pub mod batch;
 pub mod clock;
 mod cycle;
+mod gains;
 mod importance;
 pub mod learning;
 pub mod monitor;
@@ -40,6 +41,7 @@ pub mod weights;
 mod writer;
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -49,6 +51,9 @@ use tokio::sync::watch;
 use crate::fetch::FetchSettings;
 use crate::fetch::visit::Waiting;
 use crate::fetch::web::Web;
+use crate::follow::FollowError;
+use crate::follow::background::IndexHandle;
+use crate::follow::promises::WordPromises;
 use crate::observation::SmallTexts;
 use crate::observation::room::StoreLimits;
 use crate::page::{Normaliser, PageId};
@@ -87,6 +92,8 @@ pub struct CrawlSettings {
     pub weight: WeightBy,
     /// What people search for, where it is known.
     pub workload: Option<Arc<SearchWorkload>>,
+    /// Where the search index is, if there is or will be one.
+    pub index: Option<PathBuf>,
     /// Pages are visited again once their score reaches this; `None`: as many as the budget has room for.
     pub threshold: Option<f64>,
     /// Redirects that are followed in a row.
@@ -117,6 +124,9 @@ pub enum CrawlError {
     /// The store could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The search index could not be read.
+    #[error(transparent)]
+    Index(#[from] FollowError),
     /// The writer's thread could not be started.
     #[error("the writer could not be started: {0}")]
     Writer(#[source] std::io::Error),
@@ -210,7 +220,12 @@ pub struct Crawler<W> {
     /// How long the next cycle may take, if that differs from the time between cycles.
     time: Option<Duration>,
     writer_place: WriterPlace,
+    /// The follower that measures what refreshes gain.
+    follower: Option<IndexHandle>,
 }
+
+/// How long a cycle waits for the search index before it plans without the latest gains.
+const CATCH_UP: Duration = Duration::from_secs(60);
 
 impl<W: Web> Crawler<W> {
     /// `scope` must hold the operator's rules; the store's seeds are added to it here.
@@ -248,6 +263,7 @@ impl<W: Web> Crawler<W> {
                 policy,
                 weights: Weights::default(),
                 small_texts: SmallTexts::default(),
+                promises: WordPromises::default(),
             }),
             settings,
             observer: Arc::new(observer),
@@ -267,7 +283,13 @@ impl<W: Web> Crawler<W> {
             least: None,
             time: None,
             writer_place: WriterPlace::default(),
+            follower: None,
         })
+    }
+
+    /// From here on, every cycle of a policy that learns from gains in search results waits for this follower before it plans.
+    pub fn plan_after(&mut self, follower: IndexHandle) {
+        self.follower = Some(follower);
     }
 
     /// From here on, sends every event that a visit makes, once it is stored.
@@ -323,16 +345,25 @@ impl<W: Web> Crawler<W> {
             if sketches > 0 {
                 tracing::info!(sketches, "made again, because fragments are made otherwise now");
             }
-            learning::learn(&mut **store, &mut **policy, progress)
+            learning::learn(&mut **store, &mut **policy, progress)?;
+            if policy.looks_at().gains.is_some() {
+                if let Some(follower) = &self.follower {
+                    follower.catch_up(CATCH_UP);
+                }
+                if let Some(index) = &self.settings.index {
+                    let gains = gains::take_over(&mut **store, &**policy, index)?;
+                    tracing::info!(gains, "taken over from the search index");
+                }
+            }
+            Ok::<(), CrawlError>(())
         };
         // Learning all pages again takes a while, and a signal to stop must be heard meanwhile.
         let runtime = tokio::runtime::Handle::try_current().ok();
         let flavor = runtime.map(|runtime| runtime.runtime_flavor());
-        let learnt = match flavor {
+        match flavor {
             Some(tokio::runtime::RuntimeFlavor::MultiThread) => tokio::task::block_in_place(learn),
             _ => learn(),
-        };
-        Ok(learnt?)
+        }
     }
 
     fn report(&self, cycles: u64, stopped: bool) -> CrawlReport {

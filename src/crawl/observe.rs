@@ -3,6 +3,7 @@
 //! Visits are read on the tasks that fetched them, many at a time, without the store and without the set of known pages.
 //! [`Observer::read`] and [`Observer::links`] serve whoever wants to know how a crawl reads a page.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -18,7 +19,7 @@ use crate::extract::hints::{RobotsTag, robots_tag};
 use crate::extract::sitemap::{self, Sitemap};
 use crate::extract::soft_error::{SoftError, soft_error};
 use crate::extract::text_rules::TextRules;
-use crate::extract::{self, Document, MediaKind};
+use crate::extract::{self, Document, MediaKind, anchors};
 use crate::fetch::answer_head::AnswerHead;
 use crate::fetch::robots::ProductTokens;
 use crate::fetch::visit::{Answer, Failure, Outcome, Subject, Validators, Visit};
@@ -45,6 +46,8 @@ pub struct Observer {
     pub reading: Reading,
     /// How sketches are made.
     pub change: ChangeSettings,
+    /// The words of links are wanted.
+    pub anchors: bool,
 }
 
 /// How pages are read, by site.
@@ -336,7 +339,7 @@ impl Observer {
         }
         if let Some(document) = &page.document {
             observed.entry_dates.clone_from(&document.entry_dates);
-            self.keep_links(observed, document, page.nofollow());
+            self.keep_links(observed, document, answer, page.nofollow());
             observed.noindex = page.noindex();
             observed.canonical = self.canonical(&observed.url, document);
         }
@@ -353,11 +356,16 @@ impl Observer {
             let asked = self.page_tag(&observed.url, &document);
             observed.noindex = asked.noindex;
             let nofollow = self.header_tag(&observed.url, answer).nofollow || asked.nofollow;
-            self.keep_links(observed, &document, nofollow);
+            self.keep_links(observed, &document, answer, nofollow);
         }
     }
 
-    fn keep_links(&self, observed: &mut Observed, document: &Document, page_nofollow: bool) {
+    fn keep_links(&self, observed: &mut Observed, document: &Document, answer: &Answer, page_nofollow: bool) {
+        let anchors = if self.anchors {
+            anchors::anchors(&answer.body, answer.header("content-type"))
+        } else {
+            HashMap::new()
+        };
         observed.refused.add(Refusal::LinksPerPage, document.links_dropped as u64);
         let mut last: Option<Fingerprint> = None;
         for link in self.links(&observed.url, document, page_nofollow) {
@@ -366,7 +374,8 @@ impl Observer {
                 Ok(url) if last == Some(url.fingerprint()) => {}
                 Ok(url) => {
                     last = Some(url.fingerprint());
-                    observed.links.push(Candidate { url, lastmod: link.lastmod });
+                    let anchor = anchors.get(link.href).cloned();
+                    observed.links.push(Candidate { url, lastmod: link.lastmod, anchor });
                 }
                 Err(reason) => observed.refused.add(reason, 1),
             }

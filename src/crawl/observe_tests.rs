@@ -15,6 +15,7 @@ fn observer() -> Observer {
         sitemap_bytes: 1 << 20,
         reading: Reading::default(),
         change: ChangeSettings::default(),
+        anchors: false,
     }
 }
 

@@ -29,7 +29,7 @@ impl<W: Web> Crawler<W> {
             match self.verifier.scope_mut().judge(url, NAMED_DEPTH, None) {
                 Ok(seed) => {
                     let (url, depth) = (url.clone(), NAMED_DEPTH);
-                    found.push(NewPage { url, depth, seed, found_on: None, lastmod: None });
+                    found.push(NewPage { url, depth, seed, found_on: None, lastmod: None, anchor: None });
                 }
                 Err(_) => {
                     let (max_depth, scope) = (Some(0), Some(ScopeKind::Prefix));

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::learning;
 use super::opening::{Opening, is_wanted};
 use super::planner::Eligibility;
 use super::recorder::Recorder;
@@ -10,6 +9,7 @@ use super::stored_robots::StoredRobots;
 use super::terms::{self, Terms, View};
 use super::weights::Weights;
 use super::{CrawlError, CrawlSettings, Crawler};
+use super::{gains, learning};
 use crate::fetch::web::Web;
 use crate::page::{HostId, PageId};
 use crate::policy::{self, Reason, Score};
@@ -81,6 +81,15 @@ impl<W: Web> Crawler<W> {
         self.with_recorder(|crawler, recorder| preview(crawler, recorder, now, about))
     }
 
+    /// The words of queries that moved a page most in its last refreshes; `None` if the policy does not learn from queries.
+    pub fn moved_words(&mut self, page: PageId) -> Result<Option<Vec<String>>, CrawlError> {
+        self.with_recorder(|crawler, recorder| {
+            let Some(measure) = recorder.policy.looks_at().gains else { return Ok(None) };
+            let index = crawler.settings.index.as_deref();
+            Ok(Some(gains::moved_words(&mut *recorder.store, measure, index, page)?))
+        })
+    }
+
     /// The name of the policy that ranks pages.
     pub fn policy_name(&self) -> &str {
         &self.policy_name
@@ -97,10 +106,14 @@ fn preview<W: Web>(
     let store = &mut **store;
     let (priors, _) = learning::priors(store, &**policy)?;
     learning::prepare(store, &mut **policy, &priors)?;
-    let view = View {
-        weights: Weights::load(store, crawler.settings.weight)?,
-        learnt: learning::learnt_otherwise(store, &**policy)?,
+    let learnt = learning::learnt_otherwise(store, &**policy)?;
+    let waiting = match &crawler.settings.index {
+        Some(index) => gains::learnt_with_waiting(store, &**policy, index, learnt.as_ref())?,
+        None => HashMap::new(),
     };
+    let promises = gains::promises(&**policy, &crawler.settings)?;
+    let promised = gains::promised(store, &promises)?;
+    let view = View { weights: Weights::load(store, crawler.settings.weight)?, learnt, waiting, promised };
     let CrawlSettings { budget, threshold, every, .. } = crawler.settings;
     let length = terms::cycle_length(store, every, now)?;
     let open = next_cycle(store)?;

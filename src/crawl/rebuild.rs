@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use super::gains::PageGains;
 use super::learning::{self, MemoryMaker};
 use super::realias::{Involved, realias};
 use super::sketches::{SketchesMade, kept_sketch, made_sketch, note_sketches, sketch_row, sketches_made};
@@ -15,6 +16,7 @@ use crate::observation::rebuild::{self, Refolded};
 use crate::observation::{CycleId, EventKind, Observation, VersionHashes, lessons};
 use crate::page::PageId;
 use crate::policy::Policy;
+use crate::quality::gain::MeasuredGain;
 use crate::store::{
     Commit, PageEvents, PageFacts, PageRefold, Result, Store, StoreError, VersionId, VisitRow, Wanted,
 };
@@ -209,12 +211,16 @@ impl Work<'_> {
         let hashes: HashMap<VersionId, VersionHashes> =
             loaded.versions.into_iter().map(|hashes| (hashes.version, hashes)).collect();
         let kept: HashMap<PageId, PageFacts> = loaded.pages.into_iter().map(|page| (page.id, page)).collect();
+        let gains = match policy {
+            Some(policy) => PageGains::load(&mut *self.store, policy, pages)?,
+            None => PageGains::default(),
+        };
         let mut rows = Commit::default();
         let mut differ = 0;
         for ((page, log), log_rows) in pages.iter().zip(&logs).zip(&log_rows) {
             let Some(before) = kept.get(page) else { continue };
             self.involved.look_at(*page, log);
-            let (after, events) = self.page(before, log, &hashes, policy)?;
+            let (after, events) = self.page(before, log, gains.of(*page), &hashes, policy)?;
             if log_rows.iter().map(|row| row.event).ne(events.iter().copied()) {
                 let made = log_rows.iter().zip(events).filter_map(|(row, kind)| Some((row.id, kind?)));
                 rows.events.push(PageEvents { page: *page, events: made.collect() });
@@ -235,6 +241,7 @@ impl Work<'_> {
         &mut self,
         before: &PageFacts,
         log: &[Observation],
+        gains: &[MeasuredGain],
         hashes: &HashMap<VersionId, VersionHashes>,
         policy: Option<&dyn Policy>,
     ) -> Result<(PageRefold, Vec<Option<EventKind>>)> {
@@ -244,7 +251,7 @@ impl Work<'_> {
         };
         let (learnt, pinned) = match policy {
             Some(policy) => {
-                let learnt = learning::taught(&lessons(log), before.host, before.depth, policy);
+                let learnt = learning::taught(&lessons(log), gains, before.host, before.depth, policy);
                 let last = log.iter().rfind(|fact| fact.found.is_some());
                 let is_own = last.is_some_and(|fact| self.own_cycles.contains(&fact.cycle));
                 let pinned = policy.pinned_base(&learnt).filter(|_| is_own);

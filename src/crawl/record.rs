@@ -194,10 +194,17 @@ impl<'a> Judge<'a> {
             found_on: page.found_on,
             weight,
             sitemap_lastmod: page.lastmod,
+            anchor: page.anchor.clone(),
         });
         let state = PageState::found(id, host, page.depth, weight, self.now);
         let state = PageState { kin: Kin::of(page.url.as_str()), ..state };
-        self.recorded.new.push(AddedPage { id, host, url: page.url.clone(), state });
+        self.recorded.new.push(AddedPage {
+            id,
+            host,
+            url: page.url.clone(),
+            anchor: page.anchor.clone(),
+            state,
+        });
     }
 
     fn visit(&mut self, mut visit: VisitRecord) -> Result<()> {

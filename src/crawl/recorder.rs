@@ -3,6 +3,7 @@
 use super::batch::{AddedPage, Batch, FoundPage, Recorded, RecordedVisit};
 use super::record::{self, record_among};
 use super::weights::Weights;
+use crate::follow::promises::WordPromises;
 use crate::observation::wall::SmallTexts;
 use crate::policy::{self, PageState, Policy};
 use crate::store::{CycleId, Result, Store};
@@ -14,6 +15,8 @@ pub(super) struct Recorder {
     pub(super) policy: Box<dyn Policy>,
     /// Importance of pages.
     pub(super) weights: Weights,
+    /// What the words of links to new pages promise.
+    pub(super) promises: WordPromises,
     /// Texts that pages shrank to lately.
     pub(super) small_texts: SmallTexts,
 }
@@ -25,12 +28,13 @@ impl Recorder {
         cycle: CycleId,
         batch: Batch,
     ) -> Result<(Vec<RecordedVisit>, Vec<FoundPage>)> {
-        let Self { store, policy, weights, small_texts } = self;
+        let Self { store, policy, weights, small_texts, .. } = self;
         let Recorded { new, visits } =
             record_among(&mut **store, &**policy, weights, small_texts, cycle, batch)?;
         let now = Timestamp::now();
-        let scored = |AddedPage { id, host, url, state }: AddedPage| {
-            let state = PageState { weight: self.weights.of(id, state.weight), ..state };
+        let scored = |AddedPage { id, host, url, anchor, state }: AddedPage| {
+            let anchor_gain = anchor.map_or(0.0, |words| self.promises.of(&words));
+            let state = PageState { weight: self.weights.of(id, state.weight), anchor_gain, ..state };
             let score = policy::score(&*self.policy, &state, now);
             FoundPage { host, url, state, score }
         };

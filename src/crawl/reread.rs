@@ -172,13 +172,17 @@ fn links_of(observer: &Observer, page: PageToRead, stored: &StoredAnswer) -> Opt
         && let Some((document, nofollow)) = observer.read_for_links(&url, &stored.answer)
     {
         let taken = observer.links(&url, &document, nofollow);
-        links.extend(
-            taken.filter_map(|link| Some(Candidate { url: link.judge().ok()?, lastmod: link.lastmod })),
-        );
+        links.extend(taken.filter_map(|link| {
+            Some(Candidate { url: link.judge().ok()?, lastmod: link.lastmod, anchor: None })
+        }));
         if !stored.may_follow && !links.is_empty() {
             return None;
         }
-        links.extend(observer.canonical(&url, &document).map(|url| Candidate { url, lastmod: None }));
+        links.extend(observer.canonical(&url, &document).map(|url| Candidate {
+            url,
+            lastmod: None,
+            anchor: None,
+        }));
     }
     Some(ReadLinks { page, links })
 }

@@ -144,7 +144,7 @@ impl<W: Web> Cycle<'_, W> {
             match self.crawler.observer.normaliser.parse(&entry.url) {
                 Ok(url) => {
                     dates.extend(entry.lastmod.map(|date| (url.fingerprint(), date)));
-                    links.push(Candidate { url, lastmod: entry.lastmod });
+                    links.push(Candidate { url, lastmod: entry.lastmod, anchor: None });
                 }
                 Err(error) => self.crawler.verifier.refuse(Refusal::from(&error), 1),
             }

@@ -72,7 +72,7 @@ impl<W: Web> Crawler<W> {
     }
 
     fn verdict(&mut self, url: PageUrl, source: &LinkSource) -> LinkVerdict {
-        match self.verifier.admit_one(Candidate { url, lastmod: None }, source) {
+        match self.verifier.admit_one(Candidate { url, lastmod: None, anchor: None }, source) {
             Admission::Known => LinkVerdict::Known,
             Admission::New(_) | Admission::Unsure(_) => LinkVerdict::New,
             Admission::Refused(refusal) => LinkVerdict::Refused(refusal),

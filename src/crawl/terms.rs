@@ -17,6 +17,10 @@ pub(super) struct View {
     pub(super) weights: Weights,
     /// What this policy learnt of them, if the store has another policy's memories.
     pub(super) learnt: Option<HashMap<PageId, Learnt>>,
+    /// What it learnt of pages that the store does not have yet: their gains wait in the search index.
+    pub(super) waiting: HashMap<PageId, Learnt>,
+    /// What the words of the links to new pages promise.
+    pub(super) promised: HashMap<PageId, f64>,
 }
 
 impl View {
@@ -26,6 +30,10 @@ impl View {
         page.state.weight = self.weights.of(page.id, page.state.weight);
         if let Some(learnt) = &self.learnt {
             page.state.learnt = learnt.get(&page.id).cloned().unwrap_or_default();
+        }
+        page.state.anchor_gain = self.promised.get(&page.id).copied().unwrap_or(0.0);
+        if let Some(learnt) = self.waiting.get(&page.id) {
+            page.state.learnt = learnt.clone();
         }
     }
 }

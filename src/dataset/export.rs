@@ -197,7 +197,7 @@ fn write_staged(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(Metadata, LeftOut), DatasetError> {
     let (mut tally, mut done, all) = (DatasetTally::default(), 0, source.pages()?);
-    let mut left_out = LeftOut::default();
+    let (mut left_out, mut has_words) = (LeftOut::default(), false);
     (written.write)(main, &mut |write| {
         source.each(written.needs_texts, &mut |mut page| {
             done += 1;
@@ -220,6 +220,7 @@ fn write_staged(
             match (written.keeps)(&page, group) {
                 Some(kept) => {
                     tally.see(&kept);
+                    has_words |= kept.states.iter().any(|state| state.words.is_some());
                     write(&kept, group)
                 }
                 None => {
@@ -248,7 +249,7 @@ fn write_staged(
     let files = (written.files)();
     let (format, counts) = (format.name.to_owned(), tally.counts());
     let fragments = source.fragments().filter(|_| written.needs_texts);
-    let terms = source.terms().filter(|_| written.needs_texts);
+    let terms = source.terms().filter(|_| has_words);
     Ok((Metadata { format, name, groups, counts, fragments, terms, files }, left_out))
 }
 

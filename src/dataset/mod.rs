@@ -100,7 +100,8 @@ pub struct RecordedPage {
     pub born: u32,
     /// Its changes from then on.
     pub history: History,
-    /// The words of each text of [`History::Texts`], in the same order; empty if the dataset has no words or they were not asked for.
+    /// The words of each text: of [`History::Texts`] in the same order; of [`History::Bits`] those of the first copy, and after each
+    /// change. Empty if the dataset has no words or they were not asked for.
     pub words: Vec<TextWords>,
     /// Pages of its group that link to it; 0 if it is not known.
     pub inlinks: u32,

@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 use super::fields::site_of;
 use super::group::{DAY_MS, GroupInfo};
 use super::page_record::{PageRecord, StateRecord, VisitLine};
-use super::{Dataset, DatasetError, Group, RecordedPage, TextWords};
+use super::{Dataset, DatasetError, Group, RecordedPage, TextWords, WantedWords};
 use crate::change::fragment::{Fragmenter, Fragments};
 use crate::page::PageId;
 use crate::quality::terms::TermReader;
@@ -101,15 +101,20 @@ impl Stored {
 }
 
 /// A store's own history, to be replayed: what a dataset has that was exported from it as `observations`. In cycles without a
-/// visit a page is taken not to have changed.
-pub fn backtest(path: &Path) -> Result<Backtest, DatasetError> {
+/// visit a page is taken not to have changed. Words that are wanted are those of the copies that these visits found.
+pub fn backtest(path: &Path, wanted: WantedWords<'_>) -> Result<Backtest, DatasetError> {
     let mut stored = Stored::open(path, 1)?;
     let info = stored.group.clone();
     let mut group = Group::empty(&info);
     let mut comparisons = 0;
-    stored.each(false, &mut |page| {
+    let wants_words = !matches!(wanted, WantedWords::None);
+    stored.each(wants_words, &mut |page| {
         comparisons += page.comparisons().count();
-        group.pages.extend(RecordedPage::of_record(&page, &info));
+        let mut recorded = RecordedPage::of_record(&page, &info);
+        if let Some(recorded) = recorded.as_mut().filter(|_| wants_words) {
+            recorded.take_words(&page.states, &info, wanted);
+        }
+        group.pages.extend(recorded);
         Ok(())
     })?;
     if comparisons == 0 {

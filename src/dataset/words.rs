@@ -4,10 +4,12 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use super::disk::{FRAGMENTS_FILE, Manifest};
+use super::group::GroupInfo;
 use super::metadata::TermNote;
+use super::page_record::StateRecord;
 use super::rows_by_page::RowsByPage;
 use super::terms_table::{TERMS_FILE, TermsRow, open_terms, other_rows};
-use super::{DatasetError, TextWords};
+use super::{DatasetError, History, RecordedPage, TextWords};
 use crate::quality::copies::WorkloadTerms;
 use crate::quality::terms::TERM_SCHEME;
 
@@ -33,6 +35,25 @@ impl WantedWords<'_> {
                 TextWords { length: words.length, counts: kept.copied().collect() }
             }
         }
+    }
+}
+
+impl RecordedPage {
+    /// Takes the words of a page whose changes are bits: those of its first copy, and after each change. A page of which no text is
+    /// known has none.
+    pub(super) fn take_words(&mut self, states: &[StateRecord], info: &GroupInfo, wanted: WantedWords<'_>) {
+        let History::Bits(bits) = &self.history else { return };
+        if states.iter().all(|state| state.words.is_none()) {
+            return;
+        }
+        let is_set = |bit: &u32| bits.get(*bit as usize / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1);
+        let changes = (0..bits.len() as u32 * 64).filter(is_set).map(|bit| self.born + 1 + bit);
+        let words = std::iter::once(self.born).chain(changes).map(|cycle| {
+            let until = states.partition_point(|state| info.cycle_of(state.cycle, state.time_ms) <= cycle);
+            let state = until.checked_sub(1).and_then(|at| states.get(at));
+            wanted.keep(state.and_then(|state| state.words.clone()).unwrap_or_default())
+        });
+        self.words = words.collect();
     }
 }
 
@@ -114,12 +135,12 @@ mod tests {
 
     use tempfile::TempDir;
 
+    use super::super::Dataset;
     use super::super::disk::{DatasetReader, DatasetWriter};
     use super::super::page_record::PageRecord;
     use super::super::parquet::{TableWriter, Value};
     use super::super::terms_table::TERMS;
     use super::super::tests::{dataset, group, two_pages};
-    use super::super::{Dataset, History};
     use super::*;
 
     fn words(counts: &[(u64, u32)], more: u32) -> TextWords {

@@ -180,6 +180,7 @@ fn simulated(dataset: &Dataset, formula: &Expression, settings: &EvolveSettings)
         measuring: Measuring::default(),
         threads: 1,
         least_pages: settings.least_pages,
+        searched: None,
     };
     compare(dataset, &plan, &|_, _| {}).expect("a policy")[0].mean.figures
 }

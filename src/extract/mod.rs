@@ -7,6 +7,7 @@
 //! little otherwise, but nesting costs nothing (see `html` for what the walk takes for a tag, `visibility` for what
 //! it takes for hidden).
 
+pub mod anchors;
 pub(crate) mod character_reference;
 mod charset;
 pub mod elements;

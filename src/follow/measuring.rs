@@ -182,6 +182,7 @@ impl IndexMeasure {
             self.read_inlinks(store)?;
             return self.renew(connection);
         }
+        self.measure.begin_batch();
         self.keep_wear(connection)
     }
 

@@ -10,6 +10,7 @@ mod index_file;
 pub mod measuring;
 mod page_writer;
 pub mod postings;
+pub mod promises;
 pub mod query_log;
 pub mod search_index;
 pub mod workload_words;

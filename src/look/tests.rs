@@ -75,6 +75,7 @@ fn observer() -> Observer {
         sitemap_bytes: 1 << 20,
         reading: Reading::default(),
         change: ChangeSettings::default(),
+        anchors: false,
     }
 }
 
@@ -104,6 +105,7 @@ impl SmallStore {
             discover: None,
             weight: WeightBy::Seeds,
             workload: None,
+            index: None,
             threshold: None,
             redirects: 5,
             sitemaps: false,

@@ -73,6 +73,8 @@ pub struct Why {
     pub weight: f64,
     /// The values that its score depends on.
     pub score_facts: Reason,
+    /// The words of queries that moved it most in search results when it was refreshed; none unless the policy learns from queries.
+    pub search_words: Vec<String>,
     /// All of this in sentences.
     pub sentences: Vec<String>,
 }
@@ -111,6 +113,8 @@ pub fn why<W: Web>(
         zone,
     };
     let mut sentences = told.sentences();
+    let words = crawler.moved_words(PageId(page.id))?;
+    sentences.extend(words.as_deref().map(of_words));
     sentences.extend(page.found_on.as_ref().map(|on| format!("It was found on {on}.")));
     sentences.extend(host.map(|host| told.of_host(&host)));
     sentences.extend((page.bytes.is_some() && !page.is_stored).then(|| NO_ROOM.to_owned()));
@@ -140,8 +144,21 @@ pub fn why<W: Web>(
         changes: state.learnt.state.changes,
         weight: state.weight,
         score_facts: about.reason,
+        search_words: words.unwrap_or_default(),
         sentences,
     })
+}
+
+/// Which words make a page worth its visit.
+fn of_words(words: &[String]) -> String {
+    let named: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match named.split_last() {
+        None => "No refresh of it has moved it in the results of a query yet.".to_owned(),
+        Some((one, [])) => format!("Its refreshes move it in the results for {one}."),
+        Some((last, others)) => {
+            format!("Its refreshes move it most in the results for {} and {last}.", others.join(", "))
+        }
+    }
 }
 
 /// The fact that decides about a page.

@@ -46,6 +46,7 @@ use crate::estimate::Seen;
 use crate::estimate::priors::{PriorKind, Priors};
 use crate::page::{Depth, HostId};
 use crate::quality::gain::MeasuredGain;
+use crate::quality::measure::MeasureId;
 use crate::time::{Age, Timestamp};
 
 /// The worth of a visit: pages with a higher score are visited first. Always finite.
@@ -186,8 +187,8 @@ pub struct LooksAt {
     pub kin: bool,
     /// When pages were found.
     pub age: bool,
-    /// What refreshes gained in search results. That depends on all other pages, so no two pages share their state.
-    pub gains: bool,
+    /// What refreshes gained in search results, by this measure. That depends on all other pages, so no two pages share their state.
+    pub gains: Option<MeasureId>,
     /// In which cycle a visit was made, and the weight that the page had in it ([`Lesson::cycle`], [`Lesson::weight`]). By default
     /// a memory depends on the intervals between visits and on what they found.
     pub circumstances: bool,

@@ -20,6 +20,7 @@ use crate::observation::Life;
 use crate::page::{Depth, HostId, Kin};
 use crate::policy::Yield;
 use crate::quality::gain::{GainWindow, MeasuredGain, mean_of_ratios, priority};
+use crate::quality::measure::MeasureId;
 use crate::time::Timestamp;
 
 /// The least δQ_A, as a share of the mean over all pages. A page that never gained anything waits fifty times as long as an average one.
@@ -36,7 +37,7 @@ const RETRY_FACTOR: f64 = 0.2;
 #[derive(Debug)]
 struct UserCentric {
     name: String,
-    memory_version: String,
+    measure: MeasureId,
     /// δQ_A of pages.
     rates: KinMeans,
     /// ΔQ_A of first copies.
@@ -49,8 +50,7 @@ pub(super) fn make(request: &PolicyRequest<'_>) -> Made {
     let measure = request.queries()?;
     Ok(Box::new(UserCentric {
         name: request.name.to_owned(),
-        // Gains of another workload, or by other scores, are other numbers.
-        memory_version: format!("gains 1 {measure}"),
+        measure,
         rates: KinMeans::default(),
         firsts: KinMeans::default(),
         hosts: HashMap::new(),
@@ -198,7 +198,8 @@ impl Policy for UserCentric {
     }
 
     fn memory_version(&self) -> String {
-        self.memory_version.clone()
+        // Gains of another workload, or by other scores, are other numbers.
+        format!("gains 1 {}", self.measure)
     }
 
     fn survey(&mut self, survey: &mut Survey<'_>) {
@@ -221,7 +222,7 @@ impl Policy for UserCentric {
     }
 
     fn looks_at(&self) -> LooksAt {
-        LooksAt { kin: true, gains: true, ..LooksAt::default() }
+        LooksAt { kin: true, gains: Some(self.measure), ..LooksAt::default() }
     }
 }
 
@@ -233,7 +234,6 @@ mod tests {
     use crate::page::PageId;
     use crate::policy::registry::{PolicySettings, find};
     use crate::policy::score;
-    use crate::quality::measure::MeasureId;
     use crate::time::Age;
 
     const DAY: i64 = 86_400_000;

@@ -5,13 +5,12 @@
 //! ([`super::repository`]), the gain of a refresh as the index is updated ([`super::measure`]), and the index itself, which keeps them
 //! in bytes.
 
-use std::collections::HashMap;
-
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::scoring::{CollectionCounts, MatchedPage, Scoring, TermMatch};
 use super::terms::TermCounts;
 use super::workload::Workload;
+use crate::identity_hash::ByHash;
 use crate::varint::{push, take_small};
 
 /// What stands for a term where words are not kept: xxh3-64 of its bytes.
@@ -24,7 +23,7 @@ pub fn term_hash(term: &str) -> u64 {
 pub struct WorkloadTerms {
     /// Hash of each term.
     hashes: Vec<u64>,
-    numbers: HashMap<u64, u32>,
+    numbers: ByHash<u64, u32>,
     /// Frequency of each term in the single-term workload Q′ (Pandey & Olston 2005, §5.1.1).
     frequencies: Vec<f64>,
     queries: Vec<NumberedQuery>,
@@ -60,7 +59,7 @@ impl WorkloadTerms {
     }
 
     fn with(hashes: Vec<u64>, queries: impl Iterator<Item = (Vec<u64>, f64)>) -> WorkloadTerms {
-        let numbers: HashMap<u64, u32> = hashes.iter().copied().zip(0..).collect();
+        let numbers: ByHash<u64, u32> = hashes.iter().copied().zip(0..).collect();
         let mut frequencies = vec![0.0; hashes.len()];
         let queries: Vec<NumberedQuery> = queries
             .map(|(terms, frequency)| {
@@ -111,7 +110,7 @@ impl WorkloadTerms {
 
     /// The terms of a text that queries ask for.
     pub fn words_of(&self, counts: &TermCounts) -> CopyWords {
-        let known = counts.iter().filter_map(|(term, count)| Some((self.number(term_hash(term))?, count)));
+        let known = counts.hashes().filter_map(|(hash, count)| Some((self.number(hash)?, count)));
         CopyWords::new(counts.length(), known.collect())
     }
 

@@ -13,7 +13,7 @@ use super::copies::{CopyWords, TermStatistics, WorkloadTerms};
 use super::delta::{AffectedTerm, refresh_delta};
 use super::repository::Searchers;
 use super::score_rank::{ScoreRank, USUAL_PIECES};
-use super::scoring::Scoring;
+use super::scoring::{CollectionCounts, Scoring};
 use super::terms::TERM_SCHEME;
 use super::workload::Workload;
 
@@ -54,6 +54,10 @@ pub struct GainMeasure {
     attention: Attention,
     pieces: usize,
     statistics: TermStatistics,
+    /// The part of scores that depends on the term, by the counts at the start of the batch.
+    weights: Vec<f64>,
+    /// The counts at the start of the batch.
+    collection: CollectionCounts,
     ranks: Vec<Option<ScoreRank>>,
     /// Copies that the functions were made from.
     made_from: u64,
@@ -75,7 +79,30 @@ impl GainMeasure {
     pub fn new(terms: WorkloadTerms, scoring: Scoring, attention: Attention) -> Self {
         let statistics = TermStatistics::new(&terms);
         let ranks = vec![None; terms.len()];
-        Self { terms, scoring, attention, pieces: USUAL_PIECES, statistics, ranks, made_from: 0, moved: 0 }
+        let (weights, collection) = (vec![0.0; terms.len()], CollectionCounts::default());
+        let (pieces, made_from, moved) = (USUAL_PIECES, 0, 0);
+        let mut measure = Self {
+            terms,
+            scoring,
+            attention,
+            pieces,
+            statistics,
+            weights,
+            collection,
+            ranks,
+            made_from,
+            moved,
+        };
+        measure.begin_batch();
+        measure
+    }
+
+    /// Takes the counts as they are now for all that is measured until this is called again.
+    pub fn begin_batch(&mut self) {
+        self.collection = self.statistics.collection();
+        for (term, weight) in (0..).zip(&mut self.weights) {
+            *weight = self.scoring.term_weight(self.statistics.documents(term), self.collection);
+        }
     }
 
     /// The same with functions of this many pieces.
@@ -133,6 +160,7 @@ impl GainMeasure {
         self.ranks = ranks;
         self.ranks.resize(self.terms.len(), None);
         (self.made_from, self.moved) = (made_from, moved);
+        self.begin_batch();
     }
 
     /// Copies that the functions were made from, and those that came or went since.
@@ -148,6 +176,9 @@ impl GainMeasure {
     ) -> Result<(), E> {
         let mut statistics = TermStatistics::new(&self.terms);
         each_copy(&mut |copy, _| statistics.add(copy))?;
+        self.statistics = statistics;
+        self.begin_batch();
+        let statistics = &self.statistics;
         let mut first = 0;
         while first < self.terms.len() as u32 {
             let (mut next, mut scores) = (first, 0);
@@ -160,10 +191,12 @@ impl GainMeasure {
             let mut by_term: Vec<Vec<f64>> =
                 (first..next).map(|term| Vec::with_capacity(statistics.documents(term) as usize)).collect();
             each_copy(&mut |copy, inlinks| {
+                let norm = self.scoring.page_norm(copy.length, inlinks, self.collection);
                 let from = copy.counts().partition_point(|(term, _)| *term < first);
-                for (term, _) in copy.counts().iter().skip(from).take_while(|(term, _)| *term < next) {
+                for (term, count) in copy.counts().iter().skip(from).take_while(|(term, _)| *term < next) {
+                    let weight = self.weights.get(*term as usize).copied().unwrap_or(0.0);
                     if let Some(scores) = by_term.get_mut((term - first) as usize) {
-                        scores.push(statistics.score(self.scoring, &[*term], copy, inlinks));
+                        scores.push(self.scoring.term_score(weight, *count, norm));
                     }
                 }
             })?;
@@ -174,8 +207,7 @@ impl GainMeasure {
             }
             first = next;
         }
-        (self.made_from, self.moved) = (statistics.collection().documents, 0);
-        self.statistics = statistics;
+        (self.made_from, self.moved) = (self.collection.documents, 0);
         Ok(())
     }
 
@@ -185,30 +217,53 @@ impl GainMeasure {
         self.parts(before, after, inlinks).fold(0.0, |sum, part| sum + part.delta)
     }
 
-    /// ΔQ_A term by term.
+    /// ΔQ_A term by term, in the order of the terms. Terms whose score is the same are left out.
     pub fn parts<'a>(
         &'a self,
         before: Option<&'a CopyWords>,
         after: Option<&'a CopyWords>,
         inlinks: u32,
     ) -> impl Iterator<Item = TermGain> + 'a {
-        let has_before = move |term: u32| before.is_some_and(|copy| copy.count_of(term) > 0);
-        let olds = before.into_iter().flat_map(|copy| copy.counts());
-        let news =
-            after.into_iter().flat_map(|copy| copy.counts()).filter(move |(term, _)| !has_before(*term));
-        olds.chain(news).map(move |(term, _)| {
-            let score = |copy: Option<&CopyWords>| {
-                copy.map_or(0.0, |copy| self.statistics.score(self.scoring, &[*term], copy, inlinks))
-            };
+        let norm = move |copy: Option<&CopyWords>| {
+            copy.map_or(0.0, |copy| self.scoring.page_norm(copy.length, inlinks, self.collection))
+        };
+        let (norm_before, norm_after) = (norm(before), norm(after));
+        each_count(before, after).filter_map(move |(term, counts)| {
+            if counts.0 == counts.1 && norm_before == norm_after {
+                return None;
+            }
+            let weight = self.weights.get(term as usize).copied().unwrap_or(0.0);
             let affected = AffectedTerm {
-                frequency: self.terms.frequency(*term),
-                ranks: self.ranks(*term),
-                before: score(before),
-                after: score(after),
+                frequency: self.terms.frequency(term),
+                ranks: self.ranks(term),
+                before: self.scoring.term_score(weight, counts.0, norm_before),
+                after: self.scoring.term_score(weight, counts.1, norm_after),
             };
-            TermGain { term: *term, delta: refresh_delta(self.attention, [affected]) }
+            Some(TermGain { term, delta: refresh_delta(self.attention, [affected]) })
         })
     }
+}
+
+/// The terms that either copy has, in their order, with how often they occur in each.
+fn each_count<'a>(
+    before: Option<&'a CopyWords>,
+    after: Option<&'a CopyWords>,
+) -> impl Iterator<Item = (u32, (u32, u32))> + 'a {
+    let counts = |copy: Option<&'a CopyWords>| copy.map_or(&[][..], CopyWords::counts);
+    let (mut olds, mut news) = (counts(before), counts(after));
+    std::iter::from_fn(move || {
+        let (old, new) = (olds.first().copied(), news.first().copied());
+        let term = old.map_or(u32::MAX, |(term, _)| term).min(new.map_or(u32::MAX, |(term, _)| term));
+        let take = |list: &mut &'a [(u32, u32)], head: Option<(u32, u32)>| match head {
+            Some((own, count)) if own == term => {
+                *list = list.get(1..).unwrap_or_default();
+                count
+            }
+            _ => 0,
+        };
+        old.or(new)?;
+        Some((term, (take(&mut olds, old), take(&mut news, new))))
+    })
 }
 
 #[cfg(test)]

@@ -96,11 +96,15 @@ impl Searchers<'_> {
         let mut matched: Vec<u32> = Vec::new();
         for page in pages {
             matched.clear();
-            for copy in page.copy.into_iter().chain(page.web) {
+            // A copy that is up to date is often the same value as the page.
+            let is_same = page.copy.zip(page.web).is_some_and(|(copy, web)| std::ptr::eq(copy, web));
+            for copy in page.copy.into_iter().chain(page.web.filter(|_| !is_same)) {
                 self.terms.each_match(copy, |query| matched.push(query));
             }
-            matched.sort_unstable();
-            matched.dedup();
+            if !is_same {
+                matched.sort_unstable();
+                matched.dedup();
+            }
             for number in &matched {
                 let Some(query) = self.terms.queries().get(*number as usize) else { continue };
                 let score = |statistics: &TermStatistics, copy: &CopyWords| {

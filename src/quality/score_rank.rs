@@ -90,11 +90,15 @@ impl ScoreRank {
         }
     }
 
-    /// The last whole rank of the piece that `rank` lies in, or of the piece after it if `rank` is that last one.
-    pub fn piece_end(&self, rank: u64) -> u64 {
-        let knots = 1..self.log_scores.len().saturating_sub(1);
-        let mut ends = knots.map(|knot| (knot as f64 * self.piece_length()).exp() as u64);
-        ends.find(|end| *end > rank).unwrap_or(self.count())
+    /// The piece that a rank lies in.
+    pub fn piece(&self, rank: u64) -> RankPiece {
+        let (length, last) = (self.piece_length(), self.log_scores.len().saturating_sub(2));
+        let log_rank = (rank.clamp(1, self.count().max(1)) as f64).ln();
+        let place = if length > 0.0 { ((log_rank / length) as usize).min(last) } else { 0 };
+        let knot = |at: usize| self.log_scores.get(at).copied().unwrap_or(0.0);
+        let slope = if length > 0.0 { (knot(place + 1) - knot(place)) / length } else { 0.0 };
+        let end = if place == last { self.count() } else { ((place + 1) as f64 * length).exp() as u64 };
+        RankPiece { slope, log_scale: knot(place) - slope * place as f64 * length, last: end.max(rank) }
     }
 
     /// The length of a piece in ln rank.
@@ -120,6 +124,17 @@ impl ScoreRank {
             log_scores.is_sorted_by(|a, b| a >= b) && log_scores.iter().all(|knot| knot.is_finite());
         (is_whole && is_falling).then(|| ScoreRank { count, log_scores: falling(log_scores) })
     }
+}
+
+/// A piece of a [`ScoreRank`]: there, the score of a rank is e^log_scale · rank^slope.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RankPiece {
+    /// The power of the rank with which scores fall; below 0.
+    pub slope: f64,
+    /// The logarithm of the score that rank 1 would have.
+    pub log_scale: f64,
+    /// The last whole rank of the piece.
+    pub last: u64,
 }
 
 /// Can a page with this score be among the results?
@@ -220,12 +235,18 @@ mod tests {
     }
 
     #[test]
-    fn pieces_end_at_their_knots() {
+    fn pieces_end_at_their_knots_and_give_the_scores() {
         let function = ScoreRank::of_unsorted((1..=1001).map(f64::from).collect(), 3).expect("results");
+        let last = |rank| function.piece(rank).last;
         assert_eq!(
-            [1, 9, 10, 99, 100, 101, 1000, 1001].map(|rank| function.piece_end(rank)),
-            [10, 10, 100, 100, 1001, 1001, 1001, 1001]
+            [1, 9, 10, 11, 99, 100, 101, 1000, 1001].map(last),
+            [10, 10, 10, 100, 100, 100, 1001, 1001, 1001]
         );
+        for rank in [1, 7, 10, 11, 60, 500, 1001] {
+            let piece = function.piece(rank);
+            let score = (piece.log_scale + piece.slope * (rank as f64).ln()).exp();
+            assert!(close(score, function.score(rank as f64), 1e-9), "{rank}: {piece:?}");
+        }
     }
 
     proptest! {

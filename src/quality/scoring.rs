@@ -77,29 +77,57 @@ impl Scoring {
         if page.terms.is_empty() || page.terms.iter().any(|term| term.count == 0) {
             return 0.0;
         }
+        if self == Self::Inlinks {
+            return f64::from(page.inlinks);
+        }
+        let norm = self.page_norm(page.length, page.inlinks, collection);
+        let part = |term: &TermMatch| {
+            self.term_score(self.term_weight(term.documents, collection), term.count, norm)
+        };
+        page.terms.iter().map(part).sum()
+    }
+
+    /// The part of a score that depends on the term alone.
+    ///
+    /// bm25: idf = ln((N − df + ½) / (df + ½)). tf-idf: idf², with idf = 1 + ln(N/(df + 1)).
+    pub fn term_weight(self, documents: u64, collection: CollectionCounts) -> f64 {
+        let (all, with) = (collection.documents as f64, documents as f64);
         match self {
-            Self::Bm25 => page.terms.iter().map(|term| bm25(*term, page.length, collection)).sum(),
-            Self::TfIdf => page.terms.iter().map(|term| tf_idf(*term, page.length, collection)).sum(),
-            Self::Inlinks => f64::from(page.inlinks),
+            Self::Bm25 => ((all - with + 0.5) / (with + 0.5)).ln().max(LEAST_IDF),
+            Self::TfIdf => (1.0 + (all.max(1.0) / (with + 1.0)).ln()).powi(2),
+            Self::Inlinks => 1.0,
         }
     }
-}
 
-/// The part of one term: idf · tf · (k1 + 1) / (tf + k1 · (1 − b + b · length / mean length)), with
-/// idf = ln((N − df + ½) / (df + ½)).
-fn bm25(term: TermMatch, length: u32, collection: CollectionCounts) -> f64 {
-    let (all, with, count) = (collection.documents as f64, term.documents as f64, f64::from(term.count));
-    let idf = ((all - with + 0.5) / (with + 0.5)).ln();
-    let idf = if idf > LEAST_IDF { idf } else { LEAST_IDF };
-    let mean_length = collection.terms as f64 / all.max(1.0);
-    let relative_length = if mean_length > 0.0 { f64::from(length) / mean_length } else { 1.0 };
-    idf * count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * relative_length))
-}
+    /// The part of a score that depends on the page alone.
+    ///
+    /// bm25: k1 · (1 − b + b · length / mean length). tf-idf: 1/√length. Inlinks: their number.
+    pub fn page_norm(self, length: u32, inlinks: u32, collection: CollectionCounts) -> f64 {
+        match self {
+            Self::Bm25 => {
+                let mean_length = collection.terms as f64 / (collection.documents as f64).max(1.0);
+                let relative = if mean_length > 0.0 { f64::from(length) / mean_length } else { 1.0 };
+                K1 * (1.0 - B + B * relative)
+            }
+            Self::TfIdf => 1.0 / f64::from(length.max(1)).sqrt(),
+            Self::Inlinks => f64::from(inlinks),
+        }
+    }
 
-/// The part of one term: √tf · idf² / √length, with idf = 1 + ln(N/(df + 1)).
-fn tf_idf(term: TermMatch, length: u32, collection: CollectionCounts) -> f64 {
-    let idf = 1.0 + (collection.documents.max(1) as f64 / (term.documents as f64 + 1.0)).ln();
-    f64::from(term.count).sqrt() * idf.powi(2) / f64::from(length.max(1)).sqrt()
+    /// The score of a page for one term, from the two parts and how often the term occurs in it; 0 if it does not.
+    ///
+    /// bm25: idf · tf · (k1 + 1) / (tf + norm). tf-idf: √tf · idf² · norm.
+    pub fn term_score(self, term_weight: f64, count: u32, page_norm: f64) -> f64 {
+        if count == 0 {
+            return 0.0;
+        }
+        let tf = f64::from(count);
+        match self {
+            Self::Bm25 => term_weight * tf * (K1 + 1.0) / (tf + page_norm),
+            Self::TfIdf => tf.sqrt() * term_weight * page_norm,
+            Self::Inlinks => page_norm,
+        }
+    }
 }
 
 #[cfg(test)]

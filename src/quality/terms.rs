@@ -95,6 +95,12 @@ impl TermCounts {
         self.terms.iter().map(|(place, count)| (self.joined.get(place.clone()).unwrap_or_default(), *count))
     }
 
+    /// The hash of each term ([`super::copies::term_hash`]) with its count, in any order.
+    pub(super) fn hashes(&self) -> impl Iterator<Item = (u64, u32)> {
+        let count = |place: usize| self.terms.get(place).map_or(0, |(_, count)| *count);
+        self.places.iter().map(move |(hash, place)| (*hash, count(*place)))
+    }
+
     /// How often a term occurs.
     pub fn count_of(&self, term: &str) -> u32 {
         let place = self.places.get(&xxh3_64(term.as_bytes()));

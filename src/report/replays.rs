@@ -12,7 +12,7 @@ use super::{Align, Table, number, with_interval, without_interval};
 /// A line for each policy, budget and group.
 pub fn csv(rows: &[CompareRow]) -> String {
     let mut text =
-        "policy,budget,group,change_rate,freshness,staleness,age,weighted_freshness,weighted_staleness,ndcg,requests,samples\n"
+        "policy,budget,group,change_rate,freshness,staleness,age,weighted_freshness,weighted_staleness,ndcg,quality,requests,samples\n"
             .to_owned();
     for row in rows {
         let mean = std::iter::once(("mean", &row.mean));
@@ -26,6 +26,7 @@ pub fn csv(rows: &[CompareRow]) -> String {
                 figures.weighted_freshness.to_string(),
                 figures.weighted_staleness.to_string(),
                 figures.ndcg.to_string(),
+                figures.quality.map(|quality| quality.to_string()).unwrap_or_default(),
                 figures.requests.to_string(),
             ];
             text += &format!(
@@ -50,7 +51,9 @@ fn csv_text(name: &str) -> String {
 
 /// A row for each policy and budget; `groups` adds one for each group.
 pub fn table(rows: &[CompareRow], groups: bool) -> String {
-    let mut table = Table::new(&[
+    // A column only where queries were replayed too.
+    let has_quality = rows.iter().any(|row| row.mean.figures.quality.is_some());
+    let mut columns = vec![
         ("policy", Align::Left),
         ("budget", Align::Right),
         ("group", Align::Left),
@@ -62,7 +65,11 @@ pub fn table(rows: &[CompareRow], groups: bool) -> String {
         ("weighted fresh", Align::Right),
         ("weighted stale", Align::Right),
         ("NDCG", Align::Right),
-    ]);
+    ];
+    if has_quality {
+        columns.push(("search quality", Align::Right));
+    }
+    let mut table = Table::new(&columns);
     let mut row = |policy: &str, budget: f64, group: &str, of: &MeanInterval| {
         let with = |figure: fn(&Figures) -> f64| {
             with_interval(figure(&of.figures), of.off.as_ref().map(figure), of.samples)
@@ -70,7 +77,10 @@ pub fn table(rows: &[CompareRow], groups: bool) -> String {
         let figures = &of.figures;
         let is_bound = policy == BOUND;
         let known = |text: String| if is_bound { "-".to_owned() } else { text };
-        table.row([
+        let quality = figures.quality.map_or("-".to_owned(), |quality| {
+            with_interval(quality, of.off.and_then(|off| off.quality), of.samples)
+        });
+        let cells = [
             policy.to_owned(),
             format!("{} %", (budget * 1e4).round() / 100.0),
             group.to_owned(),
@@ -82,7 +92,8 @@ pub fn table(rows: &[CompareRow], groups: bool) -> String {
             known(with(|figures| figures.weighted_freshness)),
             known(with(|figures| figures.weighted_staleness)),
             known(format!("{:.4}", figures.ndcg)),
-        ]);
+        ];
+        table.row(cells.into_iter().chain(has_quality.then_some(quality)));
     };
     for of in rows {
         row(&of.policy, of.budget, if of.groups.len() > 1 { "mean" } else { "" }, &of.mean);

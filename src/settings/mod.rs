@@ -39,6 +39,7 @@ use freshet::page::Normaliser;
 use freshet::policy::Policy;
 use freshet::policy::registry::{self, LongevitySettings, PolicySettings, RuleScale};
 use freshet::quality::attention::Attention;
+use freshet::quality::measure::MeasureId;
 use freshet::quality::scoring::Scoring;
 use freshet::time::Age;
 use freshet::unique::Scope;
@@ -111,8 +112,9 @@ impl Settings {
 
     fn settle(given: Given) -> Result<Settings, Usage> {
         let settings = resolve::resolve(given.settle())?;
-        // A policy that can't be made is told before anything begins.
-        settings.policy()?;
+        // A policy that can't be made is told before anything begins. Queries are read later.
+        let unread = Some(MeasureId(0));
+        settings.make_policy(&settings.sections.crawl.policy, Age::from_days(1.0), unread)?;
         Ok(settings)
     }
 
@@ -123,15 +125,25 @@ impl Settings {
 
     /// The policy of the settings, where a day lasts as long as this.
     pub(crate) fn policy_with(&self, day: Age) -> Result<Box<dyn Policy>, Usage> {
-        self.make_policy(&self.sections.crawl.policy, day)
+        self.make_policy(&self.sections.crawl.policy, day, self.measure())
     }
 
     /// Another policy, with these settings.
     pub(crate) fn policy_named(&self, name: &str) -> Result<Box<dyn Policy>, Usage> {
-        self.make_policy(name, Age::from_days(1.0))
+        self.make_policy(name, Age::from_days(1.0), self.measure())
     }
 
-    fn make_policy(&self, name: &str, day: Age) -> Result<Box<dyn Policy>, Usage> {
+    /// How gains in search results are measured, if queries were read.
+    fn measure(&self) -> Option<MeasureId> {
+        self.crawl.workload.as_ref().map(|search| search.measure())
+    }
+
+    fn make_policy(
+        &self,
+        name: &str,
+        day: Age,
+        queries: Option<MeasureId>,
+    ) -> Result<Box<dyn Policy>, Usage> {
         let crawl = &self.sections.crawl;
         let longevity = LongevitySettings {
             risk: crawl.risk.get(),
@@ -145,7 +157,7 @@ impl Settings {
             interval: Age::from_days(crawl.interval.get().days()),
             longevity,
             tau: crawl.tau.get(),
-            queries: None,
+            queries,
         };
         registry::find(&with_formula(name)?, &settings).map_err(Usage)
     }
@@ -190,6 +202,7 @@ impl Settings {
             sitemap_bytes: self.sections.limits.sitemap_bytes,
             reading: self.reading.clone(),
             change: self.change,
+            anchors: self.crawl.workload.is_some(),
         }
     }
 }

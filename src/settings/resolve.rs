@@ -16,6 +16,7 @@ use freshet::fetch::network::{NetworkSettings, SiteHeaders};
 use freshet::fetch::politeness::Politeness;
 use freshet::fetch::robots::ProductTokens;
 use freshet::fetch::{FetchSettings, SitePace};
+use freshet::follow::search_index::path_beside;
 use freshet::observation::room::StoreLimits;
 use freshet::page::{SiteKey, Sites};
 use freshet::unique::{Scope, ScopeKind, SiteRules, TrapLimits};
@@ -95,6 +96,7 @@ fn crawl(sections: &Sections, sites: &[NamedSite]) -> CrawlSettings {
         threshold: crawl.threshold.map(Threshold::get),
         weight: *crawl.weight.get(),
         workload: None,
+        index: Some(path_beside(&sections.store)),
         redirects: limits.redirects,
         sitemaps: crawl.sitemaps,
         max_known: limits.known_urls,

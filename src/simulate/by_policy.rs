@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::classes::{Class, Classes};
 use super::distinct::Distinct;
-use super::learning::{Learning, VisitGains};
+use super::learning::Learning;
 use super::truth::Truth;
 use super::{ReplayTerms, best_pages};
 use crate::fetch::visit::Outcome;
@@ -58,13 +58,6 @@ impl<'a> ByPolicy<'a> {
             classes: Classes::new(terms.ties),
             competes: vec![false; truth.pages()],
         }
-    }
-
-    /// The same for a policy that looks at what visits gain for searchers.
-    #[must_use]
-    pub(crate) fn with_gains(mut self, gains: Box<VisitGains<'a>>) -> Self {
-        self.learning.measure_gains(gains);
-        self
     }
 
     pub(super) fn born(&mut self, page: u32, cycle: u32) {

@@ -1,21 +1,23 @@
 //! Many policies over many groups, folds and page orders: figures with their confidence intervals.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use rand::SeedableRng as _;
 use rand::seq::SliceRandom as _;
 use rand_pcg::Pcg64;
 use serde::Serialize;
 
-use super::metric::{CycleFigures, Figures};
+use super::metric::{CycleFigures, Figures, mean_known};
 use super::oracle::{ByOracle, Oracle, bound};
+use super::searched::{SearchedDataset, SearchedPages};
 use super::truth::Truth;
 use super::visit_credit::{ByCredit, CreditShares};
 use super::{ByPolicy, Chooser, Measuring, ReplayTerms, Ties, replay};
 use crate::dataset::{Dataset, Group};
 use crate::policy::registry::{self, LongevitySettings, PolicySettings, RuleScale};
+use crate::quality::measure::MeasureId;
 use crate::time::Age;
 
 /// Which replays are made.
@@ -41,6 +43,8 @@ pub struct ComparePlan {
     pub threads: usize,
     /// Groups with fewer pages are left out, unless there are no others.
     pub least_pages: usize,
+    /// What people search for, and the words of the dataset; `None`: no queries are replayed.
+    pub searched: Option<Arc<SearchedDataset>>,
 }
 
 /// The name that stands for the least staleness that any schedule can reach.
@@ -79,7 +83,9 @@ impl MeanInterval {
         let spread = |of: fn(&Figures) -> f64| spread(&samples.iter().map(of).collect::<Vec<f64>>());
         let mean = |of: fn(&Figures) -> f64| spread(of).0;
         let off = |of: fn(&Figures) -> f64| spread(of).1.unwrap_or(0.0);
-        let all = |take: &dyn Fn(fn(&Figures) -> f64) -> f64| Figures {
+        // Groups and parts in which no query has a result have no quality.
+        let known: Vec<f64> = samples.iter().filter_map(|figures| figures.quality).collect();
+        let all = |take: &dyn Fn(fn(&Figures) -> f64) -> f64, quality: Option<f64>| Figures {
             change_rate: take(|figures| figures.change_rate),
             freshness: take(|figures| figures.freshness),
             staleness: take(|figures| figures.staleness),
@@ -87,10 +93,12 @@ impl MeanInterval {
             weighted_freshness: take(|figures| figures.weighted_freshness),
             weighted_staleness: take(|figures| figures.weighted_staleness),
             ndcg: take(|figures| figures.ndcg),
+            quality,
             requests: take(|figures| figures.requests as f64) as u64,
         };
-        let off = (samples.len() >= LEAST_SAMPLES).then(|| all(&off));
-        Self { figures: all(&mean), off, samples: samples.len() }
+        let off = (samples.len() >= LEAST_SAMPLES).then(|| all(&off, self::spread(&known).1));
+        let figures = all(&mean, mean_known(samples.iter().map(|figures| figures.quality)));
+        Self { figures, off, samples: samples.len() }
     }
 }
 
@@ -132,12 +140,12 @@ struct Job<'a> {
     fold: u32,
 }
 
-/// Is there a policy, an oracle or a rule by credit of that name?
-pub fn check(name: &str) -> Result<(), String> {
+/// Is there a policy, an oracle or a rule by credit of that name, that can be made with these queries?
+pub fn check(name: &str, queries: Option<MeasureId>) -> Result<(), String> {
     if name == BOUND || Oracle::from_name(name).is_some() || CreditShares::from_name(name).is_some() {
         return Ok(());
     }
-    registry::find(name, &PolicySettings::default()).map(drop)
+    registry::find(name, &PolicySettings { queries, ..PolicySettings::default() }).map(drop)
 }
 
 /// Replays every policy with every budget. `progress` is called with the number of replays that are done, and of all.
@@ -146,8 +154,9 @@ pub fn compare(
     plan: &ComparePlan,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Vec<CompareRow>, String> {
+    let queries = plan.searched.as_ref().map(|searched| searched.measure());
     for name in &plan.policies {
-        check(name)?;
+        check(name, queries)?;
     }
     let groups = groups(dataset, plan.least_pages);
     let mut jobs = Vec::new();
@@ -212,7 +221,7 @@ fn run(job: &Job<'_>, plan: &ComparePlan) -> Vec<CycleFigures> {
     if *order > 0 {
         pages.shuffle(&mut Pcg64::seed_from_u64(u64::from(*order)));
     }
-    let truth = Truth::of(group, &pages);
+    let truth = Truth::of(group, &pages).with_words(plan.searched.as_deref(), group, &pages);
     let budget = plan.budgets.get(job.budget).copied().unwrap_or(0.05);
     let terms = ReplayTerms {
         budget,
@@ -235,7 +244,7 @@ pub fn replayed(name: &str, group: &Group, truth: &Truth, terms: &ReplayTerms) -
     if let Some(oracle) = Oracle::from_name(name) {
         return replay(truth, &mut Chooser::Oracle(ByOracle::new(oracle, truth, *terms)), terms);
     }
-    let settings = policy_settings(group, terms);
+    let settings = policy_settings(group, truth, terms);
     let shares = CreditShares::from_name(name);
     match registry::find(if shares.is_some() { "change-rate" } else { name }, &settings) {
         Ok(policy) if let Some(shares) = shares => {
@@ -248,14 +257,19 @@ pub fn replayed(name: &str, group: &Group, truth: &Truth, terms: &ReplayTerms) -
 }
 
 /// The settings of policies in a replay of a group.
-pub(crate) fn policy_settings(group: &Group, terms: &ReplayTerms) -> PolicySettings {
+pub(crate) fn policy_settings(group: &Group, truth: &Truth, terms: &ReplayTerms) -> PolicySettings {
     // Rules of other crawlers have no budget: they start from the interval that would spend it evenly.
     let cycle = group.step.as_secs_f64() / 86_400.0 * f64::from(terms.every);
     let rules = RuleScale::Start { first: cycle / terms.budget, least: cycle };
     let longevity =
         LongevitySettings { learning_days: cycle, cycle_days: cycle, ..LongevitySettings::default() };
-    let interval = Age::from_days(cycle / terms.budget);
-    PolicySettings { rules, interval, longevity, ..PolicySettings::default() }
+    PolicySettings {
+        rules,
+        interval: Age::from_days(cycle / terms.budget),
+        longevity,
+        queries: truth.searched.as_ref().map(SearchedPages::measure),
+        ..PolicySettings::default()
+    }
 }
 
 fn rows(

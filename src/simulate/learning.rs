@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use super::ReplayTerms;
 use super::distinct::Distinct;
 use super::measured_visit::{self, MeasuredVisit};
+use super::replayed_gains::ReplayedGains;
 use super::truth::Truth;
 use crate::change::profile::Profiles;
 use crate::estimate::Seen;
@@ -31,12 +32,9 @@ struct Node {
     moment: u32,
     /// The weight of the page; 1 in a history that pages share.
     weight: f64,
-    /// ΔQ_A of the visit; `None` where it is not measured, or nothing had changed.
+    /// ΔQ_A of the visit, if it found a change and the policy looks at gains.
     gain: Option<f64>,
 }
-
-/// Measures ΔQ_A of a visit to a page at a cycle whose copy was taken at an earlier one. Called for every visit, in order.
-pub(crate) type VisitGains<'a> = dyn FnMut(u32, u32, u32) -> f64 + 'a;
 
 /// The history without a visit.
 const ROOT: u32 = 0;
@@ -53,13 +51,13 @@ pub(super) struct Learning<'a> {
     measured: Vec<MeasuredVisit>,
     /// The change profiles of each page, in that case.
     profiles: Vec<Profiles>,
+    /// Measures gains in search results, if the policy looks at them. Then each visit is a history of its own, too.
+    gains: Option<ReplayedGains>,
     /// The number of the memory of each history, as far as it was asked for.
     taught: Vec<u32>,
     memories: Distinct<Learnt>,
     /// For each page: its history and its last visit.
     pages: Vec<(u32, u32)>,
-    /// Measures what visits gain for searchers, if the policy looks at that.
-    gains: Option<Box<VisitGains<'a>>>,
     /// Visits so far, all of which had a copy to compare with; and the number of them at the last fit.
     comparisons: u64,
     fitted: u64,
@@ -70,6 +68,7 @@ impl<'a> Learning<'a> {
         let pages = truth.pages();
         let mut looks_at = policy.looks_at();
         looks_at.divergence &= truth.has_fragments();
+        let searched = truth.searched.as_ref().filter(|_| looks_at.gains.is_some());
         let mut learning = Self {
             policy,
             terms,
@@ -79,20 +78,15 @@ impl<'a> Learning<'a> {
             children: HashMap::new(),
             measured: vec![MeasuredVisit { divergence: 0.0, bases: Vec::new() }],
             profiles: if looks_at.divergence { vec![Profiles::default(); pages] } else { Vec::new() },
+            gains: searched.map(|searched| ReplayedGains::new(searched, pages)),
             taught: Vec::new(),
             memories: Distinct::default(),
             pages: vec![(ROOT, 0); pages],
-            gains: None,
             comparisons: 0,
             fitted: 0,
         };
         learning.forget();
         learning
-    }
-
-    /// Lets the policy learn what visits gain for searchers. Without it nothing was ever gained.
-    pub(super) fn measure_gains(&mut self, gains: Box<VisitGains<'a>>) {
-        self.gains = Some(gains).filter(|_| self.looks_at.gains);
     }
 
     /// Forgets all memories but that of the empty history.
@@ -107,6 +101,9 @@ impl<'a> Learning<'a> {
         if let Some(place) = self.pages.get_mut(page as usize) {
             *place = (ROOT, cycle);
         }
+        if let Some(gains) = &mut self.gains {
+            gains.first_copy(page, self.truth.text(page, cycle));
+        }
         if self.looks_at.divergence {
             self.measure(page, cycle, cycle);
             self.start_profile(page, cycle, None);
@@ -116,7 +113,8 @@ impl<'a> Learning<'a> {
     pub(super) fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
         let last = self.last(page);
         let measured = if self.looks_at.divergence { self.measure(page, last, cycle) } else { 0 };
-        let gain = self.gains.as_mut().map(|gain| gain(page, last, cycle)).filter(|_| changed);
+        let text = self.truth.text(page, cycle);
+        let gain = self.gains.as_mut().filter(|_| changed).map(|gains| gains.refresh(page, text));
         let Some((history, last)) = self.pages.get_mut(page as usize) else { return };
         let gap = cycle - *last;
         let next = self.nodes.len() as u32;
@@ -179,7 +177,8 @@ impl<'a> Learning<'a> {
             }
             learnt.take(&lesson, HostId(0), 0, &*self.policy);
             if let Some(delta) = gain {
-                self.policy.learn_gain(&mut learnt, &MeasuredGain { at: lesson.at, delta, is_first: false });
+                let gain = MeasuredGain { at: lesson.at, delta, is_first: false };
+                self.policy.learn_gain(&mut learnt, &gain);
             }
             self.taught.push(self.memories.number(&learnt.to_bytes(), learnt));
         }

@@ -1,4 +1,4 @@
-//! How good copies are, cycle by cycle: ChangeRate, freshness, staleness, age, NDCG.
+//! How good copies are, cycle by cycle: ChangeRate, freshness, staleness, age, NDCG, quality of search results.
 
 use serde::Serialize;
 
@@ -30,6 +30,8 @@ pub struct CycleFigures {
     /// How good the order of the visits was: the gains of visits that found a change, discounted by rank, over those of the
     /// best order (Järvelin & Kekäläinen 2002); with the natural logarithm, as in GP4C.
     pub ndcg: f64,
+    /// The quality of search results after the visits, 0 to 1 (Pandey & Olston 2005, eq. 5); `None` without queries, or if none has a result.
+    pub quality: Option<f64>,
     #[serde(skip)]
     gain: f64,
     #[serde(skip)]
@@ -75,6 +77,9 @@ pub struct Figures {
     pub weighted_staleness: f64,
     /// The mean NDCG of cycles with visits.
     pub ndcg: f64,
+    /// The mean quality of search results after the visits of a cycle, 0 to 1 (Pandey & Olston 2005, eq. 5); `None` without queries, or if
+    /// none has a result.
+    pub quality: Option<f64>,
     /// Visits.
     pub requests: u64,
 }
@@ -96,9 +101,16 @@ impl Figures {
                 sum(&|cycle| if cycle.visits > 0 { cycle.ndcg } else { 0.0 }),
                 sum(&|cycle| f64::from(u8::from(cycle.visits > 0))),
             ),
+            quality: mean_known(cycles.iter().map(|cycle| cycle.quality)),
             requests: visits as u64,
         }
     }
+}
+
+/// The mean of those that are known; `None` if none is.
+pub(crate) fn mean_known(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let (sum, count) = values.flatten().fold((0.0, 0_u32), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
 }
 
 /// Keeps the figures up to date, change by change and visit by visit.
@@ -112,6 +124,10 @@ pub struct Ledger<'a> {
     /// The cycle since which the copy is stale. 0 for a fresh copy: no page changes at cycle 0.
     stale_since: Vec<u32>,
     counts: Vec<bool>,
+    /// For each page: was a copy taken?
+    has_copy: Vec<bool>,
+    /// The quality of search results, until a copy or a page is another.
+    quality: Option<Option<f64>>,
     sums: CycleFigures,
     /// The sum of `stale_since` over pages that count.
     since: f64,
@@ -129,6 +145,8 @@ impl<'a> Ledger<'a> {
             apart: vec![0.0; pages],
             stale_since: vec![0; pages],
             counts: vec![false; pages],
+            has_copy: vec![false; pages],
+            quality: None,
             sums: CycleFigures::default(),
             since: 0.0,
             discounts: vec![0.0],
@@ -142,6 +160,10 @@ impl<'a> Ledger<'a> {
         if let (Some(held), Some(live)) = (self.held.get_mut(at), self.live.get_mut(at)) {
             (*held, *live) = (text, text);
         }
+        if let Some(has_copy) = self.has_copy.get_mut(at) {
+            *has_copy = true;
+        }
+        self.quality = None;
     }
 
     /// The page changes at this cycle.
@@ -174,6 +196,15 @@ impl<'a> Ledger<'a> {
             self.sums.weight += self.truth.weights.get(at).copied().unwrap_or(1.0);
             self.add(page, 1.0);
         }
+    }
+
+    /// The quality of search results among all copies, if queries are replayed too.
+    pub(crate) fn quality(&mut self) -> Option<f64> {
+        let searched = self.truth.searched.as_ref()?;
+        let copies = (0..).zip(&self.held).zip(&self.live).zip(&self.has_copy);
+        let copies =
+            copies.filter(|(_, has_copy)| **has_copy).map(|(((page, held), live), _)| (page, *held, *live));
+        *self.quality.get_or_insert_with(|| searched.quality(copies))
     }
 
     /// How many pages count.
@@ -221,6 +252,7 @@ impl<'a> Ledger<'a> {
 
     /// Compares the copy with the page again.
     fn settle(&mut self, page: u32, cycle: u32) {
+        self.quality = None;
         let at = page as usize;
         let counts = self.counts.get(at).copied().unwrap_or(false);
         if counts {

@@ -16,6 +16,8 @@ mod learning;
 pub(crate) mod measured_visit;
 pub mod metric;
 pub mod oracle;
+mod replayed_gains;
+pub mod searched;
 pub mod synthetic;
 mod synthetic_sites;
 pub mod truth;
@@ -198,6 +200,7 @@ pub(crate) fn replay_telling(
             figures.visited(rank, changed);
             chooser.visited(*page, cycle, changed);
         }
+        figures.quality = ledger.quality();
         all.push(ledger.close(figures, cycle));
     }
     all

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
+use super::searched::{SearchedDataset, SearchedPages};
 use crate::change::divergence::{Divergence, of_smallest, of_sorted};
 use crate::dataset::{Group, History};
 use crate::page::Kin;
@@ -30,6 +31,8 @@ pub struct Truth {
     pub kin: Vec<Kin>,
     /// Cycles of the group.
     pub cycles: u32,
+    /// The words of the pages, if queries are replayed too.
+    pub(crate) searched: Option<SearchedPages>,
 }
 
 /// From this cycle on the page has this text.
@@ -53,6 +56,7 @@ impl Truth {
             weights: Vec::with_capacity(order.len()),
             kin: Vec::with_capacity(order.len()),
             cycles: group.cycles,
+            searched: None,
         };
         for page in order.iter().filter_map(|at| group.pages.get(*at as usize)) {
             match &page.history {
@@ -84,6 +88,12 @@ impl Truth {
             truth.words = pages.map(word).collect();
         }
         truth
+    }
+
+    /// The same with the words of the pages, where queries are replayed too.
+    #[must_use]
+    pub fn with_words(self, searched: Option<&SearchedDataset>, group: &Group, order: &[u32]) -> Self {
+        Self { searched: searched.map(|searched| searched.pages(group, order)), ..self }
     }
 
     /// Does a page return to a text that it had before?

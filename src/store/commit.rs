@@ -253,6 +253,8 @@ pub struct NewPageRow {
     pub weight: f64,
     /// When it last changed, by its sitemap, in UTC seconds.
     pub sitemap_lastmod: Option<i64>,
+    /// The words of the link by which it was found, if they are wanted.
+    pub anchor: Option<Box<str>>,
 }
 
 /// A content that was not stored yet.

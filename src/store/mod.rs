@@ -130,6 +130,10 @@ pub trait Frontier {
     /// to.
     fn each_links(&mut self, each: &mut dyn FnMut(PageId, &[u64])) -> Result<()>;
 
+    /// The words of the links by which pages were found that have not been visited, in order of the pages' ids; only of pages that
+    /// have some.
+    fn anchors(&mut self) -> Result<Vec<(PageId, String)>>;
+
     /// Every host that is known.
     fn hosts(&mut self) -> Result<Vec<KnownHost>>;
 

@@ -35,6 +35,8 @@ pub struct Candidate {
     pub url: PageUrl,
     /// When a sitemap or feed says the page changed last, in UTC seconds.
     pub lastmod: Option<i64>,
+    /// The words of the link, if they are wanted.
+    pub anchor: Option<Box<str>>,
 }
 
 /// Where links come from.
@@ -61,6 +63,8 @@ pub struct NewPage {
     pub found_on: Option<PageId>,
     /// When it changed last, by a sitemap or feed.
     pub lastmod: Option<i64>,
+    /// The words of the link by which it was found, if they are wanted.
+    pub anchor: Option<Box<str>>,
 }
 
 /// The result for a batch of links.
@@ -180,7 +184,8 @@ impl UniquenessVerifier {
             return Admission::Refused(reason);
         }
         let (depth, found_on) = (source.depth, source.page);
-        let new = NewPage { url: link.url, depth, seed, found_on, lastmod: link.lastmod };
+        let new =
+            NewPage { url: link.url, depth, seed, found_on, lastmod: link.lastmod, anchor: link.anchor };
         if answer == Membership::New {
             self.known.insert(page);
             self.count(host, path_with_query);

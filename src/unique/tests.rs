@@ -8,11 +8,11 @@ fn page(text: &str) -> PageUrl {
 }
 
 fn links(texts: &[&str]) -> Vec<Candidate> {
-    texts.iter().map(|text| Candidate { url: page(text), lastmod: None }).collect()
+    texts.iter().map(|text| Candidate { url: page(text), lastmod: None, anchor: None }).collect()
 }
 
 fn numbered(count: usize, url: impl Fn(usize) -> String) -> Vec<Candidate> {
-    (0..count).map(|number| Candidate { url: page(&url(number)), lastmod: None }).collect()
+    (0..count).map(|number| Candidate { url: page(&url(number)), lastmod: None, anchor: None }).collect()
 }
 
 fn verifier(limits: TrapLimits, max_known: usize) -> UniquenessVerifier {
@@ -165,7 +165,8 @@ proptest! {
 #[test]
 fn a_single_link_is_judged_without_counting_its_refusal() {
     let mut verifier = verifier(TrapLimits::default(), 100);
-    let mut admit = |url: &str| verifier.admit_one(Candidate { url: page(url), lastmod: None }, &SOURCE);
+    let mut admit =
+        |url: &str| verifier.admit_one(Candidate { url: page(url), lastmod: None, anchor: None }, &SOURCE);
     assert!(matches!(admit("https://example.org/a"), Admission::New(_)));
     assert_eq!(admit("https://example.org/a"), Admission::Known);
     assert_eq!(admit("https://example.com/"), Admission::Refused(Refusal::OutOfScope));

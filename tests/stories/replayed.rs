@@ -141,3 +141,71 @@ fn wrong_wishes_and_datasets_are_named() {
         assert!(ran.stderr.contains(said), "`{said}`: {}", ran.output());
     }
 }
+
+#[test]
+fn queries_are_asked_of_the_copies_that_each_policy_would_have_had() {
+    let site = Site::start();
+    let names: Vec<String> = (0..8).map(|page| format!("/{page}")).collect();
+    site.page("/", links_page("home", &names.iter().map(String::as_str).collect::<Vec<_>>()));
+    for (number, name) in names.iter().enumerate() {
+        // All pages change with each visit; two of them are about patches now and then.
+        let text = move |count: usize| {
+            let about = if number < 2 && count % 3 == 1 { "errata patch" } else { "nothing new" };
+            let words: Vec<String> = (0..30).map(|word| format!("{about} w{count}x{word}")).collect();
+            format!("<title>page {number}</title><p>{}</p><a href=/>home</a>", words.join(" "))
+        };
+        site.page(name, Reply::dynamic(move |request| text(request.count).into()));
+    }
+    let freshet = Freshet::new();
+    let seeds = freshet.seeds(&[site.url("/")]);
+    let crawl = ["crawl", "--seeds", &seeds, "--json", "--no-sitemaps", "--cycles", "9"];
+    freshet.json(&[&crawl[..], &FAST].concat());
+    freshet.write("queries.txt", "errata patch\t3\nhome\nunheard\n");
+    let flags = ["--queries", "queries.txt", "--policy", "age,user-centric", "--json"];
+    let simulate = |source: &[&str], flags: &[&str]| freshet.run(&[&["simulate"], source, flags].concat());
+
+    let with_all = simulate(&["--store", "freshet.db"], &[&flags[..], &["--budget", "100%"]].concat());
+    assert!(with_all.stderr.contains("1 of 3 queries find no page"), "{}", with_all.output());
+    for line in lines(&with_all) {
+        assert_eq!(figure(&line, "quality"), 1.0, "all pages are visited in every cycle: {line}");
+    }
+    let of_store = lines(&simulate(&["--store", "freshet.db"], &[&flags[..], &["--budget", "20%"]].concat()));
+    assert!(figure(&of_store[0], "quality") < 1.0, "{}", of_store[0]);
+    let others =
+        lines(&simulate(&["--store", "freshet.db"], &["--policy", "age", "--budget", "20%", "--json"]));
+    assert!(others[0]["mean"]["quality"].is_null(), "{}", others[0]);
+    assert_eq!(
+        figure(&others[0], "freshness"),
+        figure(&of_store[0], "freshness"),
+        "words change no other figure"
+    );
+
+    // The words go out with the fragments, and come back.
+    freshet.json(&["export", "--format", "fragments", "--out", "f.parquet", "--json"]);
+    freshet.json(&["import", "f.parquet", "--format", "fragments", "--out", "f.ds", "--json"]);
+    let of_dataset = lines(&simulate(&["f.ds"], &[&flags[..], &["--budget", "20%"]].concat()));
+    assert_eq!(figure(&of_dataset[0], "quality"), figure(&of_store[0], "quality"));
+    let linked = simulate(&["f.ds"], &[&flags[..], &["--budget", "100%", "--score", "inlinks"]].concat());
+    assert_eq!(figure(&lines(&linked)[0], "quality"), 1.0, "pages link to the home page, and it to them");
+    let table = freshet.run(&["simulate", "f.ds", "--queries", "queries.txt", "--policy", "age"]);
+    assert!(table.stdout.contains("search quality"), "{}", table.output());
+
+    freshet.json(&["export", "--format", "observations", "--out", "v.csv", "--json"]);
+    freshet.json(&["import", "v.csv", "--format", "observations", "--out", "v.ds", "--json"]);
+    freshet.write("empty.txt", "# nothing\n");
+    freshet.write("unheard.txt", "unheard\n");
+    for (arguments, code, said) in [
+        (&["v.ds", "--queries", "queries.txt"][..], 1, "has no words of its pages"),
+        (&["f.ds", "--queries", "empty.txt"], 2, "empty.txt"),
+        (&["f.ds", "--queries", "nowhere.txt"], 2, "nowhere.txt"),
+        (&["f.ds", "--queries", "unheard.txt"], 1, "no query finds a page"),
+        (&["f.ds", "--policy", "user-centric"], 2, "has to know what people search for"),
+        (&["f.ds", "--queries", "queries.txt", "--score", "best"], 2, "best"),
+        (&["f.ds", "--queries", "queries.txt", "--attention", "-1"], 2, "-1"),
+        (&["--synthetic", "pages=10", "--queries", "queries.txt"], 2, "made-up pages have no words"),
+    ] {
+        let ran = simulate(arguments, &[]);
+        assert_eq!(ran.code, Some(code), "{arguments:?}: {}", ran.output());
+        assert!(ran.stderr.contains(said), "`{said}`: {}", ran.output());
+    }
+}

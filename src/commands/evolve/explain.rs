@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use serde::Serialize;
 
-use freshet::dataset::Dataset;
 use freshet::dataset::stored::backtest;
+use freshet::dataset::{Dataset, WantedWords};
 use freshet::evolve::champion::Champion;
 use freshet::evolve::explain::explain;
 use freshet::report::evolved::{self, STORE, SYNTHETIC};
@@ -83,7 +83,7 @@ fn own_data(champion: &Champion, talk: &Talk) -> anyhow::Result<Dataset> {
         return Ok(made_up(spec)?);
     }
     if let Some(path) = data.strip_prefix(STORE) {
-        return Ok(backtest(Path::new(path)).with_context(|| hint)?.dataset);
+        return Ok(backtest(Path::new(path), WantedWords::None).with_context(|| hint)?.dataset);
     }
     if data.is_empty() {
         return Err(Usage(format!("the file does not say what the formula was bred on; {hint}")).into());

@@ -100,11 +100,12 @@ impl DryCrawl {
     /// Why the crawl would take a page, or why not.
     fn admit(&mut self, target: PageUrl, robots: Option<bool>) -> Result<String, &'static str> {
         let source = LinkSource { depth: 1, seed: Some(SEED), page: Some(PageId(0)) };
-        let new = match self.verifier.admit_one(Candidate { url: target, lastmod: None }, &source) {
-            Admission::Known => return Err("known"),
-            Admission::Refused(refusal) => return Err(refusal.name()),
-            Admission::New(new) | Admission::Unsure(new) => new,
-        };
+        let new =
+            match self.verifier.admit_one(Candidate { url: target, lastmod: None, anchor: None }, &source) {
+                Admission::Known => return Err("known"),
+                Admission::Refused(refusal) => return Err(refusal.name()),
+                Admission::New(new) | Admission::Unsure(new) => new,
+            };
         if robots == Some(false) {
             return Err("robots");
         }

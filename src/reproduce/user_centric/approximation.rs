@@ -43,9 +43,13 @@ fn measured(searched: &SearchedCollection<'_>, queries: &DrawnQueries) -> GainPa
     let least = LEAST_RESULTS.min(u64::from(searched.pages()) / 8);
     let common: Vec<(Vec<u64>, f64)> = {
         let first: Vec<_> = (0..singles.pages()).filter_map(|page| singles.words(page, 0)).collect();
-        let statistics = TermStatistics::of(&singles.terms, first);
+        let statistics = TermStatistics::of(singles.searchers().terms, first);
         let has_results = |term: &u64| {
-            singles.terms.number(*term).is_some_and(|number| statistics.documents(number) >= least)
+            singles
+                .searchers()
+                .terms
+                .number(*term)
+                .is_some_and(|number| statistics.documents(number) >= least)
         };
         single.iter().filter(|(terms, _)| terms.iter().all(has_results)).cloned().collect()
     };
@@ -120,7 +124,8 @@ fn sign_errors(pairs: &[(f64, f64)]) -> f64 {
 fn misjudged(pairs: &[(f64, f64)]) -> f64 {
     let all: f64 = pairs.iter().map(|(exact, _)| exact.abs()).sum();
     let is_wrong = |(exact, other): &&(f64, f64)| exact * other < 0.0;
-    pairs.iter().filter(is_wrong).map(|(exact, _)| exact.abs()).sum::<f64>() / all
+    // Folded from 0: an empty sum of floats would be −0.
+    pairs.iter().filter(is_wrong).fold(0.0, |sum, (exact, _)| sum + exact.abs()) / all
 }
 
 /// The comparison for each of these collections and scores.

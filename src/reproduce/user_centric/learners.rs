@@ -3,9 +3,8 @@
 use super::collections::SNAPSHOTS;
 use super::searched::{RefreshPlan, SearchedCollection};
 use crate::policy::registry;
-use crate::quality::measure::{GainMeasure, MeasureId};
-use crate::quality::score_rank::USUAL_PIECES;
 use crate::simulate::compare::policy_settings;
+use crate::simulate::truth::Truth;
 use crate::simulate::{ByPolicy, Chooser, Measuring, ReplayTerms, Ties, best_pages, replay_telling};
 
 /// The policies, by their names in the registry.
@@ -32,55 +31,24 @@ fn by_policy(searched: &SearchedCollection<'_>, name: &str, most: usize) -> Refr
         measuring: Measuring::default(),
     };
     let mut plan = vec![Vec::new(); SNAPSHOTS as usize];
-    let settings = registry::PolicySettings {
-        // Memories don't outlive the replay, so any name of the measure will do.
-        queries: Some(MeasureId(0)),
-        ..policy_settings(group, &terms)
+    let searching;
+    let truth = if name == USER_CENTRIC {
+        let order: Vec<u32> = (0..searched.pages()).collect();
+        let mut with_words = Truth::of(group, &order);
+        with_words.searched = Some(searched.texts.clone());
+        searching = with_words;
+        &searching
+    } else {
+        searched.truth
     };
-    let Ok(policy) = registry::find(name, &settings) else { return plan };
-    let mut chooser = ByPolicy::new(policy, searched.truth, terms);
-    if name == USER_CENTRIC {
-        let mut index = MeasuredIndex::of(searched);
-        chooser = chooser.with_gains(Box::new(move |page, copied, week| index.take_in(page, copied, week)));
-    }
-    replay_telling(searched.truth, &mut Chooser::Policy(chooser), &terms, &mut |week, chosen| {
+    let Ok(policy) = registry::find(name, &policy_settings(group, truth, &terms)) else { return plan };
+    let chooser = ByPolicy::new(policy, truth, terms);
+    replay_telling(truth, &mut Chooser::Policy(chooser), &terms, &mut |week, chosen| {
         if let Some(pages) = plan.get_mut(week as usize) {
             *pages = chosen.to_vec();
         }
     });
     plan
-}
-
-/// The search index of a crawl, which measures each copy that it takes in (§5.2).
-struct MeasuredIndex<'a> {
-    searched: &'a SearchedCollection<'a>,
-    copies: Vec<u32>,
-    measure: GainMeasure,
-}
-
-impl<'a> MeasuredIndex<'a> {
-    fn of(searched: &'a SearchedCollection<'a>) -> Self {
-        let copies = searched.first_copies();
-        let measure = searched.measure(&copies, USUAL_PIECES);
-        Self { searched, copies, measure }
-    }
-
-    /// ΔQ_A of a refresh.
-    fn take_in(&mut self, page: u32, copied: u32, week: u32) -> f64 {
-        let searched = self.searched;
-        if self.measure.is_worn() {
-            searched.renew(&mut self.measure, &self.copies);
-        }
-        let delta = searched.delta(&self.measure, page, copied, week);
-        if let (Some(old), Some(new)) = (searched.words(page, copied), searched.words(page, week)) {
-            self.measure.remove(old);
-            self.measure.add(new);
-        }
-        if let Some(copy) = self.copies.get_mut(page as usize) {
-            *copy = week;
-        }
-        delta
-    }
 }
 
 /// Refreshes the B pages whose refresh alone gains most, by the exact ΔQ at the start of each week.

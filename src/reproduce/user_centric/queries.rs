@@ -21,8 +21,8 @@ const TWO_TERMS: f64 = 0.4;
 /// Frequencies fall with this power of the rank. The most frequent of 1000 queries is 5 % of them all then.
 const ZIPF: f64 = 0.8;
 /// Queries that are drawn for each page, for both workloads together; and the fewest.
-const QUERIES_A_PAGE: usize = 12;
-const FEWEST_QUERIES: usize = 400;
+const QUERIES_A_PAGE: usize = 10;
+const FEWEST_QUERIES: usize = 300;
 /// A query that was drawn before is drawn again; after this many times in a row no new one is expected.
 const MOST_REPEATS: usize = 1000;
 

@@ -3,11 +3,11 @@
 use std::convert::Infallible;
 
 use super::collections::{Collection, SNAPSHOTS};
-use crate::quality::attention::Attention;
 use crate::quality::copies::{CopyWords, WorkloadTerms};
 use crate::quality::measure::GainMeasure;
 use crate::quality::repository::{HeldPage, Searchers};
 use crate::quality::scoring::Scoring;
+use crate::simulate::searched::SearchedPages;
 use crate::simulate::truth::Truth;
 
 /// The pages that are refreshed at each snapshot; none at the first, when all copies are up to date.
@@ -20,10 +20,9 @@ pub(super) const SCORINGS: [Scoring; 2] = [Scoring::TfIdf, Scoring::Inlinks];
 pub(super) struct SearchedCollection<'a> {
     pub collection: &'a Collection,
     pub truth: &'a Truth,
-    pub terms: WorkloadTerms,
     pub scoring: Scoring,
-    /// For each page, its texts.
-    texts: Vec<Vec<CopyWords>>,
+    /// The words of all texts that the workload asks for.
+    pub texts: SearchedPages,
 }
 
 impl<'a> SearchedCollection<'a> {
@@ -34,14 +33,8 @@ impl<'a> SearchedCollection<'a> {
         scoring: Scoring,
     ) -> Self {
         let terms = WorkloadTerms::of_hashes(queries);
-        let pages = collection.group.pages.iter();
-        let texts = pages
-            .map(|page| {
-                let words = page.words.iter();
-                words.map(|words| terms.words_of_hashes(&words.counts, words.length)).collect()
-            })
-            .collect();
-        Self { collection, truth, terms, scoring, texts }
+        let texts = SearchedPages::of_terms(&collection.group, terms, scoring);
+        Self { collection, truth, scoring, texts }
     }
 
     pub(super) fn pages(&self) -> u32 {
@@ -49,16 +42,16 @@ impl<'a> SearchedCollection<'a> {
     }
 
     pub(super) fn searchers(&self) -> Searchers<'_> {
-        Searchers { terms: &self.terms, scoring: self.scoring, attention: Attention::default() }
+        self.texts.searchers()
     }
 
     pub(super) fn inlinks(&self, page: u32) -> u32 {
-        self.collection.group.pages.get(page as usize).map_or(0, |page| page.inlinks)
+        self.texts.inlinks(page)
     }
 
     /// The words of a page at a snapshot.
     pub(super) fn words(&self, page: u32, snapshot: u32) -> Option<&CopyWords> {
-        self.texts.get(page as usize)?.get(self.truth.text(page, snapshot) as usize)
+        self.texts.words(page, self.truth.text(page, snapshot))
     }
 
     /// All pages at a snapshot, with copies of these snapshots.
@@ -100,14 +93,7 @@ impl<'a> SearchedCollection<'a> {
 
     /// A measure of ΔQ_A, with functions of all copies of these snapshots.
     pub(super) fn measure(&self, copies: &[u32], pieces: usize) -> GainMeasure {
-        let measure = GainMeasure::new(self.terms.clone(), self.scoring, Attention::default());
-        let mut measure = measure.with_pieces(pieces);
-        self.renew(&mut measure, copies);
-        measure
-    }
-
-    /// Makes the functions of a measure again.
-    pub(super) fn renew(&self, measure: &mut GainMeasure, copies: &[u32]) {
+        let mut measure = self.texts.gain_measure().with_pieces(pieces);
         let Ok(()) = measure.renew(|each| {
             for (page, copied) in (0..).zip(copies) {
                 if let Some(words) = self.words(page, *copied) {
@@ -116,6 +102,7 @@ impl<'a> SearchedCollection<'a> {
             }
             Ok::<(), Infallible>(())
         });
+        measure
     }
 
     /// ΔQ_A of a refresh of a page at a week whose copy is of an earlier one.

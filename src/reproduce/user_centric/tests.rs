@@ -39,15 +39,33 @@ fn schedules_keep_their_budget_and_the_oracle_is_best() {
 }
 
 #[test]
-fn user_centric_needs_fewer_refreshes_on_made_up_pages() {
-    let effort = Effort { runs: 150, seed: 1 };
-    let collections = made_up::collections(effort);
-    let found = experiments(effort, &collections, &mut |_| {});
-    let tables = &found[1].tables;
+fn every_experiment_has_its_tables_and_figures() {
+    let collections = made_up::collections(effort());
+    let found = experiments(effort(), &collections, &mut |_| {});
+    let names: Vec<&str> = found.iter().map(|experiment| experiment.name).collect();
+    assert_eq!(names, ["3-forecast", "4-schemes", "6-learners", "5-approximation"]);
+    assert_eq!(found.iter().map(|experiment| experiment.figures.len()).collect::<Vec<_>>(), [4, 4, 4, 1]);
     // Three tables a panel: qualities, needs, needs under other queries.
-    for table in [&tables[1], &tables[4], &tables[7], &tables[10]] {
-        let ratio = table.rows.iter().find(|(name, _)| name.contains('÷')).expect("the claim");
-        assert!(ratio.1[1] < 1.0 && ratio.1[2] < 1.0, "{table:?}");
+    assert_eq!(found[1].tables.len(), 12);
+    let (_, without) = &found[1].tables[0].rows[0];
+    assert!(without[..4].iter().all(|quality| *quality == without[0]), "without refreshes all are the same");
+    for (of, numbers) in &found[3].tables[0].rows {
+        assert!(numbers[2] > 0.5, "ΔQ_A follows the exact gain: {of} {numbers:?}");
     }
-    assert_eq!(found.iter().map(|experiment| experiment.figures.len()).sum::<usize>(), 13);
+}
+
+#[test]
+fn claims_are_ratios_to_the_better_of_the_two() {
+    let curve =
+        |name: &str, points: &[(f64, f64)]| QualityCurve { name: name.to_owned(), points: points.to_vec() };
+    let curves = [
+        curve("SBR", &[(0.0, 0.0), (100.0, 1.0)]),
+        curve("EBR", &[(0.0, 0.0), (80.0, 1.0)]),
+        curve("user-centric", &[(0.0, 0.0), (40.0, 1.0)]),
+    ];
+    let mut table = needs("panel", &curves);
+    claims(&curves, &mut table);
+    let [.., (_, ratios), (_, reached)] = table.rows.as_slice() else { panic!("{table:?}") };
+    assert!(ratios.iter().all(|ratio| (ratio - 0.5).abs() < 1e-9), "{ratios:?}");
+    assert!((reached[0] - 0.5).abs() < 1e-9 && (reached[1] - 1.0).abs() < 1e-9, "{reached:?}");
 }

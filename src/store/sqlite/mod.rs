@@ -304,6 +304,10 @@ impl Frontier for SqliteStore {
         notes::each_links(&self.connection, each)
     }
 
+    fn anchors(&mut self) -> Result<Vec<(PageId, String)>> {
+        pages::anchors(&self.connection)
+    }
+
     fn hosts(&mut self) -> Result<Vec<KnownHost>> {
         hosts::all(&self.connection)
     }

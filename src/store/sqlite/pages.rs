@@ -137,8 +137,8 @@ pub(super) fn insert(connection: &Connection, page: &NewPageRow, now: Timestamp)
     connection
         .prepare_cached(
             "INSERT INTO page (id, fingerprint, url, host_id, seed_id, depth, hops, found_on, found_at, weight,
-                               sitemap_lastmod_seconds)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                               sitemap_lastmod_seconds, anchor)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )?
         .execute(params![
             page.id.0,
@@ -152,8 +152,18 @@ pub(super) fn insert(connection: &Connection, page: &NewPageRow, now: Timestamp)
             now.millis(),
             page.weight,
             page.sitemap_lastmod,
+            page.anchor,
         ])?;
     Ok(())
+}
+
+/// The words of the links to pages that were never visited.
+pub(super) fn anchors(connection: &Connection) -> Result<Vec<(PageId, String)>> {
+    let mut statement = connection.prepare(
+        "SELECT id, anchor FROM page WHERE anchor IS NOT NULL AND last_visit_at IS NULL ORDER BY id",
+    )?;
+    let rows = statement.query_map([], |row| Ok((PageId(row.get(0)?), row.get(1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 fn host_id(connection: &Connection, known: &mut HashMap<String, HostId>, url: &PageUrl) -> Result<HostId> {

@@ -99,6 +99,65 @@ pub fn what_is_learnt_live_is_what_is_learnt_from_the_log(place: &dyn Place) {
     assert_eq!(derived(&mut *begun.store), live);
 }
 
+pub fn gains_are_facts_of_their_own_and_are_learnt_again(place: &dyn Place) {
+    let mut begun = begun(place, &["/", "/a"]);
+    let (root, other) = (begun.id("/"), begun.id("/a"));
+    begun.policy = policy("user-centric");
+    begun.relearn(&mut |_, _| ()).expect("nothing to learn");
+    for day in 0..4_u64 {
+        let text = words(day as usize, 9);
+        let both = [root, other].map(|page| fetched(page, text.as_bytes(), &text, later(day * DAY)));
+        begun.record(both.into());
+    }
+    let row = |page, measure, day: u64, delta, words: &[&str]| GainRow {
+        page,
+        measure,
+        gain: MeasuredGain { at: later(day * DAY), delta, is_first: day == 0 },
+        words: words.iter().map(|word| (*word).to_owned()).collect(),
+    };
+    let all = [
+        row(root, MEASURE, 0, 4.0, &["cancer"]),
+        row(root, MEASURE, 1, 2.0, &["law", "今天"]),
+        row(root, MEASURE, 3, -1.0, &[]),
+        row(other, MEASURE, 2, 0.0, &[]),
+    ];
+    let of_others = [row(root, MeasureId(u64::MAX), 1, 9.0, &["tax"])];
+    let unknown = [row(PageId(999), MEASURE, 1, 1.0, &[])];
+    let gains = [&all[..], &of_others, &unknown].concat();
+    begun.store.commit(&Commit { gains: gains.clone(), ..Commit::default() }).expect("gains are kept");
+    // What is known stays as it was first kept.
+    let again = vec![row(root, MEASURE, 1, 5.0, &[])];
+    begun.store.commit(&Commit { gains: again, ..Commit::default() }).expect("nothing is kept twice");
+    assert_eq!(begun.store.gains_of(&[other, root], MEASURE).expect("gains"), all);
+    assert_eq!(begun.store.gains_of(&[root], MeasureId(u64::MAX)).expect("gains"), of_others);
+    assert_eq!(begun.store.gains_of(&[root], MeasureId(3)).expect("none"), []);
+    // Live, the gains of days 0, 1 and 3 came after their visits.
+    let mut live = begun.store.known_page(root).expect("a page").expect("the root").state.learnt;
+    all.iter().filter(|row| row.page == root).for_each(|row| begun.policy.learn_gain(&mut live, &row.gain));
+    begun.policy = policy("age");
+    begun.relearn(&mut |_, _| ()).expect("another policy");
+    begun.policy = policy("user-centric");
+    assert_eq!(begun.relearn(&mut |_, _| ()).expect("it learns"), 2);
+    assert_eq!(begun.store.known_page(root).expect("a page").expect("the root").state.learnt, live);
+    assert_eq!(
+        begun.rebuild(ChangeSettings::default(), false, &mut |_, _| ()).expect("a look").pages_differ,
+        0
+    );
+    begun.store.forget(&[root], later(9 * DAY)).expect("forgotten");
+    assert_eq!(begun.store.gains_of(&[root, other], MEASURE).expect("gains"), all[3..]);
+}
+
+pub fn words_of_links_are_kept_until_the_first_visit(place: &dyn Place) {
+    let mut begun = begun(place, &["/"]);
+    let with_words = NewPage { anchor: Some("the seminar".into()), ..found("/a", begun.seed, None) };
+    let found = vec![with_words, found("/b", begun.seed, None)];
+    begun.take(Batch { found, ..batch(Vec::new()) }).expect("pages are found");
+    let page = begun.id("/a");
+    assert_eq!(begun.store.anchors().expect("words"), [(page, "the seminar".to_owned())]);
+    begun.record(vec![fetched(page, b"body", "text", NOW)]);
+    assert_eq!(begun.store.anchors().expect("none"), []);
+}
+
 pub fn priors_notes_and_links_come_back(place: &dyn Place) {
     let mut begun = begun(place, &["/", "/a"]);
     assert!(begun.store.priors().expect("none").is_empty());

@@ -42,12 +42,14 @@ use freshet::observation::{Attempt, EventKind, Life};
 use freshet::page::{Host, Normaliser, PageId, PageUrl, SeedId};
 use freshet::policy::registry::{self, PolicySettings};
 use freshet::policy::{Policy, Score, Yield};
+use freshet::quality::gain::MeasuredGain;
+use freshet::quality::measure::MeasureId;
 use freshet::schedule::{Plan, Planned};
 use freshet::store::version::content_hash;
 use freshet::store::{
-    Commit, CycleCommand, CycleId, EventFilter, JournalSize, KnownHost, KnownPage, LogPart, LoggedVisit,
-    PageEvent, PageEvents, PageFilter, PageOrder, PageRow, PlannedVisit, ReadContent, Store, StoreError,
-    Summary, Tally, VersionId, VisitRow, Wanted, version,
+    Commit, CycleCommand, CycleId, EventFilter, GainRow, JournalSize, KnownHost, KnownPage, LogPart,
+    LoggedVisit, PageEvent, PageEvents, PageFilter, PageOrder, PageRow, PlannedVisit, ReadContent, Store,
+    StoreError, Summary, Tally, VersionId, VisitRow, Wanted, version,
 };
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;
@@ -115,6 +117,8 @@ macro_rules! conformance_of_a_store {
             a_circle_of_redirects_is_a_loop
             lessons_are_what_visits_could_compare
             what_is_learnt_live_is_what_is_learnt_from_the_log
+            gains_are_facts_of_their_own_and_are_learnt_again
+            words_of_links_are_kept_until_the_first_visit
             priors_notes_and_links_come_back
             pages_count_what_their_seed_does
             hosts_and_their_waits_come_back
@@ -148,6 +152,7 @@ macro_rules! conformance_of_a_store {
             lists_have_the_order_asked_for
             a_list_in_an_order_may_be_longer_than_what_is_read_at_once
             an_index_has_the_words_of_the_present_pages
+            an_index_measures_what_refreshes_gain
             an_index_forgets_what_the_store_forgot
             an_index_that_is_read_in_steps_is_the_same_as_one_made_at_once
         }
@@ -181,7 +186,7 @@ fn seed(path: &str) -> Seed {
 }
 
 fn found(path: &str, seed: SeedId, on: Option<PageId>) -> NewPage {
-    NewPage { url: url(path), depth: 1, seed, found_on: on, lastmod: None }
+    NewPage { url: url(path), depth: 1, seed, found_on: on, lastmod: None, anchor: None }
 }
 
 fn observed(outcome: Outcome, at: Timestamp) -> Attempt {
@@ -337,6 +342,9 @@ fn derived(store: &mut dyn Store) -> String {
     format!("{}\n{profiles:?}", everything(store))
 }
 
+/// The measure of gains in these tests.
+const MEASURE: MeasureId = MeasureId(7);
+
 /// A store with seeds at these paths and a cycle under way.
 struct Begun {
     store: Box<dyn Store>,
@@ -351,7 +359,8 @@ pub fn record(store: &mut dyn Store, cycle: CycleId, batch: Batch) -> Result<Rec
 }
 
 fn policy(name: &str) -> Box<dyn Policy> {
-    registry::find(name, &PolicySettings::default()).expect("a policy")
+    let settings = PolicySettings { queries: Some(MEASURE), ..PolicySettings::default() };
+    registry::find(name, &settings).expect("a policy")
 }
 
 fn begun(place: &dyn Place, paths: &[&str]) -> Begun {
