@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod histories;
+mod indexed;
 mod on_change;
 mod queries;
 mod set_up;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => commands::compare::run(&cli.global, &arguments, &talk),
         Command::History(arguments) => commands::history::run(&cli.global, &arguments),
         Command::Estimate(arguments) => commands::estimate::run(&cli.global, &arguments, &talk),
+        Command::Quality(arguments) => commands::quality::run(&cli.global, &arguments, &talk),
         Command::Rates(arguments) => commands::rates::run(&cli.global, &arguments),
         Command::Simulate(arguments) => commands::simulate::run(&cli.global, &arguments, &talk),
         Command::Evolve(arguments) => commands::evolve::run(&cli.global, &arguments, &talk),
@@ -57,7 +59,7 @@ fn main() -> ExitCode {
         Command::Store(command) => commands::store::run(&cli.global, &command, &talk),
         Command::Demo(arguments) => commands::demo::run(&cli.global, &arguments, &talk),
         Command::Web(arguments) => commands::web::run(&cli.global, &arguments, &talk),
-        Command::Score(arguments) => commands::score::run(&cli.global, &arguments),
+        Command::Score(arguments) => commands::score::run(&cli.global, &arguments, &talk),
         Command::Init(arguments) => commands::init::run(&cli.global, &arguments, &talk),
         Command::Config(arguments) => commands::config::run(&cli.global, &arguments, &talk),
         Command::Completions { shell } => commands::completions::run(shell),

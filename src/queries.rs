@@ -5,8 +5,10 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::sync::Arc;
 
+use freshet::crawl::weights::WeightBy;
 use freshet::follow::query_log;
 use freshet::follow::search_index::path_beside;
+use freshet::policy::registry;
 use freshet::quality::search_workload::SearchWorkload;
 use freshet::quality::terms::distinct_terms;
 use freshet::quality::workload::{Workload, WorkloadError};
@@ -15,9 +17,6 @@ use freshet::report::{counted, number};
 
 use crate::settings::{Settings, Usage};
 use crate::terminal::Talk;
-
-/// The policy that ranks pages by what a visit does to the results of searches.
-const USER_CENTRIC: &str = "user-centric";
 
 /// In the place of a log: the queries that `freshet search` has kept.
 const KEPT_BY_SEARCH: &str = "search";
@@ -46,13 +45,21 @@ pub(crate) fn of_crawl(
             "seeds and queries can't both come from standard input; name a file for one of them".to_owned(),
         ));
     }
-    if searches.queries.is_none() && searches.queries_from.is_none() {
-        return match settings.policy_name().split(':').next() {
-            Some(USER_CENTRIC) => Err(missing(&format!("the policy `{USER_CENTRIC}`"))),
-            _ => Ok(None),
-        };
+    match given(settings, talk)? {
+        Some(searched) => Ok(Some(Arc::new(searched))),
+        None if registry::NEED_QUERIES.contains(&settings.policy_name()) => {
+            Err(missing(&format!("the policy `{}`", settings.policy_name())))
+        }
+        None if settings.crawl.weight == WeightBy::Workload => Err(missing("the weight `workload`")),
+        None => Ok(None),
     }
-    Ok(Some(Arc::new(needed("", settings, talk)?)))
+}
+
+/// The workload that the settings name, if they do.
+pub(crate) fn given(settings: &Settings, talk: Option<&Talk>) -> Result<Option<SearchWorkload>, Usage> {
+    let searches = settings.searches();
+    let is_named = searches.queries.is_some() || searches.queries_from.is_some();
+    is_named.then(|| needed("", settings, talk)).transpose()
 }
 
 /// The workload that the settings name. `by`: what can't do without, for the message if they name none.

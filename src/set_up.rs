@@ -8,7 +8,7 @@ use anyhow::Context as _;
 
 use freshet::crawl::Crawler;
 use freshet::crawl::reread::LinksReadAgain;
-use freshet::crawl::weights::counted_inlinks;
+use freshet::crawl::weights::{WeightBy, counted_inlinks};
 use freshet::fetch::network::Network;
 use freshet::follow::background::BackgroundIndex;
 use freshet::follow::measuring::CountInlinks;
@@ -21,6 +21,7 @@ use freshet::time::Timestamp;
 use freshet::unique::seeds::{self, Seed};
 
 use crate::cli::CrawlArgs;
+use crate::indexed::with_index;
 use crate::on_change::Hook;
 use crate::settings::{Settings, Usage};
 use crate::terminal::Talk;
@@ -66,6 +67,9 @@ pub(crate) fn set_up(
     warn_of_sites(settings, &mut *store, talk)?;
     if settings.contact().is_none() {
         talk.say("hint: set --contact URL, so that the owners of the sites you visit can reach you");
+    }
+    if settings.crawl.weight == WeightBy::Workload {
+        with_index(settings, &mut *store, "the weights of pages", talk, &|_, _| Ok(()))?;
     }
     let mut crawler = crawler(settings, network, store, policy)?;
     let mut bar = talk.count("versions and pages read again");

@@ -43,6 +43,8 @@ flags! {
     ];
     /// What people search for, and how results are ranked.
     QueryFlags: &["queries", "queries_from", "param", "score", "attention"];
+    /// How results are ranked, and how far down searchers look.
+    RankFlags: &["score", "attention"];
     /// How results are ranked.
     ScoreFlags: &["score"];
     /// What decides how one page is fetched, read, and its links judged.

@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ),
     (
         "Study changes and policies",
-        &["compare", "estimate", "rates", "simulate", "evolve", "reproduce", "export", "import"],
+        &["compare", "estimate", "quality", "rates", "simulate", "evolve", "reproduce", "export", "import"],
     ),
     ("Manage the collection", &["seeds", "forget", "store"]),
     ("Play", &["demo", "web", "score"]),

@@ -30,7 +30,7 @@ use crate::terminal::columns;
 
 pub(crate) use collection::{ForgetArgs, SeedsAction, SeedsArgs};
 pub(crate) use datasets::{ExportArgs, ImportArgs};
-pub(crate) use flags::{CheckFlags, FetchFlags, LinkFlags, PlanFlags, QueryFlags, ScoreFlags};
+pub(crate) use flags::{CheckFlags, FetchFlags, LinkFlags, PlanFlags, QueryFlags, RankFlags, ScoreFlags};
 pub(crate) use gather::{CrawlArgs, CrawlNowArgs, MonitorArgs};
 pub(crate) use keep::{RebuildArgs, StoreCommand};
 pub(crate) use look::{
@@ -40,7 +40,7 @@ pub(crate) use look::{
 pub(crate) use play::{DemoArgs, ScoreArgs, WebArgs};
 pub(crate) use set_up::{ConfigArgs, InitArgs, ManArgs};
 pub(crate) use study::{
-    ALL_PAPERS, CompareArgs, EstimateArgs, EvolveArgs, RatesArgs, ReproduceArgs, SimulateArgs,
+    ALL_PAPERS, CompareArgs, EstimateArgs, EvolveArgs, QualityArgs, RatesArgs, ReproduceArgs, SimulateArgs,
 };
 
 const EXAMPLES: &str = "\
@@ -121,6 +121,7 @@ pub(crate) enum Command {
     Check(Box<CheckArgs>),
     Compare(Box<CompareArgs>),
     Estimate(EstimateArgs),
+    Quality(Box<QualityArgs>),
     Rates(RatesArgs),
     Simulate(Box<SimulateArgs>),
     Evolve(Box<EvolveArgs>),
@@ -132,9 +133,9 @@ pub(crate) enum Command {
     /// Look after the store itself
     #[command(subcommand)]
     Store(StoreCommand),
-    Demo(DemoArgs),
+    Demo(Box<DemoArgs>),
     Web(Box<WebArgs>),
-    Score(ScoreArgs),
+    Score(Box<ScoreArgs>),
     Init(InitArgs),
     Config(Box<ConfigArgs>),
     /// Print the completion script of a shell

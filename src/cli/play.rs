@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::names;
+use super::{QueryFlags, RankFlags, names};
 
 /// See it work: crawl a changing web on loopback, visit it again on a budget, and see what that gained
 ///
@@ -36,6 +36,12 @@ pub(crate) struct DemoArgs {
     /// How long a day of the web lasts: 500ms, 2s
     #[arg(long, value_name = "TIME")]
     pub day: Option<String>,
+    /// Show the exact quality of search results too, for the queries of this file (a query per line, optionally a tab and its
+    /// frequency); without a file for words that the pages of the web use
+    #[arg(long, value_name = "FILE", num_args = 0..=1, help_heading = "Search")]
+    pub queries: Option<Option<PathBuf>>,
+    #[command(flatten)]
+    pub flags: RankFlags,
 }
 
 /// Flags that have no meaning for a web that is played back.
@@ -145,10 +151,13 @@ pub(crate) struct WebArgs {
 ///
 /// Freshness: the share of the living pages whose stored text is the true one. Staleness: the divergence of stored and
 /// true fragments, 0 to 1; a page that is not stored counts as 1. Age: time since the first change that was not seen. The
-/// past is sampled at 60 moments, from the first visit to now.
+/// past is sampled at 60 moments, from the first visit to now. With --queries also the exact quality of search results
+/// now (Pandey & Olston 2005, eq. 5): 1 if every query is answered as well as by copies that are all up to date.
 #[derive(Debug, Args)]
 pub(crate) struct ScoreArgs {
     /// A host of the web, as `freshet web` printed it; the other hosts are found from it
     #[arg(long, value_name = "URL")]
     pub truth: String,
+    #[command(flatten)]
+    pub flags: QueryFlags,
 }

@@ -102,6 +102,28 @@ pub(crate) struct EstimateArgs {
     pub estimator: Vec<String>,
 }
 
+const QUALITY_EXAMPLES: &str = "\
+Examples:
+  freshet quality --queries queries.txt                   a query per line, optionally a tab and its frequency
+  freshet quality --queries-from access.log --param q     the searches in the log of a web server
+  freshet quality --queries-from search --limit 20        the searches that `freshet search` has kept
+  freshet crawl --policy user-centric --queries queries.txt --budget 100    visit these pages";
+
+/// Estimate how good the results of searches are: the queries and pages where a visit would gain most
+///
+/// Quality is that of Pandey & Olston 2005: 1 if every query is answered as well as by copies that are all up to date. What
+/// age costs is estimated from the measured gains of earlier refreshes, or from the chance that a page has changed. Nothing
+/// is fetched. `freshet score` measures the quality on a web whose truth is known. docs/quality.md explains both.
+#[derive(Debug, Args)]
+#[command(after_help = QUALITY_EXAMPLES)]
+pub(crate) struct QualityArgs {
+    /// Queries and pages to show; 0: all of them
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub limit: usize,
+    #[command(flatten)]
+    pub flags: QueryFlags,
+}
+
 /// Share out visits among pages with known change rates, so that the copies are as fresh as possible
 #[derive(Debug, Args)]
 pub(crate) struct RatesArgs {

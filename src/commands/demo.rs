@@ -20,14 +20,19 @@ use tokio::task::JoinSet;
 use freshet::crawl::{Counts, Progress};
 use freshet::fetch::network::Network;
 use freshet::model_web::judge::{TruthSource, Witness};
+use freshet::model_web::model::queries::queries as model_queries;
 use freshet::model_web::{Clock, Server, ServerError, WebSpec};
 use freshet::policy::registry::{self, PolicySettings};
+use freshet::quality::search_workload::SearchWorkload;
+use freshet::quality::terms::distinct_terms;
+use freshet::quality::workload::Workload;
 use freshet::report::number;
 use freshet::store;
 use freshet::time::{Age, Timestamp};
 use freshet::unique::seeds;
 
 use crate::cli::{DemoArgs, Global};
+use crate::queries;
 use crate::set_up::crawler;
 use crate::settings::when;
 use crate::settings::{Amount, ChangeGiven, CrawlGiven, Given, LongCount, Settings, Usage, with_formula};
@@ -76,11 +81,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 pub(crate) fn run(global: &Global, arguments: &DemoArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let course = course(arguments)?;
-    let policies = policies(arguments)?;
+    let searched = searched(arguments, talk)?;
+    let policies = policies(arguments, searched.as_deref())?;
     let place = Place::make(global.store.as_deref(), &policies)?;
     let runtime = threads::all_cores()?;
     let signal = Arc::new(AtomicU8::new(0));
-    let ran = runtime.block_on(perform(course, arguments.seed, &policies, &place, &signal, talk))?;
+    let ran =
+        runtime.block_on(perform(course, arguments.seed, (&policies, searched), &place, &signal, talk))?;
     runtime.shutdown_background();
     let Some(ran) = ran else {
         talk.say("stopped; what the demo had stored is removed");
@@ -125,15 +132,33 @@ fn course(arguments: &DemoArgs) -> Result<Course, Usage> {
 /// A shorter day is over before its cycle is.
 const SHORTEST_DAY: Duration = Duration::from_millis(100);
 
+/// What is searched for, if the quality of search results is to be shown.
+fn searched(arguments: &DemoArgs, talk: &Talk) -> Result<Option<Arc<SearchWorkload>>, Usage> {
+    let Some(file) = &arguments.queries else { return Ok(None) };
+    let workload = match file {
+        Some(path) => queries::of_file(path, Some(talk))?,
+        None => {
+            let made = model_queries(arguments.seed).into_iter();
+            let made = made.map(|(query, frequency)| (distinct_terms(&query), frequency));
+            Workload::of(made).map_err(|fault| Usage(fault.to_string()))?
+        }
+    };
+    let settings = Settings::of(arguments.flags.0.clone())?;
+    let (scoring, attention) = (settings.scoring(), settings.attention());
+    Ok(Some(Arc::new(SearchWorkload { workload, scoring, attention })))
+}
+
 /// Those that were named; else the one that a crawl takes, and others to hold it against.
-fn policies(arguments: &DemoArgs) -> Result<Vec<String>, Usage> {
+fn policies(arguments: &DemoArgs, searched: Option<&SearchWorkload>) -> Result<Vec<String>, Usage> {
     let named = arguments.policy.iter().flat_map(|list| registry::split_names(list));
     let mut names = named.map(with_formula).collect::<Result<Vec<String>, Usage>>()?;
     if names.is_empty() {
         names.extend(CONTENDERS.map(str::to_owned));
     }
+    let settings =
+        PolicySettings { queries: searched.map(SearchWorkload::measure), ..PolicySettings::default() };
     for (place, name) in names.iter().enumerate() {
-        registry::find(name, &PolicySettings::default()).map_err(Usage)?;
+        registry::find(name, &settings).map_err(Usage)?;
         if names.iter().take(place).any(|before| before == name) {
             return Err(Usage(format!(
                 "--policy names `{name}` twice; each is compared with the others once"
@@ -150,6 +175,8 @@ const CONTENDERS: [&str; 3] = [registry::DEFAULT, "uniform", "nutch"];
 struct Ran {
     course: Course,
     seed: u64,
+    /// What is searched for.
+    searched: Option<Arc<SearchWorkload>>,
     web: Vec<Witness>,
     /// The counts of the first crawl, and when it ended.
     first: Counts,
@@ -208,7 +235,7 @@ impl DemoWeb {
 async fn perform(
     course: Course,
     seed: u64,
-    policies: &[String],
+    (policies, searched): (&[String], Option<Arc<SearchWorkload>>),
     place: &Place,
     signal: &Arc<AtomicU8>,
     talk: &Talk,
@@ -227,7 +254,7 @@ async fn perform(
     ));
     let Some(first_policy) = policies.first() else { bail!("there is no policy to try") };
     add_seeds(place.store(first_policy), &web.origins)?;
-    let crawl = visit(course, first_policy, place, None)?;
+    let crawl = visit(course, (first_policy, searched.as_ref()), place, None)?;
     let first = watched(vec![crawl], &stopped, &steps, "first crawl").await?;
     let Some(first) = first.into_iter().next().filter(|_| !*stopped.borrow()) else { return Ok(None) };
     if first.counts.fetched == 0 {
@@ -238,17 +265,20 @@ async fn perform(
         let (from, to) = (place.store(first_policy), place.store(policy));
         std::fs::copy(from, to).with_context(|| format!("`{}` can't be written", to.display()))?;
     }
-    let Some(contenders) = revisit(course, policies, place, &stopped, &steps).await? else { return Ok(None) };
+    let Some(contenders) = revisit(course, (policies, searched.as_ref()), place, &stopped, &steps).await?
+    else {
+        return Ok(None);
+    };
     steps.finish();
     let (first_ended, ended, took) = (first.ended, Timestamp::now(), began.elapsed());
     let (web, first) = (web.witnesses(), first.counts);
-    Ok(Some(Ran { course, seed, web, first, first_ended, contenders, ended, took }))
+    Ok(Some(Ran { course, seed, searched, web, first, first_ended, contenders, ended, took }))
 }
 
 /// Runs a cycle of every policy each day; `None` if it was stopped on the way.
 async fn revisit(
     course: Course,
-    policies: &[String],
+    (policies, searched): (&[String], Option<&Arc<SearchWorkload>>),
     place: &Place,
     stopped: &watch::Receiver<bool>,
     steps: &Steps,
@@ -258,7 +288,8 @@ async fn revisit(
     let began = Instant::now();
     for cycle in 1..=course.cycles {
         let what = format!("cycle {cycle} of {}", course.cycles);
-        let visits = policies.iter().map(|policy| visit(course, policy, place, Some(course.budget)));
+        let visits =
+            policies.iter().map(|policy| visit(course, (policy, searched), place, Some(course.budget)));
         let done = watched(visits.collect::<anyhow::Result<_>>()?, stopped, steps, &what).await?;
         let mut lines = Vec::new();
         for (contender, cycle) in contenders.iter_mut().zip(done) {
@@ -326,7 +357,12 @@ struct DemoVisit {
     progress: watch::Sender<Progress>,
 }
 
-fn visit(course: Course, policy: &str, place: &Place, budget: Option<u64>) -> anyhow::Result<DemoVisit> {
+fn visit(
+    course: Course,
+    (policy, searched): (&str, Option<&Arc<SearchWorkload>>),
+    place: &Place,
+    budget: Option<u64>,
+) -> anyhow::Result<DemoVisit> {
     let store = store::open(place.store(policy))?;
     let crawl = CrawlGiven {
         delay: Some(Amount::new(course.delay.as_secs_f64()).map_err(Usage)?),
@@ -337,7 +373,8 @@ fn visit(course: Course, policy: &str, place: &Place, budget: Option<u64>) -> an
     };
     // A clock, an advert and a session token on every page: a difference in them is not a change.
     let change = ChangeGiven { ignore: Some(vec![".noise".to_owned()]), ..ChangeGiven::default() };
-    let settings = Settings::of(Given { crawl, change, ..Given::default() })?;
+    let mut settings = Settings::of(Given { crawl, change, ..Given::default() })?;
+    settings.crawl.workload = searched.cloned();
     let network = Network::new(settings.network.clone())?;
     let policy = settings.policy_with(Age::from_days(course.day.as_secs_f64() / 86_400.0))?;
     let crawler = crawler(&settings, network, store, policy)?;

@@ -22,6 +22,7 @@ pub(crate) mod monitor;
 pub(crate) mod pages;
 pub(crate) mod plan;
 pub(crate) mod policies;
+pub(crate) mod quality;
 pub(crate) mod rates;
 pub(crate) mod reproduce;
 pub(crate) mod score;

@@ -4,16 +4,18 @@ use std::io::{BufWriter, Write as _};
 use std::process::ExitCode;
 
 use freshet::crawl::Crawler;
+use freshet::crawl::weights::WeightBy;
 use freshet::fetch::network::Network;
+use freshet::follow::search_index::{SearchIndex, path_beside};
 use freshet::look::plan::plan;
 use freshet::report;
-use freshet::store;
+use freshet::store::{self, Store};
 use freshet::time::Timestamp;
 
 use crate::cli::{Global, PlanArgs};
 use crate::queries;
 use crate::set_up::{crawler, network, warn_of_sites};
-use crate::settings::{Given, Settings, TimeSpan, Written};
+use crate::settings::{Given, Settings, TimeSpan, Usage, Written};
 use crate::terminal::{Talk, json_line, print, screen};
 
 /// Visits that a table shows unless more are asked for.
@@ -54,5 +56,18 @@ pub(crate) fn looking(
     if let Some(talk) = talk {
         warn_of_sites(&settings, &mut *store, talk)?;
     }
+    if settings.crawl.weight == WeightBy::Workload && !has_index(&settings, &mut *store)? {
+        return Err(Usage(
+            "the weight `workload` needs the search index beside the store; `freshet search WORDS` makes it, and \
+             `freshet crawl` with this weight does"
+                .to_owned(),
+        )
+        .into());
+    }
     crawler(&settings, network(&settings)?, store, settings.policy()?)
+}
+
+/// Whether there is a search index that can be used as it is.
+fn has_index(settings: &Settings, store: &mut dyn Store) -> anyhow::Result<bool> {
+    Ok(SearchIndex::open_to_look(&path_beside(&settings.store), store)?.is_some())
 }

@@ -1,21 +1,25 @@
 //! `freshet score`: the store compared with the true state of a web that is up.
 
+use std::collections::HashMap;
 use std::process::ExitCode;
 
 use anyhow::bail;
 use serde::Serialize;
 
 use freshet::model_web::judge::score::{MOMENTS, WebScores};
+use freshet::model_web::judge::search_quality::{SearchJudge, SearchQuality};
 use freshet::model_web::judge::stored_past;
 use freshet::model_web::judge::truth_client::{TruthClient, TruthError};
 use freshet::model_web::judge::{JudgedTexts, TruthSource, judge};
+use freshet::quality::scoring::Scoring;
 use freshet::report;
 use freshet::store;
 use freshet::time::Timestamp;
 
 use crate::cli::{Global, ScoreArgs};
+use crate::queries;
 use crate::settings::{Settings, Usage};
-use crate::terminal::{json, print};
+use crate::terminal::{Talk, json, print};
 use crate::threads;
 
 /// The scores of a store, as JSON has them.
@@ -29,10 +33,14 @@ struct StoreScores<'a> {
     day_seconds: Option<f64>,
     #[serde(flatten)]
     scores: &'a WebScores,
+    /// The quality of search results now, if queries are given.
+    search_quality: Option<&'a SearchQuality>,
 }
 
-pub(crate) fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<ExitCode> {
-    let path = Settings::store(global)?;
+pub(crate) fn run(global: &Global, arguments: &ScoreArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
+    let settings = Settings::load(global, &arguments.flags.0)?;
+    let searched = queries::given(&settings, Some(talk))?;
+    let path = settings.store;
     let mut store = store::open_to_look(&path)?;
     let runtime = threads::this_one()?;
     let asker = TruthClient::new()?;
@@ -51,6 +59,10 @@ pub(crate) fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<Exit
         );
     };
     let is_recorded = web.iter().any(|witness| matches!(witness.source, TruthSource::Recording(_)));
+    let inlinks = match &searched {
+        Some(searched) if searched.scoring == Scoring::Inlinks => stored_past::inlinks(&mut *store)?,
+        _ => HashMap::new(),
+    };
     let mut ask = JudgedTexts {
         // A recorded page has no noise of ours to be cut out.
         held: &mut |version| {
@@ -61,13 +73,19 @@ pub(crate) fn run(global: &Global, arguments: &ScoreArgs) -> anyhow::Result<Exit
         text: &mut |witness, path, at| Ok(runtime.block_on(asker.text(witness, path, at))?),
     };
     let scores = judge(&web, &pasts, since, now, &mut ask)?;
+    let search_quality = match &searched {
+        Some(searched) => Some(SearchJudge::new(searched, inlinks).quality_at(&web, &pasts, now, &mut ask)?),
+        None => None,
+    };
+    let search_quality = search_quality.as_ref();
     let day = web.first().map(|witness| witness.clock.day);
     print(&if global.json {
         let day_seconds = day.map(|day| day.as_secs_f64());
         let moment = |seconds: f64| Timestamp::from_millis((seconds * 1000.0) as i64);
         let (since_at, at) = (moment(since), moment(now));
-        json(&StoreScores { since_at, at, moments: MOMENTS, day_seconds, scores: &scores })?
+        json(&StoreScores { since_at, at, moments: MOMENTS, day_seconds, scores: &scores, search_quality })?
     } else {
-        report::scores::scores(&scores, day.unwrap_or_default(), since, now)
+        let found = search_quality.map_or_else(String::new, report::scores::search_quality);
+        report::scores::scores(&scores, day.unwrap_or_default(), since, now) + &found
     })
 }

@@ -11,8 +11,8 @@ use freshet::report::{bytes, counted, number, span};
 use freshet::store;
 use serde::Serialize;
 
-use super::search::update;
 use crate::cli::{Global, RebuildArgs, StoreCommand};
+use crate::indexed::update;
 use crate::settings::{ChangeGiven, Given, Settings};
 use crate::terminal::{Talk, json, print};
 

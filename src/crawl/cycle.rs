@@ -393,7 +393,7 @@ fn read_store<W: Web>(
     open.outstanding.retain(|visit| !crawler.unwanted.contains(&visit.page));
     let promises = gains::promises(&**policy, settings)?;
     let promised = gains::promised(&mut **store, &promises)?;
-    let weights = Weights::load(&mut **store, settings.weight)?;
+    let weights = Weights::load(&mut **store, settings)?;
     let view = View { weights, promised, ..View::default() };
     let terms =
         Terms { cycle: open.id.0, now, budget: settings.budget, threshold: settings.threshold, length };

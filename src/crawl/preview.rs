@@ -113,7 +113,7 @@ fn preview<W: Web>(
     };
     let promises = gains::promises(&**policy, &crawler.settings)?;
     let promised = gains::promised(store, &promises)?;
-    let view = View { weights: Weights::load(store, crawler.settings.weight)?, learnt, waiting, promised };
+    let view = View { weights: Weights::load(store, &crawler.settings)?, learnt, waiting, promised };
     let CrawlSettings { budget, threshold, every, .. } = crawler.settings;
     let length = terms::cycle_length(store, every, now)?;
     let open = next_cycle(store)?;

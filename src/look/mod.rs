@@ -20,6 +20,7 @@ mod new_text;
 pub mod page;
 pub mod pages;
 pub mod plan;
+pub mod quality;
 mod reason;
 mod reread;
 pub mod search;

@@ -16,11 +16,12 @@ use crate::follow::postings::{IndexHit, IndexHits, best_first};
 use crate::follow::search_index::SearchIndex;
 use crate::observation::{Folded, Life, Observation};
 use crate::page::PageId;
+use crate::policy::Lesson;
 use crate::policy::page_state::seen;
 use crate::quality::scoring::{CollectionCounts, MatchedPage, Scoring, TermMatch};
 use crate::quality::terms::{TermReader, distinct_terms};
-use crate::store::{PageFilter, PageRow, Store, StoreError};
-use crate::time::Timestamp;
+use crate::store::{KnownPage, PageFilter, PageRow, Store, StoreError};
+use crate::time::{Age, Timestamp};
 
 /// A question to the stored pages.
 #[derive(Clone, Debug)]
@@ -127,12 +128,8 @@ pub fn search(
         if let Some(seen_at) = page.state.seen_at {
             let age = now.since(seen_at);
             (hit.seen_at, hit.age_seconds) = (Some(seen_at), Some(age.seconds()));
-            let mut state = EstimatorState::default();
-            let (host, depth) = (page.host, page.state.depth);
             let lessons = store.lessons(page.id)?;
-            seen(&lessons)
-                .for_each(|(interval, seen)| learner.learn(host, depth, &mut state, interval, seen));
-            hit.change_probability = Some(learner.chance_of_change(host, depth, &state, age));
+            hit.change_probability = Some(chance_of_change(&learner, &page, &lessons, age));
         }
         hit.rank = hits.len() + 1;
         hits.push(hit);
@@ -228,15 +225,23 @@ impl PastCopy {
 }
 
 /// Pages that link to each page, if the score depends on it.
-fn inlinks(store: &mut dyn Store, scoring: Scoring) -> Result<HashMap<PageId, u32>, LookError> {
+pub(super) fn inlinks(store: &mut dyn Store, scoring: Scoring) -> Result<HashMap<PageId, u32>, LookError> {
     match scoring {
         Scoring::Inlinks => Ok(counted_inlinks(store)?),
         Scoring::Bm25 | Scoring::TfIdf => Ok(HashMap::new()),
     }
 }
 
+/// The chance that a page has changed this long after its copy was last confirmed.
+pub(super) fn chance_of_change(learner: &Learner, page: &KnownPage, lessons: &[Lesson], age: Age) -> f64 {
+    let mut state = EstimatorState::default();
+    let (host, depth) = (page.host, page.state.depth);
+    seen(lessons).for_each(|(interval, seen)| learner.learn(host, depth, &mut state, interval, seen));
+    learner.chance_of_change(host, depth, &state, age)
+}
+
 /// The estimator behind the chance of a change: the one whose uncertainty is known, with the priors of the store.
-fn learner(store: &mut dyn Store) -> Result<Learner, LookError> {
+pub(super) fn learner(store: &mut dyn Store) -> Result<Learner, LookError> {
     let settings = EstimatorSettings::default();
     let mut learner = Learner::new("gamma", &settings).map_err(StoreError::BadValue)?;
     learner.believe(&store.priors()?);

@@ -62,8 +62,9 @@ impl Searchers<'_> {
         gains
     }
 
-    /// The attention that each of these copies gets: Σ over queries of f·I(rank), in their order.
-    pub fn attention_on(&self, copies: &[(u64, &CopyWords, u32)]) -> Vec<f64> {
+    /// The results of each query among these copies: their places in the list with their scores, the best first, equal ones in the order
+    /// of their pages.
+    pub fn results(&self, copies: &[(u64, &CopyWords, u32)]) -> Vec<Vec<(usize, f64)>> {
         let statistics = TermStatistics::of(self.terms, copies.iter().map(|(_, copy, _)| *copy));
         let mut results: Vec<Vec<(f64, u64, usize)>> = vec![Vec::new(); self.terms.queries().len()];
         for (place, (page, copy, inlinks)) in copies.iter().enumerate() {
@@ -76,10 +77,18 @@ impl Searchers<'_> {
                 }
             });
         }
-        let mut attention = vec![0.0; copies.len()];
-        for (query, mut results) in self.terms.queries().iter().zip(results) {
+        let ordered = |mut results: Vec<(f64, u64, usize)>| {
             results.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            for (rank, (_, _, place)) in (1..).zip(results) {
+            results.into_iter().map(|(score, _, place)| (place, score)).collect()
+        };
+        results.into_iter().map(ordered).collect()
+    }
+
+    /// The attention that each of these copies gets: Σ over queries of f·I(rank), in their order.
+    pub fn attention_on(&self, copies: &[(u64, &CopyWords, u32)]) -> Vec<f64> {
+        let mut attention = vec![0.0; copies.len()];
+        for (query, results) in self.terms.queries().iter().zip(self.results(copies)) {
+            for (rank, (place, _)) in (1..).zip(results) {
                 if let Some(sum) = attention.get_mut(place) {
                     *sum += query.frequency * self.attention.at(rank);
                 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::model_web::judge::score::{MOMENTS, ScoreFigures, ScoreGroup, WebScores};
+use crate::model_web::judge::search_quality::SearchQuality;
 
 use super::{Align, Table, number, span};
 
@@ -16,6 +17,18 @@ pub fn scores(scores: &WebScores, day: Duration, since: f64, now: f64) -> String
         table(groups(), |group| &group.now),
         span(past),
         table(groups(), |group| &group.past),
+    )
+}
+
+/// The quality of search results, in a line.
+pub fn search_quality(found: &SearchQuality) -> String {
+    let queries = if found.queries == 1 { "query has" } else { "queries have" };
+    format!(
+        "\nSearch results now: quality {} of 1 (Pandey & Olston 2005, eq. 5); {} of {} {queries} results, ranked by {}\n",
+        found.quality.map_or_else(|| "-".to_owned(), |quality| format!("{quality:.4}")),
+        number(found.answered as u64),
+        number(found.queries as u64),
+        found.scoring.name(),
     )
 }
 

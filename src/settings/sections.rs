@@ -156,7 +156,8 @@ section! {
         /// allows]
         #[arg(long, value_name = "T", env = "FRESHET_THRESHOLD", help_heading = "Budget")]
         threshold: Threshold,
-        /// Source of the importance of pages: seeds, equal, inlinks, pagerank [default: seeds]
+        /// Source of the importance of pages: seeds, equal, inlinks, pagerank, workload (the attention of searchers, see --queries)
+        /// [default: seeds]
         #[arg(
             long,
             value_name = "KIND",

@@ -158,6 +158,8 @@ fn looked_at(printed: &mut Printed, site: &Site, freshet: &Freshet) {
     printed.run(freshet, "history", &["history", &site.url("/new")]);
     printed.run(freshet, "search", &["search", "news"]);
     printed.run(freshet, "search", &["search", "new", "--as-of", "0s", "--score", "tf-idf"]);
+    freshet.write("queries.txt", "news\t3\nnew\n");
+    printed.run(freshet, "quality", &["quality", "--queries", "queries.txt"]);
     printed.run(freshet, "plan", &["plan", "--budget", "20"]);
     printed.run(freshet, "why", &["why", &news]);
     printed.run(freshet, "check", &[&["check", &news][..], &FAST[..]].concat());
@@ -196,7 +198,8 @@ fn studied(printed: &mut Printed, freshet: &Freshet) {
 fn played(printed: &mut Printed) {
     let freshet = Freshet::new();
     let short = ["demo", "--short", "--hosts", "1", "--pages", "12", "--cycles", "1", "--day", "500ms"];
-    printed.run(&freshet, "demo", &[&short[..], &["--policy", "age", "--store", "demo"]].concat());
+    let searched = ["--policy", "age", "--queries", "--store", "demo"];
+    printed.run(&freshet, "demo", &[&short[..], &searched].concat());
     let mut command = freshet.command();
     command.args(["web", "--hosts", "1", "--pages", "8", "--port", "0", "--json"]);
     let web = Running::start(command);
@@ -209,8 +212,9 @@ fn played(printed: &mut Printed) {
     let file = freshet.seeds(&[seed.as_str()]);
     let crawl = [&["crawl", "--seeds", &file, "--store", "web.db"], &FAST[..]].concat();
     assert_eq!(freshet.run(&crawl).code, Some(0));
-    let score = freshet.start(&["score", "--truth", &seed, "--store", "web.db", "--json"]).wait(PATIENCE);
-    printed.take("score", &score, &[0]);
+    freshet.write("queries.txt", "river\nsummer garden\t2\n");
+    let score = ["score", "--truth", &seed, "--store", "web.db", "--queries", "queries.txt", "--json"];
+    printed.take("score", &freshet.start(&score).wait(PATIENCE), &[0]);
 }
 
 #[test]

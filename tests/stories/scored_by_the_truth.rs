@@ -78,6 +78,46 @@ fn what_is_held_ages_and_a_second_crawl_makes_it_young() {
     }
 }
 
+/// The quality of search results falls as the web moves on, and another crawl brings it back.
+#[test]
+fn search_results_get_worse_with_age_and_a_second_crawl_makes_them_right() {
+    let freshet = Freshet::new();
+    let flags = ["--hosts", "1", "--pages", "60", "--turnover", "0.1", "--seed", "3"];
+    let web = Web::on_day(&freshet, 10.0, 0, &flags);
+    first(&freshet, &web);
+    let port = web.port();
+    web.stop();
+    freshet.write("queries.txt", "river\t3\nsummer garden\noil price\t0.5\nwordthatisnowhere\n");
+    let web = Web::on_day(&freshet, 12.0, port, &flags);
+    let quality = |more: &[&str]| {
+        let call = ["score", "--truth", &web.seeds[0], "--queries", "queries.txt", "--json"];
+        let found = freshet.json(&[&call[..], more].concat())["search_quality"].clone();
+        assert_eq!(
+            (&found["query_count"], &found["answered_query_count"]),
+            (&4.into(), &3.into()),
+            "{found}"
+        );
+        found["quality"].as_f64().expect("a quality")
+    };
+    for scoring in ["bm25", "tf-idf", "inlinks"] {
+        let stale = quality(&["--score", scoring]);
+        assert!(stale > 0.05 && stale < 0.9999, "{scoring}: {stale}");
+    }
+    again(&freshet);
+    for scoring in ["bm25", "tf-idf"] {
+        let fresh = quality(&["--score", scoring, "--attention", "1"]);
+        assert!(fresh > 0.999_999, "{scoring}: {fresh}");
+    }
+    let shown = freshet.run(&["score", "--truth", &web.seeds[0], "--queries", "queries.txt"]);
+    assert!(
+        shown.stdout.contains("quality 1.0000 of 1") && shown.stdout.contains("3 of 4"),
+        "{}",
+        shown.output()
+    );
+    assert!(shown.stderr.contains("queries.txt: 4 queries with 6 words"), "{}", shown.stderr);
+    assert_eq!(freshet.json(&["score", "--truth", &web.seeds[0], "--json"])["search_quality"], Value::Null);
+}
+
 #[test]
 fn the_past_is_seen_while_the_web_moves_on() {
     let freshet = Freshet::new();

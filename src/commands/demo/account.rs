@@ -1,12 +1,16 @@
 //! The crawls of the demo, compared with the true state of its web: all figures, as `--json` prints them.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use freshet::crawl::Counts;
 use freshet::look::text_diff::{Hunk, TextDiff};
 use freshet::model_web::judge::score::{ScoreFigures, ScoreGroup, VisitEffect};
+use freshet::model_web::judge::search_quality::SearchJudge;
 use freshet::model_web::judge::stored_past;
 use freshet::model_web::judge::{JudgedTexts, Pasts, Witness, behaviour_of, judge, judge_at};
+use freshet::quality::scoring::Scoring;
 use freshet::report::shell_word;
 use freshet::store::{self, StoreError, VersionId};
 
@@ -59,6 +63,14 @@ pub(super) struct DemoSpent {
 pub(super) struct DemoStanding {
     pub all: ScoreGroup,
     pub behaviours: Vec<ScoreGroup>,
+    pub search_quality: Option<DemoQuality>,
+}
+
+/// The quality of search results at the end, and on average over the ends of the cycles; `None` if no query has a result.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct DemoQuality {
+    pub now: Option<f64>,
+    pub past: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -82,6 +94,8 @@ pub(super) struct JudgedCycle {
     pub spent: DemoSpent,
     #[serde(flatten)]
     pub figures: ScoreFigures,
+    /// Quality of search results, if queries are given.
+    pub search_quality: Option<f64>,
 }
 
 /// A change that a visit found.
@@ -125,6 +139,9 @@ impl Account {
         for contender in &ran.contenders {
             let mut store = store::open_to_look(place.store(&contender.policy))?;
             let pasts = stored_past::pasts(&mut *store, &ran.web)?;
+            let is_linked =
+                ran.searched.as_ref().is_some_and(|searched| searched.scoring == Scoring::Inlinks);
+            let inlinks = if is_linked { stored_past::inlinks(&mut *store)? } else { HashMap::new() };
             // Every page of the demo is made, none is recorded.
             let no_recording = || StoreError::BadValue("a recorded page, where none is".to_owned());
             let mut ask = JudgedTexts {
@@ -132,14 +149,13 @@ impl Account {
                 history: &mut |_, _| Err(no_recording()),
                 text: &mut |_, _, _| Err(no_recording()),
             };
+            let mut judge = ran.searched.as_deref().map(|searched| SearchJudge::new(searched, inlinks));
             if left_alone.is_none() {
                 let first = until(&pasts, since);
-                let scores = judge(&ran.web, &first, since, now, &mut ask)?;
-                left_alone = Some(DemoStanding { all: scores.all, behaviours: scores.behaviours });
+                left_alone = Some(standing(ran, contender, &first, judge.as_mut(), &mut ask)?.0);
             }
-            let scores = judge(&ran.web, &pasts, since, now, &mut ask)?;
-            let standing = DemoStanding { all: scores.all, behaviours: scores.behaviours };
-            let (spent, by_cycle) = by_cycle(ran, contender, &pasts, &mut ask)?;
+            let (standing, found) = standing(ran, contender, &pasts, judge.as_mut(), &mut ask)?;
+            let (spent, by_cycle) = by_cycle(ran, contender, &pasts, &found, &mut ask)?;
             let changes = changes(&ran.web, &pasts, now, &mut ask)?;
             let store = place.store(&contender.policy).display().to_string();
             let policy = contender.policy.clone();
@@ -158,8 +174,11 @@ impl Account {
             seconds: ran.took.as_secs_f64(),
             days: (now - since) / course.day.as_secs_f64(),
             first_crawl: DemoSpent::of(&ran.first),
-            left_alone: left_alone
-                .unwrap_or_else(|| DemoStanding { all: no_pages(), behaviours: Vec::new() }),
+            left_alone: left_alone.unwrap_or_else(|| DemoStanding {
+                all: no_pages(),
+                behaviours: Vec::new(),
+                search_quality: None,
+            }),
             next: next(ran, contenders.first()),
             contenders,
         })
@@ -181,10 +200,34 @@ fn until(pasts: &Pasts, end: f64) -> Pasts {
     cut.collect()
 }
 
+/// How a store stands with these visits, and the quality of its search results after each cycle of the contender.
+fn standing(
+    ran: &Ran,
+    contender: &DemoContender,
+    pasts: &Pasts,
+    searches: Option<&mut SearchJudge<'_>>,
+    ask: &mut JudgedTexts<'_, StoreError>,
+) -> Result<(DemoStanding, Vec<Option<f64>>), StoreError> {
+    let (since, now) = (ran.first_ended.seconds(), ran.ended.seconds());
+    let scores = judge(&ran.web, pasts, since, now, ask)?;
+    let (mut found, mut search_quality) = (Vec::new(), None);
+    if let Some(searches) = searches {
+        for cycle in &contender.cycles {
+            found.push(searches.quality_at(&ran.web, pasts, cycle.ended.seconds(), ask)?.quality);
+        }
+        let known: Vec<f64> = found.iter().copied().flatten().collect();
+        let past = (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64);
+        let now = searches.quality_at(&ran.web, pasts, now, ask)?.quality;
+        search_quality = Some(DemoQuality { now, past });
+    }
+    Ok((DemoStanding { all: scores.all, behaviours: scores.behaviours, search_quality }, found))
+}
+
 fn by_cycle(
     ran: &Ran,
     contender: &DemoContender,
     pasts: &Pasts,
+    found: &[Option<f64>],
     ask: &mut JudgedTexts<'_, StoreError>,
 ) -> Result<(DemoSpent, Vec<JudgedCycle>), StoreError> {
     let ends = contender.cycles.iter().map(|cycle| cycle.ended.seconds()).collect();
@@ -196,7 +239,8 @@ fn by_cycle(
         let spent = DemoSpent::of(&cycle.counts);
         all.add(&spent);
         let day = (point.at - ran.first_ended.seconds()) / day;
-        judged.push(JudgedCycle { cycle: place + 1, day, spent, figures: point.figures });
+        let search_quality = found.get(place).copied().flatten();
+        judged.push(JudgedCycle { cycle: place + 1, day, spent, figures: point.figures, search_quality });
     }
     Ok((all, judged))
 }

@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use freshet::look::text_diff::TextDiff;
-use freshet::model_web::judge::score::{ScoreFigures, ScoreGroup};
+use freshet::model_web::judge::score::ScoreFigures;
 use freshet::report::diff::{coloured, plain};
 use freshet::report::{Align, Table, bytes, number, span};
 
@@ -25,6 +25,9 @@ pub(super) fn text(account: &Account) -> String {
     }
     text += "fresh: pages whose copy is what the page says now; staleness: how far copies and pages are apart,\n\
              0 the same, 1 nothing in common; coverage: pages of which there is a copy\n";
+    if account.left_alone.search_quality.is_some() {
+        text += SEARCH_QUALITY;
+    }
     text += &gain(account);
     if several {
         text += &contest(account);
@@ -55,7 +58,8 @@ fn opening(account: &Account) -> String {
 }
 
 fn cycles(judged: &Judged) -> String {
-    let mut table = Table::new(&[
+    let is_searched = judged.standing.search_quality.is_some();
+    let mut columns = vec![
         ("cycle", Align::Right),
         ("requests", Align::Right),
         ("fetched", Align::Right),
@@ -64,9 +68,11 @@ fn cycles(judged: &Judged) -> String {
         ("fresh", Align::Right),
         ("staleness", Align::Right),
         ("coverage", Align::Right),
-    ]);
+    ];
+    columns.extend(is_searched.then_some(("search quality", Align::Right)));
+    let mut table = Table::new(&columns);
     for cycle in &judged.by_cycle {
-        table.row([
+        let figures = [
             cycle.cycle.to_string(),
             number(cycle.spent.requests),
             number(cycle.spent.fetched),
@@ -75,7 +81,9 @@ fn cycles(judged: &Judged) -> String {
             percent(cycle.figures.freshness),
             share(cycle.figures.staleness),
             percent(cycle.figures.coverage),
-        ]);
+        ];
+        let found = is_searched.then(|| quality(cycle.search_quality));
+        table.row(figures.into_iter().chain(found));
     }
     table.render()
 }
@@ -133,7 +141,8 @@ fn explained(behaviour: &str) -> &str {
 }
 
 fn contest(account: &Account) -> String {
-    let mut table = Table::new(&[
+    let is_searched = account.left_alone.search_quality.is_some();
+    let mut columns = vec![
         ("policy", Align::Left),
         ("requests", Align::Right),
         ("changes found", Align::Right),
@@ -141,9 +150,14 @@ fn contest(account: &Account) -> String {
         ("at the end", Align::Right),
         ("staleness", Align::Right),
         ("at the end", Align::Right),
-    ]);
-    let mut row = |name: &str, requests: u64, changed: u64, all: &ScoreGroup| {
-        table.row([
+    ];
+    if is_searched {
+        columns.extend([("search quality", Align::Right), ("at the end", Align::Right)]);
+    }
+    let mut table = Table::new(&columns);
+    let mut row = |name: &str, requests: u64, changed: u64, standing: &DemoStanding| {
+        let all = &standing.all;
+        let figures = [
             name.to_owned(),
             number(requests),
             number(changed),
@@ -151,13 +165,23 @@ fn contest(account: &Account) -> String {
             percent(all.now.freshness),
             share(all.past.staleness),
             share(all.now.staleness),
-        ]);
+        ];
+        let found = standing.search_quality.map(|found| [quality(found.past), quality(found.now)]);
+        table.row(figures.into_iter().chain(found.into_iter().flatten()));
     };
     for judged in &account.contenders {
-        row(&judged.policy, judged.spent.requests, judged.spent.changed, &judged.standing.all);
+        row(&judged.policy, judged.spent.requests, judged.spent.changed, &judged.standing);
     }
-    row("(no revisits)", 0, 0, &account.left_alone.all);
+    row("(no revisits)", 0, 0, &account.left_alone);
     format!("\nThe policies, on the same web with the same budget\n{}", table.render())
+}
+
+/// What the column is.
+const SEARCH_QUALITY: &str = "search quality: how well the copies answer the queries, 1 as well as copies that are all up to date (Pandey &\n\
+                              Olston 2005, eq. 5)\n";
+
+fn quality(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), |value| format!("{value:.4}"))
 }
 
 fn changes(changes: &[ShownChange]) -> String {

@@ -4,6 +4,7 @@
 //! crawler, never the judge.
 
 pub mod score;
+pub mod search_quality;
 pub mod stored_past;
 pub mod truth_client;
 

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use super::score::{PagePast, PastVisit, VisitEffect};
 use super::{Pasts, Witness};
+use crate::crawl::weights::counted_inlinks;
 use crate::model_web::model::truth;
+use crate::page::PageId;
 use crate::store::{PageFilter, Store, StoreError, StoredContent, VersionId, VisitRow};
 
 /// The past of every page of the web that the store knows, other spellings included.
@@ -24,6 +26,17 @@ pub fn pasts(store: &mut dyn Store, web: &[Witness]) -> Result<Pasts, StoreError
         }
     })?;
     Ok(pages.into_values().collect())
+}
+
+/// The number of known pages that link to each page, by its URL.
+pub fn inlinks(store: &mut dyn Store) -> Result<HashMap<String, u32>, StoreError> {
+    let counted = counted_inlinks(store)?;
+    let mut inlinks = HashMap::with_capacity(counted.len());
+    store.list_pages(&PageFilter::default(), &mut |row| {
+        let count = counted.get(&PageId(row.id)).copied().unwrap_or(0);
+        inlinks.insert(row.url, count);
+    })?;
+    Ok(inlinks)
 }
 
 /// The effect of a visit on the copy; one that failed has none.

@@ -8,6 +8,7 @@ pub mod clock;
 pub mod content;
 mod draw;
 pub mod poisson;
+pub mod queries;
 pub mod rhythm;
 pub mod site;
 pub mod spec;
