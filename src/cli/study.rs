@@ -409,7 +409,7 @@ pub(crate) struct ReproduceArgs {
     /// Folder for plots and numbers; files of the same names are replaced
     #[arg(long, value_name = "DIR", default_value = "reproduce")]
     pub out: PathBuf,
-    /// Number of simulated page lives; `longevity` uses half as many pages, `user-centric` 0.6 and 0.7 times as many, `gp4c` ten times as many, up to 417,048
+    /// Number of simulated page lives; `longevity` uses half as many pages, `user-centric` 0.4 and 0.5 times as many, `gp4c` ten times as many, up to 417,048
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub runs: u32,
     /// Seed of all random numbers

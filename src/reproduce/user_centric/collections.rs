@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::dataset::{Dataset, Group, History, RecordedPage, TextWords};
 use crate::time::Timestamp;
 
@@ -53,6 +55,22 @@ impl Collection {
         Collection { short, group, about, most_share, never_asked: Default::default() }
     }
 
+    /// Gives each page a number of links. The paper asked Google for them, so they came from all of the web. A recording knows only the
+    /// links among its own pages; where most pages have none of these, they are drawn by the hash of the address.
+    fn with_links(mut self) -> Collection {
+        let linked = self.group.pages.iter().filter(|page| page.inlinks > 0).count();
+        let are_drawn = 2 * linked < self.len();
+        for page in &mut self.group.pages {
+            page.inlinks = if are_drawn { drawn_links(&page.url) } else { page.inlinks.max(1) };
+        }
+        self.about.push_str(if are_drawn {
+            ". Links to a page: drawn, because the recording has none to most pages; a page has n or more with the chance 1/n"
+        } else {
+            ". Links to a page: those of the recording, and at least one"
+        });
+        self
+    }
+
     /// The number of pages.
     pub(super) fn len(&self) -> usize {
         self.group.pages.len()
@@ -65,6 +83,12 @@ impl Collection {
             self.group.pages.iter().map(|page| page.site.as_str()).collect();
         sites.len()
     }
+}
+
+/// Links to a page, from 1 to 1000: n or more with the chance 1/n.
+fn drawn_links(url: &str) -> u32 {
+    let share = (xxh3_64(url.as_bytes()) >> 11) as f64 / (1_u64 << 53) as f64;
+    (1.0 / share.max(1e-3)) as u32
 }
 
 /// The one-site and the many-site collection of a dataset, or what it lacks, in words that follow its path.
@@ -86,11 +110,11 @@ pub(super) fn of_dataset(dataset: &Dataset) -> Result<[Collection; 2], String> {
     }
     let about = format!(
         "{} pages of {site}, group {}: those that are there in each of the {SNAPSHOTS} cycles from cycle {start} on, the {SNAPSHOTS} \
-         cycles in which most pages are",
+         cycles with most updates to such pages",
         pages.len(),
         group.name
     );
-    let one_site = Collection::new("BDS", pages, MOST_OF_ONE_SITE, about);
+    let one_site = Collection::new("BDS", pages, MOST_OF_ONE_SITE, about).with_links();
     let mut pages = Vec::new();
     let mut names = Vec::new();
     for (_, group) in long_enough().filter(|(at, _)| *at != one) {
@@ -111,7 +135,7 @@ pub(super) fn of_dataset(dataset: &Dataset) -> Result<[Collection; 2], String> {
         pages.len(),
         names.join(", ")
     );
-    Ok([one_site, Collection::new("MDS", pages, MOST_OF_MANY_SITES, about)])
+    Ok([one_site, Collection::new("MDS", pages, MOST_OF_MANY_SITES, about).with_links()])
 }
 
 /// The cycle of a group with `cycles` cycles that a snapshot is taken at.
@@ -130,17 +154,17 @@ fn largest_site(group: &Group) -> Option<(String, usize)> {
     Some((most.0.to_owned(), most.1))
 }
 
-/// The cycles in a row in which most pages of a site are there, and these pages.
+/// The cycles in a row with most updates to pages of a site that are there all the time, and these pages.
 fn best_window(group: &Group, site: &str) -> (u32, Vec<RecordedPage>) {
     let starts = (0..=group.cycles - SNAPSHOTS).step_by(SNAPSHOTS as usize / 4);
     let own: Vec<&RecordedPage> = group.pages.iter().filter(|page| page.site == site).collect();
-    let count = |start: u32| {
+    let pages = |start: u32| -> Vec<RecordedPage> {
         let cycles: Vec<u32> = (start..start + SNAPSHOTS).collect();
-        own.iter().filter(|page| is_there(page, &cycles)).count()
+        own.iter().filter_map(|page| at_cycles(page, &cycles)).collect()
     };
-    let best = starts.max_by_key(|start| count(*start)).unwrap_or(0);
-    let cycles: Vec<u32> = (best..best + SNAPSHOTS).collect();
-    (best, own.iter().filter_map(|page| at_cycles(page, &cycles)).collect())
+    let updates = |start: u32| pages(start).iter().map(|page| page.history.changes()).sum::<u64>();
+    let best = starts.max_by_key(|start| updates(*start)).unwrap_or(0);
+    (best, pages(best))
 }
 
 fn changed(page: &RecordedPage) -> bool {
@@ -155,16 +179,13 @@ fn text_at(page: &RecordedPage, cycle: u32) -> Option<u32> {
     page.words.get(*text as usize).filter(|words| words.length > 0).map(|_| *text)
 }
 
-fn is_there(page: &RecordedPage, cycles: &[u32]) -> bool {
-    cycles.iter().all(|cycle| text_at(page, *cycle).is_some())
-}
-
 /// A page as it is at these cycles; `None` if it is not there at one of them.
 fn at_cycles(page: &RecordedPage, cycles: &[u32]) -> Option<RecordedPage> {
     let History::Texts { texts, .. } = &page.history else { return None };
     let mut numbers: HashMap<u32, u32> = HashMap::new();
-    let (mut from, mut kept, mut words): (Vec<(u32, u32)>, Vec<Arc<[u64]>>, Vec<TextWords>) =
-        (Vec::new(), Vec::new(), Vec::new());
+    let mut from: Vec<(u32, u32)> = Vec::new();
+    let mut kept: Vec<Arc<[u64]>> = Vec::new();
+    let mut words: Vec<TextWords> = Vec::new();
     for (snapshot, cycle) in (0..).zip(cycles) {
         let text = text_at(page, *cycle)?;
         let number = match numbers.get(&text) {
@@ -232,11 +253,12 @@ mod tests {
         let many = vec![page("a", &[(0, 0), (100, 1)]), page("b", &[(0, 0)]), page("c", &[(3, 0), (9, 1)])];
         let groups = vec![group("g", 120, site), group("h", 189, many), group("short", 9, vec![])];
         let [one, others] = of_dataset(&Dataset { name: String::new(), groups }).expect("words");
-        // Two pages are there in the last 48 cycles, which begin at 72; the third is gone.
+        // Two pages are there in the last 48 cycles, which begin at 72 and have two updates; the third is gone.
         assert_eq!((one.len(), one.sites()), (2, 1));
         assert!(one.about.contains("from cycle 72 on"), "{}", one.about);
         let History::Texts { from, texts } = &one.group.pages[0].history else { panic!("texts") };
         assert_eq!((from.as_slice(), texts.len()), (&[(0, 0), (8, 1)][..], 2));
+        assert_eq!(one.group.pages[0].inlinks, 2);
         // `b` never changed, and `c` was not there at first. Cycle 100 of 0 to 188 is snapshot 25.
         assert_eq!((others.len(), others.group.pages[0].site.as_str()), (1, "a"));
         let History::Texts { from, .. } = &others.group.pages[0].history else { panic!("texts") };

@@ -326,7 +326,7 @@ fn claims(curves: &[QualityCurve], table: &mut Numbers) {
         let quality = at_level(never, level);
         let others = [sbr.needed(quality), ebr.needed(quality)];
         let best = others.into_iter().filter(|needed| !needed.is_nan()).fold(f64::INFINITY, f64::min);
-        user.needed(quality) / best
+        if best.is_finite() { user.needed(quality) / best } else { f64::NAN }
     };
     table.row("user-centric ÷ the better of SBR and EBR", results::LEVELS.map(ratio));
     let reached = |level: f64| {

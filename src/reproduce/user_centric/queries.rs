@@ -20,9 +20,10 @@ const ONE_TERM: f64 = 0.45;
 const TWO_TERMS: f64 = 0.4;
 /// Frequencies fall with this power of the rank. The most frequent of 1000 queries is 5 % of them all then.
 const ZIPF: f64 = 0.8;
-/// Queries that are drawn for each page, for both workloads together; and the fewest.
+/// Queries that are drawn for each page, for both workloads together; the fewest, and the most.
 const QUERIES_A_PAGE: usize = 10;
 const FEWEST_QUERIES: usize = 300;
+const MOST_QUERIES: usize = 4000;
 /// A query that was drawn before is drawn again; after this many times in a row no new one is expected.
 const MOST_REPEATS: usize = 1000;
 
@@ -45,7 +46,7 @@ pub(super) struct Workloads {
 impl Workloads {
     /// Draws both for a collection.
     pub(super) fn draw(collection: &Collection, random: &mut impl Rng) -> Workloads {
-        let many = (QUERIES_A_PAGE * collection.len()).max(FEWEST_QUERIES);
+        let many = (QUERIES_A_PAGE * collection.len()).clamp(FEWEST_QUERIES, MOST_QUERIES);
         let drawn = drawn(collection, many, random);
         let every_second = |first: usize| drawn.iter().skip(first).step_by(2).cloned().collect::<Vec<_>>();
         Workloads {
