@@ -39,7 +39,7 @@ flags! {
     PlanFlags: &[
         "delay", "max_crawl_delay", "scope", "include", "exclude", "max_depth", "sitemaps", "budget",
         "objective", "policy", "discover", "threshold", "weight", "interval", "risk", "learning",
-        "queries", "queries_from", "param", "score", "attention",
+        "tau", "queries", "queries_from", "param", "score", "attention",
     ];
     /// What people search for, and how results are ranked.
     QueryFlags: &["queries", "queries_from", "param", "score", "attention"];

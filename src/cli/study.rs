@@ -387,6 +387,7 @@ Examples:
   freshet reproduce grimes-ford --json                every number of every curve, for programs
   freshet reproduce longevity                         on made-up pages, in a minute or two
   freshet reproduce longevity data/replay.ds          on recorded pages, from `freshet import`
+  freshet reproduce user-centric replay.ds replay-2.ds   on one site and many, in minutes
   freshet reproduce gp4c                              formulas bred on made-up pages, in an hour or less
   freshet reproduce all --out papers                  every paper; open papers/index.html
 
@@ -402,12 +403,13 @@ pub(crate) struct ReproduceArgs {
     /// The paper
     #[arg(value_parser = names::papers())]
     pub paper: String,
-    /// Dataset made by `freshet import`, instead of made-up pages; not for `avrachenkov`
-    pub dataset: Option<PathBuf>,
+    /// Datasets made by `freshet import`, instead of made-up pages; their groups are put together. Not for `avrachenkov`
+    #[arg(value_name = "DATASET")]
+    pub datasets: Vec<PathBuf>,
     /// Folder for plots and numbers; files of the same names are replaced
     #[arg(long, value_name = "DIR", default_value = "reproduce")]
     pub out: PathBuf,
-    /// Number of simulated page lives; `longevity` uses half as many pages, `gp4c` ten times as many, up to 417,048
+    /// Number of simulated page lives; `longevity` uses half as many pages, `user-centric` 0.4 and 0.5 times as many, `gp4c` ten times as many, up to 417,048
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub runs: u32,
     /// Seed of all random numbers

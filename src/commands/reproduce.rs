@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use serde::Serialize;
 
-use freshet::dataset::Dataset;
+use freshet::dataset::{Dataset, WantedWords};
 use freshet::report::counted;
 use freshet::report::reproduced::{self, figure_file, table_file};
 use freshet::report::reproduced_page::{self, ReproducedPaper};
@@ -49,7 +49,7 @@ struct RanPaper {
 pub(crate) fn run(global: &Global, arguments: &ReproduceArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
     let effort = Effort { runs: arguments.runs, seed: arguments.seed };
     let Some(row) = paper(&arguments.paper) else { return run_all(global, arguments, effort, talk) };
-    let dataset = arguments.dataset.as_deref().map(|path| dataset(row, path)).transpose()?;
+    let dataset = dataset(row, &arguments.datasets)?;
     make_folder(&arguments.out)?;
     let found = (row.run)(effort, dataset.as_ref(), &mut |what: &str| talk.say(what));
     let files = write_files(&arguments.out, row.name, &found)?;
@@ -73,7 +73,7 @@ fn run_all(
     effort: Effort,
     talk: &Talk,
 ) -> anyhow::Result<ExitCode> {
-    if let Some(dataset) = &arguments.dataset {
+    if let Some(dataset) = arguments.datasets.first() {
         bail!(
             "`{}` is a dataset: `{ALL_PAPERS}` runs on made-up pages only; leave it out, or name one paper that takes a dataset",
             dataset.display()
@@ -118,7 +118,9 @@ fn make_folder(folder: &Path) -> anyhow::Result<()> {
     whole_file::make_folder(folder).with_context(|| format!("can't make `{}`", folder.display()))
 }
 
-fn dataset(row: PaperRow, path: &Path) -> anyhow::Result<Dataset> {
+/// The groups of these datasets as one dataset; `None` if none was given.
+fn dataset(row: PaperRow, paths: &[PathBuf]) -> anyhow::Result<Option<Dataset>> {
+    let Some(path) = paths.first() else { return Ok(None) };
     let Some(check) = row.dataset else {
         let others: Vec<String> =
             PAPERS.iter().filter(|row| row.dataset.is_some()).map(|row| format!("`{}`", row.name)).collect();
@@ -128,10 +130,27 @@ fn dataset(row: PaperRow, path: &Path) -> anyhow::Result<Dataset> {
             others.join(" or ")
         );
     };
-    let dataset = Dataset::load(path)?;
-    match check(&dataset) {
-        Ok(()) => Ok(dataset),
-        Err(why) => bail!("{}: {why}", path.display()),
+    let wanted = if row.words { WantedWords::All } else { WantedWords::None };
+    let mut all = Dataset::load_with(path, wanted)?;
+    for path in paths.iter().skip(1) {
+        let more = Dataset::load_with(path, wanted)?;
+        if let Some(group) =
+            more.groups.iter().find(|group| all.groups.iter().any(|own| own.name == group.name))
+        {
+            bail!(
+                "{}: another dataset has a group `{}`, too; name each dataset once",
+                path.display(),
+                group.name
+            );
+        }
+        all.groups.extend(more.groups);
+    }
+    match check(&all) {
+        Ok(()) => Ok(Some(all)),
+        Err(why) => {
+            let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+            bail!("{}: {why}", names.join(", "))
+        }
     }
 }
 

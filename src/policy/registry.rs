@@ -114,6 +114,18 @@ pub const ALL: &[PolicyRow] = &[
         about: "all pages equally often, at random moments",
         make: allocation::make_uniform,
     },
+    PolicyRow {
+        name: "sbr",
+        estimator: Takes::Any,
+        about: "fewest stale pages: more than --tau of the text changed (Pandey & Olston 2005)",
+        make: allocation::by_shingles::make_sbr,
+    },
+    PolicyRow {
+        name: "ebr",
+        estimator: Takes::Any,
+        about: "fewest clicks on pages of which at least --tau changed (Wolf et al. 2002)",
+        make: allocation::by_shingles::make_ebr,
+    },
     PolicyRow { name: "nutch", estimator: Takes::None, about: "the rule of Apache Nutch", make: nutch::make },
     PolicyRow {
         name: "stormcrawler",
@@ -243,9 +255,14 @@ pub struct PolicySettings {
     pub interval: Age,
     /// The settings of the policies of Olston & Pandey 2008.
     pub longevity: LongevitySettings,
+    /// τ of `sbr` and `ebr`: the share of fragments from which a change counts (Pandey & Olston 2005, §6.1).
+    pub tau: f64,
     /// How gains in search results are measured; `None`: there are no queries.
     pub queries: Option<MeasureId>,
 }
+
+/// τ unless another is asked for: changes of a tenth of the text or less don't make a copy stale.
+pub const USUAL_TAU: f64 = 0.1;
 
 /// The settings of the policies of Olston & Pandey 2008.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -275,6 +292,7 @@ impl Default for PolicySettings {
             rules: RuleScale::Day(day),
             interval: day,
             longevity,
+            tau: USUAL_TAU,
             queries: None,
         }
     }

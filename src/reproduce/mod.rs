@@ -11,6 +11,7 @@ pub mod gp4c;
 pub mod grimes_ford;
 pub mod longevity;
 pub mod registry;
+pub mod user_centric;
 
 use rand::{Rng, RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
@@ -231,6 +232,15 @@ impl ErrorSample {
         let [low, median, high] = self.quantiles([0.025, 0.5, 0.975]);
         Point { x, y: median, bounds: Some((low, high)) }
     }
+}
+
+/// Pearson's correlation. Not a number if one of the two does not vary.
+fn correlation(pairs: &[(f64, f64)]) -> f64 {
+    let count = pairs.len() as f64;
+    let mean = |of: &dyn Fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(&|pair| pair.0), mean(&|pair| pair.1));
+    let sum = |of: &dyn Fn(f64, f64) -> f64| pairs.iter().map(|pair| of(pair.0 - x, pair.1 - y)).sum::<f64>();
+    sum(&|x, y| x * y) / (sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt()
 }
 
 /// A draw of the time to the next event, if events come at random at this rate.

@@ -1,6 +1,6 @@
 //! The papers by name: a row each. A paper is run by name, and `all` runs them in this order.
 
-use super::{Effort, Reproduced, avrachenkov, gp4c, grimes_ford, longevity};
+use super::{Effort, Reproduced, avrachenkov, gp4c, grimes_ford, longevity, user_centric};
 use crate::dataset::Dataset;
 
 /// Says why the experiments of a paper can't be made on a dataset, in words that follow its path.
@@ -18,34 +18,47 @@ pub struct PaperRow {
     pub about: &'static str,
     /// For papers that also run on a dataset: what a dataset must have. `None`: made-up pages only.
     pub dataset: Option<DatasetCheck>,
+    /// Are the words of a dataset's texts needed?
+    pub words: bool,
     /// Runs its experiments.
     pub run: PaperRun,
 }
 
 /// Every paper; those that take longest come last.
-pub const PAPERS: [PaperRow; 4] = [
+pub const PAPERS: [PaperRow; 5] = [
     PaperRow {
         name: "avrachenkov",
         about: "Change rates estimated online, and the freshness they give (2020)",
         dataset: None,
+        words: false,
         run: |effort, _, told| avrachenkov::run(effort, told),
     },
     PaperRow {
         name: "grimes-ford",
         about: "Estimates of new pages: edge cases, the first interval, and a prior of two intervals (2008)",
         dataset: Some(grimes_ford::usable),
+        words: false,
         run: grimes_ford::run,
     },
     PaperRow {
         name: "longevity",
         about: "Lifetimes of fragments, and policies that use them against policies that count changes (Olston & Pandey 2008)",
         dataset: Some(watched_long_enough),
+        words: false,
         run: longevity::run,
+    },
+    PaperRow {
+        name: "user-centric",
+        about: "Refreshes that do most for search results, against staleness and embarrassment (Pandey & Olston 2005)",
+        dataset: Some(user_centric::usable),
+        words: true,
+        run: user_centric::run,
     },
     PaperRow {
         name: "gp4c",
         about: "Bred score functions against their baselines and ours (Santos et al. 2013)",
         dataset: Some(|_| Ok(())),
+        words: false,
         run: gp4c::run,
     },
 ];

@@ -156,6 +156,7 @@ impl Settings {
             rules: RuleScale::Day(day),
             interval: Age::from_days(crawl.interval.get().days()),
             longevity,
+            tau: crawl.tau.get(),
             queries,
         };
         registry::find(&with_formula(name)?, &settings).map_err(Usage)

@@ -27,8 +27,8 @@ use freshet::unique::{ScopeKind, TrapLimits};
 use super::header_text::{self, HeaderText};
 use super::values::{
     Aim, Amount, AttentionExponent, Contact, Count, FragmentWords, Gamma, HashLength, LimitSeconds,
-    LongCount, PrivateRange, Profiles, RequestRate, Risk, Share, SketchSize, Threshold, TimeOfDay, TimeSpan,
-    Written, scope_parser,
+    LongCount, PrivateRange, Profiles, RequestRate, Risk, Share, SketchSize, Tau, Threshold, TimeOfDay,
+    TimeSpan, Written, scope_parser,
 };
 use crate::cli::names;
 
@@ -178,6 +178,10 @@ section! {
         /// four they wait at most twice, three times … as long [default: 1d]
         #[arg(long, value_name = "TIME", env = "FRESHET_LEARNING", help_heading = "Budget")]
         learning: Written<TimeSpan> = Written::new(TimeSpan::DAY),
+        /// Share of a page's text that must change for a change to count under the policies `sbr` and `ebr`, from 0 to 1
+        /// [default: 0.1]
+        #[arg(long, value_name = "SHARE", env = "FRESHET_TAU", help_heading = "Budget")]
+        tau: Tau = Tau(0.1),
         /// Make a search index beside the store and keep it up to date while the crawl runs; one that is there already is kept up to
         /// date in any case
         #[arg(

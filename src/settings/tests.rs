@@ -66,6 +66,7 @@ fn mistakes_are_named() {
         ("[crawl]\nat = '25:00'\n", "at is `25:00`"),
         ("[crawl]\ninterval = '-1d'\n", "interval is `-1d`"),
         ("[crawl]\nrisk = 0.5\n", "risk is `0.5`"),
+        ("[crawl]\ntau = 1.5\n", "tau is `1.5`"),
         ("[crawl]\nlearning = '0s'\n", "learning is `0s`"),
         ("[crawl]\nsa_gamma = 0.5\n", "sa_gamma is `0.5`"),
         ("[crawl]\nlln_alpha = 'two'\n", "lln_alpha is `two`"),

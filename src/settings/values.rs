@@ -79,6 +79,8 @@ numbers! {
     Threshold(f64): |number| number.is_finite() && *number >= 0.0, "it must be a number, 0 or more";
     /// ρ of Olston & Pandey 2008, §4.5.
     Risk(f64): |number| (1.0..=1e6).contains(number), "it must be a number from 1 to 1000000";
+    /// τ of `sbr` and `ebr` (Pandey & Olston 2005, §6.1).
+    Tau(f64): |number| (0.0..=1.0).contains(number), "it must be a number from 0 to 1";
     /// γ of the estimator `sa`.
     Gamma(f64): |number| *number > 0.5 && *number <= 1.0, "it must be above 0.5 and at most 1, or it never settles";
     /// The power of the rank with which attention falls, as [`Attention::EXPONENTS`] allows it.

@@ -244,18 +244,7 @@ pub fn replayed(name: &str, group: &Group, truth: &Truth, terms: &ReplayTerms) -
     if let Some(oracle) = Oracle::from_name(name) {
         return replay(truth, &mut Chooser::Oracle(ByOracle::new(oracle, truth, *terms)), terms);
     }
-    // Rules of other crawlers have no budget: they start from the interval that would spend it evenly.
-    let cycle = group.step.as_secs_f64() / 86_400.0 * f64::from(terms.every);
-    let rules = RuleScale::Start { first: cycle / terms.budget, least: cycle };
-    let longevity =
-        LongevitySettings { learning_days: cycle, cycle_days: cycle, ..LongevitySettings::default() };
-    let settings = PolicySettings {
-        rules,
-        interval: Age::from_days(cycle / terms.budget),
-        longevity,
-        queries: truth.searched.as_ref().map(SearchedPages::measure),
-        ..PolicySettings::default()
-    };
+    let settings = policy_settings(group, truth, terms);
     let shares = CreditShares::from_name(name);
     match registry::find(if shares.is_some() { "change-rate" } else { name }, &settings) {
         Ok(policy) if let Some(shares) = shares => {
@@ -264,6 +253,22 @@ pub fn replayed(name: &str, group: &Group, truth: &Truth, terms: &ReplayTerms) -
         Ok(policy) => replay(truth, &mut Chooser::Policy(ByPolicy::new(policy, truth, *terms)), terms),
         // Checked before.
         Err(_) => Vec::new(),
+    }
+}
+
+/// The settings of policies in a replay of a group.
+pub(crate) fn policy_settings(group: &Group, truth: &Truth, terms: &ReplayTerms) -> PolicySettings {
+    // Rules of other crawlers have no budget: they start from the interval that would spend it evenly.
+    let cycle = group.step.as_secs_f64() / 86_400.0 * f64::from(terms.every);
+    let rules = RuleScale::Start { first: cycle / terms.budget, least: cycle };
+    let longevity =
+        LongevitySettings { learning_days: cycle, cycle_days: cycle, ..LongevitySettings::default() };
+    PolicySettings {
+        rules,
+        interval: Age::from_days(cycle / terms.budget),
+        longevity,
+        queries: truth.searched.as_ref().map(SearchedPages::measure),
+        ..PolicySettings::default()
     }
 }
 

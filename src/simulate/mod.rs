@@ -148,7 +148,7 @@ pub fn replay(truth: &Truth, chooser: &mut Chooser<'_>, terms: &ReplayTerms) -> 
 }
 
 /// As [`replay`]. `told` is called with each cycle and the pages chosen in it, before they are visited.
-fn replay_telling(
+pub(crate) fn replay_telling(
     truth: &Truth,
     chooser: &mut Chooser<'_>,
     terms: &ReplayTerms,
@@ -208,7 +208,7 @@ fn replay_telling(
 
 /// The best pages where each page has a score of its own, chosen as a live crawl does. A page comes with its score and the
 /// cycle of its last visit; cycles stand for times, as only their order counts.
-fn best_pages(scored: impl IntoIterator<Item = (f64, u32, u32)>, visits: usize) -> Vec<u32> {
+pub(crate) fn best_pages(scored: impl IntoIterator<Item = (f64, u32, u32)>, visits: usize) -> Vec<u32> {
     let mut candidates = Candidates::default();
     for (score, last, page) in scored {
         let rank = Rank::new(score, Timestamp::from_millis(i64::from(last)));

@@ -135,17 +135,32 @@ pub(crate) struct SearchedPages {
 }
 
 impl SearchedPages {
+    /// The words of all pages of a group, by a workload whose terms are known by their hashes only.
+    pub(crate) fn of_terms(group: &Group, terms: WorkloadTerms, scoring: Scoring) -> Self {
+        let words = Arc::new(GroupWords::of(group, &terms));
+        // Its gains are used in the replay only, so any name will do.
+        let (attention, measure) = (Attention::default(), MeasureId(0));
+        let asked = Arc::new(AskedTerms { terms, scoring, attention, measure });
+        Self { asked, words, order: (0..).take(group.pages.len()).collect() }
+    }
+
+    /// How searchers see the pages.
+    pub(crate) fn searchers(&self) -> Searchers<'_> {
+        let AskedTerms { terms, scoring, attention, .. } = &*self.asked;
+        Searchers { terms, scoring: *scoring, attention: *attention }
+    }
+
     fn page(&self, page: u32) -> Option<&PageWords> {
         self.words.pages.get(*self.order.get(page as usize)? as usize)
     }
 
     /// The words of a text of a page; `None` if the page is gone.
-    pub(super) fn words(&self, page: u32, text: u32) -> Option<&CopyWords> {
+    pub(crate) fn words(&self, page: u32, text: u32) -> Option<&CopyWords> {
         self.page(page)?.texts.get(text as usize)?.as_ref()
     }
 
     /// Pages that link to a page.
-    pub(super) fn inlinks(&self, page: u32) -> u32 {
+    pub(crate) fn inlinks(&self, page: u32) -> u32 {
         self.page(page).map_or(0, |page| page.inlinks)
     }
 
@@ -155,7 +170,7 @@ impl SearchedPages {
     }
 
     /// A measure of gains, of no copies yet.
-    pub(super) fn gain_measure(&self) -> GainMeasure {
+    pub(crate) fn gain_measure(&self) -> GainMeasure {
         GainMeasure::new(self.asked.terms.clone(), self.asked.scoring, self.asked.attention)
     }
 
@@ -168,9 +183,7 @@ impl SearchedPages {
             web: self.words(page, live),
             inlinks: self.inlinks(page),
         });
-        let AskedTerms { terms, scoring, attention, .. } = &*self.asked;
-        let searchers = Searchers { terms, scoring: *scoring, attention: *attention };
-        searchers.quality(&held.collect::<Vec<_>>()).normalised()
+        self.searchers().quality(&held.collect::<Vec<_>>()).normalised()
     }
 }
 

@@ -5,6 +5,7 @@
 //! al. 2020; LambdaCrawl) are followed in that: the time to the next visit is drawn from an exponential distribution at each
 //! visit.
 
+pub mod by_shingles;
 mod objective;
 mod solve;
 

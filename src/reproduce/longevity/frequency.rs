@@ -2,7 +2,7 @@
 
 use super::Corpus;
 use super::lives::{Lived, SECONDS_A_DAY};
-use crate::reproduce::{CurveKind, Experiment, Figure, FigureCurve, Numbers, Point, Scale};
+use crate::reproduce::{CurveKind, Experiment, Figure, FigureCurve, Numbers, Point, Scale, correlation};
 
 /// The paper's correlation coefficient (§3.2). It does not print the sign.
 const PAPERS: f64 = 0.67;
@@ -51,13 +51,4 @@ pub(super) fn run(corpus: &Corpus<'_>, lived: &[Lived]) -> Experiment {
             ],
         }],
     }
-}
-
-/// Pearson's correlation. Not a number if one of the two does not vary.
-pub(super) fn correlation(pairs: &[(f64, f64)]) -> f64 {
-    let count = pairs.len() as f64;
-    let mean = |of: &dyn Fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / count;
-    let (x, y) = (mean(&|pair| pair.0), mean(&|pair| pair.1));
-    let sum = |of: &dyn Fn(f64, f64) -> f64| pairs.iter().map(|pair| of(pair.0 - x, pair.1 - y)).sum::<f64>();
-    sum(&|x, y| x * y) / (sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt()
 }

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::frequency::correlation;
 use super::frontier::CostFrontier;
 use super::*;
 use crate::dataset::RecordedPage;
 use crate::reproduce::Point;
+use crate::reproduce::correlation;
 
 /// A dataset of one page with a text a day.
 fn dataset(texts: Vec<Vec<u64>>) -> Dataset {
