@@ -253,11 +253,11 @@ mod tests {
         let many = vec![page("a", &[(0, 0), (100, 1)]), page("b", &[(0, 0)]), page("c", &[(3, 0), (9, 1)])];
         let groups = vec![group("g", 120, site), group("h", 189, many), group("short", 9, vec![])];
         let [one, others] = of_dataset(&Dataset { name: String::new(), groups }).expect("words");
-        // Two pages are there in the last 48 cycles, which begin at 72 and have two updates; the third is gone.
+        // Two pages are there in the 48 cycles from 60 on, which have all three updates; the third is gone.
         assert_eq!((one.len(), one.sites()), (2, 1));
-        assert!(one.about.contains("from cycle 72 on"), "{}", one.about);
+        assert!(one.about.contains("from cycle 60 on"), "{}", one.about);
         let History::Texts { from, texts } = &one.group.pages[0].history else { panic!("texts") };
-        assert_eq!((from.as_slice(), texts.len()), (&[(0, 0), (8, 1)][..], 2));
+        assert_eq!((from.as_slice(), texts.len()), (&[(0, 0), (10, 1), (20, 0)][..], 2));
         assert_eq!(one.group.pages[0].inlinks, 2);
         // `b` never changed, and `c` was not there at first. Cycle 100 of 0 to 188 is snapshot 25.
         assert_eq!((others.len(), others.group.pages[0].site.as_str()), (1, "a"));
