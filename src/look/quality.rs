@@ -322,3 +322,50 @@ fn stale_queries(
     queries.sort_by(|a, b| b.0.total_cmp(&a.0));
     queries.into_iter().take(most).map(|(_, query)| query).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quality::attention::Attention;
+    use crate::quality::gain::MeasuredGain;
+    use crate::quality::terms::{TermReader, distinct_terms};
+
+    fn searched() -> SearchWorkload {
+        let queries =
+            [("cancer law", 2.0), ("law", 1.0)].map(|(query, often)| (distinct_terms(query), often));
+        let workload = Workload::of(queries).expect("a workload");
+        SearchWorkload { workload, scoring: Scoring::Inlinks, attention: Attention::default() }
+    }
+
+    #[test]
+    fn worths_are_those_of_single_terms_by_hand() {
+        let searched = searched();
+        let terms = WorkloadTerms::of(&searched.workload);
+        let words = ["law on cancer", "law", "nothing"]
+            .map(|text| terms.words_of(&TermReader::default().count(&[text])));
+        let copies: Vec<(u64, &CopyWords, u32)> =
+            (0..).zip(&words).map(|(page, copy)| (page, copy, 2 - page as u32)).collect();
+        let worths = copy_worths(&searched, &copies);
+        // `cancer` is asked twice, `law` three times. Page 0 is first for both with a score of 2, page 1 second for `law` with 1.
+        let second = 3.0 * 2_f64.powf(-1.5);
+        assert!((worths.of(0) - 10.0).abs() < 1e-12 && (worths.of(1) - second).abs() < 1e-12);
+        assert!((worths.ideal - 10.0 - second).abs() < 1e-12);
+        assert_eq!((worths.of(2), worths.words(0)), (0.0, vec!["law".to_owned(), "cancer".to_owned()]));
+    }
+
+    #[test]
+    fn a_page_is_measured_once_a_refresh_of_it_was() {
+        let searched = searched();
+        let policy = learning(&searched).expect("a policy");
+        let row = |is_first| GainRow {
+            page: PageId(1),
+            measure: searched.measure(),
+            gain: MeasuredGain { at: Timestamp::from_seconds(9), delta: 4.0, is_first },
+            words: vec!["law".to_owned()],
+        };
+        let gain = |rows: &[GainRow]| measured_gain(&*policy, Learnt::default(), rows, 1.0);
+        assert_eq!((gain(&[]), gain(&[row(true)])), (None, None));
+        assert_eq!(gain(&[row(false)]), None, "no visit is known that it belongs to");
+        assert_eq!(moved_words(&[row(true), row(false)]), ["law"]);
+    }
+}
