@@ -105,7 +105,7 @@ fn let_up(attention: Attention, ranks: &ScoreRank, first: u64, last: u64) -> f64
     let score = |rank: u64| ranks.score(rank as f64);
     let sum: f64 =
         (first..=added).map(|rank| (attention.at(rank - 1) - attention.at(rank)) * score(rank)).sum();
-    sum + long_sum(attention, ranks, added + 1, last, Shift::Up)
+    sum + long_sum(attention, ranks, added + 1, last, RankShift::Up)
 }
 
 /// What the results from rank `first` to `last` gain if each moves down by one, never above 0: Σ (I(k+1) − I(k)) · F⁻¹(k).
@@ -116,7 +116,7 @@ fn pushed_down(attention: Attention, ranks: &ScoreRank, first: u64, last: u64) -
     let score = |rank: u64| ranks.score(rank as f64);
     let sum: f64 =
         (first..=added).map(|rank| (attention.at(rank + 1) - attention.at(rank)) * score(rank)).sum();
-    sum - long_sum(attention, ranks, added + 1, last, Shift::Down)
+    sum - long_sum(attention, ranks, added + 1, last, RankShift::Down)
 }
 
 /// The last rank that is added by itself. The closed form is good from [`FIRST_CLOSED`] on, and later where scores fall steeply.
@@ -130,7 +130,7 @@ fn last_added(ranks: &ScoreRank, first: u64, last: u64) -> u64 {
 
 /// Which way results move.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shift {
+enum RankShift {
     Up,
     Down,
 }
@@ -139,13 +139,13 @@ enum Shift {
 ///
 /// With I(u) = u^(−x) and F⁻¹(u) = A·u^b in a piece, and (u ± ½)^b ≈ u^b · (1 ± b/(2u)), the integral of x·u^(−x−1)·A·u^b·(1 ± b/(2u)) is
 /// A·x·u^(b−x) · (1/(b − x) ± b/(2u·(b − x − 1))).
-fn long_sum(attention: Attention, ranks: &ScoreRank, first: u64, last: u64, shift: Shift) -> f64 {
+fn long_sum(attention: Attention, ranks: &ScoreRank, first: u64, last: u64, shift: RankShift) -> f64 {
     let exponent = attention.exponent();
     if last < first || exponent == 0.0 {
         return 0.0;
     }
     // The interval that belongs to rank k begins at k − 1 for results that move up, and at k for those that move down.
-    let (back, sign) = if shift == Shift::Up { (1.0, 0.5) } else { (0.0, -0.5) };
+    let (back, sign) = if shift == RankShift::Up { (1.0, 0.5) } else { (0.0, -0.5) };
     let (mut from, mut sum) = (first, 0.0);
     while from <= last {
         let piece = ranks.piece(from);

@@ -1,7 +1,7 @@
 //! Refreshes spread over cycles under a hard budget, as near to evenly spaced as it allows.
 //!
 //! Comes in: how many refreshes each page is to have over N cycles, from the frequencies that are best for it
-//! ([`crate::policy::allocation`]), and the visits B that a cycle has. Goes out: the pages of each cycle. This is the transportation
+//! (those that are best for freshness), and the visits B that a cycle has. Goes out: the pages of each cycle. This is the transportation
 //! problem by which Wolf et al. 2002 schedule crawls, and which Pandey & Olston 2005 use for both schemes that they compare with
 //! (§6.1.1, §6.1.2): each refresh has an ideal time, cycles have room for B, and the sum of the distances is least.
 //!

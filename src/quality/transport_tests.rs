@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::policy::allocation::{Objective, Watched, optimal};
 
 fn total(ideals: &[f64], assigned: &[usize]) -> f64 {
     ideals.iter().zip(assigned).map(|(ideal, cycle)| deviation(*ideal, *cycle)).sum()
@@ -61,30 +60,6 @@ fn rates_become_whole_refreshes() {
     assert_eq!(whole_refreshes(&[1.0; 4], 3, 2).iter().sum::<u32>(), 6);
     assert_eq!(whole_refreshes(&[f64::NAN, -1.0, f64::INFINITY], 3, 9), [0, 0, 3]);
     assert_eq!(whole_refreshes(&[1.0], 0, 9), [0]);
-}
-
-/// The frequencies that are best for freshness, as the paper's two other schemes use them (§6.1.1).
-#[test]
-fn optimal_frequencies_become_a_full_schedule() {
-    let pages: Vec<Watched> =
-        (0..200).map(|page| Watched { change_rate: 0.02 + 0.01 * f64::from(page), weight: 1.0 }).collect();
-    let (cycles, capacity) = (47, 30);
-    let rates = optimal(Objective::Periodic, &pages, capacity as f64).rates;
-    let counts = whole_refreshes(&rates, cycles, capacity);
-    let demands: Vec<RefreshDemand> =
-        counts.iter().map(|refreshes| RefreshDemand { refreshes: *refreshes, phase: 0.5 }).collect();
-    let timetable = schedule(&demands, cycles, capacity).expect("room");
-    assert_eq!(timetable.len(), cycles);
-    assert!(timetable.iter().all(|pages| pages.len() <= capacity));
-    let visits: usize = timetable.iter().map(Vec::len).sum();
-    assert!(visits + 1 >= cycles * capacity, "{visits}");
-    assert!(counts.last() == Some(&0), "pages that change most are abandoned: {counts:?}");
-    for pages in &timetable {
-        let mut distinct = pages.clone();
-        distinct.sort_unstable();
-        distinct.dedup();
-        assert_eq!(distinct.len(), pages.len(), "no page twice in a cycle");
-    }
 }
 
 fn any_demands() -> impl Strategy<Value = (Vec<RefreshDemand>, usize, usize)> {

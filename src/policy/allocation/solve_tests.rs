@@ -3,6 +3,7 @@
 use super::*;
 use crate::estimate::tests::{close, golden, number, numbers};
 use crate::numeric::gamma_function::churn;
+use crate::quality::transport;
 use proptest::prelude::*;
 
 fn pages_of(case: &serde_json::Value) -> Vec<Watched> {
@@ -193,5 +194,31 @@ fn pages_whose_ratios_differ_by_a_rounding_error_can_be_put_in_order() {
             .collect();
         let spent: f64 = optimal(Objective::Poisson, &pages, 80.0).rates.iter().sum();
         assert!((spent - 80.0).abs() < 1e-9, "{spent}");
+    }
+}
+
+/// The frequencies that are best for freshness, as the paper's two other schemes use them (§6.1.1).
+#[test]
+fn optimal_frequencies_become_a_full_schedule() {
+    let pages: Vec<Watched> =
+        (0..200).map(|page| Watched { change_rate: 0.02 + 0.01 * f64::from(page), weight: 1.0 }).collect();
+    let (cycles, capacity) = (47, 30);
+    let rates = optimal(Objective::Periodic, &pages, capacity as f64).rates;
+    let counts = transport::whole_refreshes(&rates, cycles, capacity);
+    let demands: Vec<transport::RefreshDemand> = counts
+        .iter()
+        .map(|refreshes| transport::RefreshDemand { refreshes: *refreshes, phase: 0.5 })
+        .collect();
+    let timetable = transport::schedule(&demands, cycles, capacity).expect("room");
+    assert_eq!(timetable.len(), cycles);
+    assert!(timetable.iter().all(|pages| pages.len() <= capacity));
+    let visits: usize = timetable.iter().map(Vec::len).sum();
+    assert!(visits + 1 >= cycles * capacity, "{visits}");
+    assert!(counts.last() == Some(&0), "pages that change most are abandoned: {counts:?}");
+    for pages in &timetable {
+        let mut distinct = pages.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), pages.len(), "no page twice in a cycle");
     }
 }
