@@ -11,6 +11,7 @@ mod forecast;
 mod known;
 mod learners;
 mod made_up;
+mod overhead;
 mod queries;
 mod results;
 mod searched;
@@ -86,6 +87,7 @@ fn experiments(effort: Effort, collections: &[Collection; 2], told: &mut dyn FnM
     let compared: Vec<_> = panels.iter().map(|panel| (&panel.searched, &panel.workloads.known)).collect();
     let approximation = approximation::run(&compared, told);
     vec![
+        overhead::figure_2(effort, told),
         forecast::figure_3(&forecasts, forecast_notes(&notes)),
         offline.experiment(
             "4-schemes",
