@@ -23,6 +23,16 @@ fn the_experiments_of_a_paper_become_tables_plots_and_numbers() {
             18,
             ["FS-D", "Fig. 12: the same", "as printed, on other pages", "all pages, longevity-bound"],
         ),
+        (
+            "user-centric",
+            14,
+            [
+                "Fig. 4: quality against",
+                "the better of SBR and EBR",
+                "knows ΔQ",
+                "indexing, against the exact",
+            ],
+        ),
     ] {
         let ran = freshet.run(&["reproduce", paper, "--runs", "20", "--out", "out"]);
         assert_eq!(ran.code, Some(0), "{}", ran.output());
@@ -72,7 +82,14 @@ fn one_command_runs_every_paper_and_writes_a_page_of_them() {
     assert_eq!(ran.code, Some(0), "{}", ran.output());
     assert!(ran.stderr.contains("open `papers/index.html`"), "{}", ran.output());
     let page = fs::read_to_string(freshet.path("papers/index.html")).expect("the page");
-    for words in ["Avrachenkov", "Grimes &amp; Ford", "Olston &amp; Pandey", "Santos", "--runs 4 --seed 1"] {
+    for words in [
+        "Avrachenkov",
+        "Grimes &amp; Ford",
+        "Olston &amp; Pandey 2008",
+        "Pandey &amp; Olston 2005",
+        "Santos",
+        "--runs 4 --seed 1",
+    ] {
         assert!(page.contains(words), "{words} in {page}");
     }
     // Every file is on the page, and every link leads to a file or a heading of it.
@@ -118,6 +135,7 @@ fn recorded_pages_take_the_place_of_made_up_ones() {
         (["reproduce", "longevity", "nowhere.ds"], "nowhere.ds"),
         (["reproduce", "longevity", "pages.brdc"], "pages.brdc"),
         (["reproduce", "longevity", "few.ds"], "no page was watched at 30 cycles"),
+        (["reproduce", "user-centric", "pages.ds"], "pages.ds"),
         (["reproduce", "grimes-ford", "few.ds"], "no page changed 25 times or more"),
         (["reproduce", "avrachenkov", "pages.ds"], "made-up pages only"),
     ] {

@@ -12,12 +12,33 @@ pub(super) type WeeklyGains = Vec<Vec<(u32, MeasuredRefresh)>>;
 /// ΔQ_A of every update, where "every update to a page triggers an immediate refresh" (§6.2). At each week the functions are made
 /// from the copies of the week before, and a refresh's gap is the time since the update before, or since the start.
 pub(super) fn every_update(searched: &SearchedCollection<'_>) -> WeeklyGains {
-    let weeks: Vec<u32> = (1..SNAPSHOTS).collect();
-    let measured = on_all_cores(&weeks, |week| {
+    by_week(searched, |week, changed| {
         let copies = vec![week - 1; searched.pages() as usize];
         let measure = searched.measure(&copies, USUAL_PIECES);
-        let changed = (0..searched.pages()).filter(|page| searched.truth.has_changed(*page, week - 1, *week));
-        changed.map(|page| (page, searched.delta(&measure, page, week - 1, *week))).collect::<Vec<_>>()
+        changed.iter().map(|page| searched.delta(&measure, *page, week - 1, week)).collect()
+    })
+}
+
+/// The same with the exact gain of each refresh, as if it were the only one of its week (eq. 6).
+pub(super) fn every_update_exactly(searched: &SearchedCollection<'_>) -> WeeklyGains {
+    by_week(searched, |week, changed| {
+        let copies = vec![week - 1; searched.pages() as usize];
+        let gains = searched.searchers().refresh_gains(&searched.held(&copies, week));
+        changed.iter().map(|page| gains.get(*page as usize).copied().unwrap_or(0.0)).collect()
+    })
+}
+
+/// The gains of the pages that changed in each week, by a function that has them in their order.
+fn by_week(
+    searched: &SearchedCollection<'_>,
+    gains_of: impl Fn(u32, &[u32]) -> Vec<f64> + Sync,
+) -> WeeklyGains {
+    let weeks: Vec<u32> = (1..SNAPSHOTS).collect();
+    let measured = on_all_cores(&weeks, |week| {
+        let is_changed = |page: &u32| searched.truth.has_changed(*page, week - 1, *week);
+        let changed: Vec<u32> = (0..searched.pages()).filter(is_changed).collect();
+        let gains = gains_of(*week, &changed);
+        changed.into_iter().zip(gains).collect::<Vec<_>>()
     });
     let mut gains: WeeklyGains = vec![Vec::new(); searched.pages() as usize];
     for (week, of_week) in weeks.iter().zip(measured) {

@@ -27,6 +27,8 @@ pub(super) struct Parameters {
     gains: Vec<f64>,
     /// The same as a ratio of sums, ours.
     gains_by_sums: Vec<f64>,
+    /// The same as a ratio of sums from the exact gain of each update, ours.
+    exact_gains: Vec<f64>,
 }
 
 /// A scheme that knows the parameters of all pages.
@@ -37,10 +39,16 @@ pub(super) enum KnownScheme {
     UserCentric,
     /// δQ_A as ΣΔQ_A ÷ all weeks: ours.
     UserCentricBySums,
+    /// The same with the exact gain of each update in place of ΔQ_A: ours.
+    UserCentricExactly,
 }
 
 impl Parameters {
-    pub(super) fn of(searched: &SearchedCollection<'_>, gains: &WeeklyGains) -> Parameters {
+    pub(super) fn of(
+        searched: &SearchedCollection<'_>,
+        gains: &WeeklyGains,
+        exact: &WeeklyGains,
+    ) -> Parameters {
         let truth = searched.truth;
         let updates = |page: u32| {
             let steps = truth.steps(page).windows(2);
@@ -74,6 +82,7 @@ impl Parameters {
             clicks,
             gains: gain_rates(gains, 1, SNAPSHOTS - 1),
             gains_by_sums: gains.iter().map(by_sums).collect(),
+            exact_gains: exact.iter().map(by_sums).collect(),
         }
     }
 
@@ -84,6 +93,7 @@ impl Parameters {
             KnownScheme::Ebr(tau) => transported(&self.embarrassment(tau), most),
             KnownScheme::UserCentric => by_priority(&self.gains, most),
             KnownScheme::UserCentricBySums => by_priority(&self.gains_by_sums, most),
+            KnownScheme::UserCentricExactly => by_priority(&self.exact_gains, most),
         }
     }
 

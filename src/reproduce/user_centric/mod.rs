@@ -11,6 +11,7 @@ mod forecast;
 mod known;
 mod learners;
 mod made_up;
+mod overhead;
 mod queries;
 mod results;
 mod searched;
@@ -78,7 +79,8 @@ fn experiments(effort: Effort, collections: &[Collection; 2], told: &mut dyn FnM
         told(&format!("figures 3 and 4({}): {}", panel.letter, panel.name()));
         let gains = forecast::every_update(&panel.searched);
         forecasts.push(ForecastPanel::of(panel.letter, &panel.searched, &gains));
-        let parameters = Parameters::of(&panel.searched, &gains);
+        let exact = forecast::every_update_exactly(&panel.searched);
+        let parameters = Parameters::of(&panel.searched, &gains, &exact);
         panel.figure_4(&parameters, &mut offline);
         told(&format!("policies that learn ({}): {}", panel.letter, panel.name()));
         panel.learners(&mut online);
@@ -86,6 +88,7 @@ fn experiments(effort: Effort, collections: &[Collection; 2], told: &mut dyn FnM
     let compared: Vec<_> = panels.iter().map(|panel| (&panel.searched, &panel.workloads.known)).collect();
     let approximation = approximation::run(&compared, told);
     vec![
+        overhead::figure_2(effort, told),
         forecast::figure_3(&forecasts, forecast_notes(&notes)),
         offline.experiment(
             "4-schemes",
@@ -119,7 +122,7 @@ fn known_notes(notes: &[String]) -> Vec<String> {
         "as printed, on other pages and queries: copies are up to date at week 1, then B pages are refreshed in each of 47 weeks; quality is \
          eq. 5, exact; λ, d and δQ_A are estimated from all 48 weeks; for SBR and EBR the best τ of 0.1, 0.2 … 1.0 at each B. Assumed: the \
          quality of a week is that after its refreshes, and weeks are averaged; rates are −ln((n − X + ½)/(n + ½)); clicks of EBR are \
-         Σ f·I(rank), the mean over all weeks; the largest B is the paper's share of the pages. By sums: δQ_A is ΣΔQ_A ÷ 47 weeks (ours)"
+         Σ f·I(rank), the mean over all weeks; the largest B is the paper's share of the pages. By sums: δQ_A is ΣΔQ_A ÷ 47 weeks (ours), also with the exact gain of each update in place of ΔQ_A"
             .to_owned(),
     );
     all.push(
@@ -227,16 +230,23 @@ impl Panel<'_> {
         let schemes: Vec<KnownScheme> = taus(KnownScheme::Sbr)
             .into_iter()
             .chain(taus(KnownScheme::Ebr))
-            .chain([KnownScheme::UserCentric, KnownScheme::UserCentricBySums])
+            .chain([
+                KnownScheme::UserCentric,
+                KnownScheme::UserCentricBySums,
+                KnownScheme::UserCentricExactly,
+            ])
             .collect();
         let judged = self.judged(&schemes, |scheme, most| parameters.plan(scheme, most));
         type Picks = fn(&KnownScheme) -> Option<f64>;
-        let named: [(&str, Picks); 4] = [
+        let named: [(&str, Picks); 5] = [
             ("SBR", |scheme| if let KnownScheme::Sbr(tau) = scheme { Some(*tau) } else { None }),
             ("EBR", |scheme| if let KnownScheme::Ebr(tau) = scheme { Some(*tau) } else { None }),
             ("user-centric", |scheme| (*scheme == KnownScheme::UserCentric).then_some(f64::NAN)),
             ("user-centric, by sums", |scheme| {
                 (*scheme == KnownScheme::UserCentricBySums).then_some(f64::NAN)
+            }),
+            ("by sums of exact ΔQ", |scheme| {
+                (*scheme == KnownScheme::UserCentricExactly).then_some(f64::NAN)
             }),
         ];
         let mut known = Vec::new();
