@@ -173,7 +173,7 @@ impl FigureParts {
 }
 
 /// A refresh plan that was judged: B, what was planned, and its quality under both workloads.
-struct Judged<K> {
+struct JudgedPlan<K> {
     key: K,
     most: usize,
     plan: RefreshPlan,
@@ -199,18 +199,18 @@ impl Panel<'_> {
         &self,
         keys: &[K],
         plan: impl Fn(K, usize) -> RefreshPlan + Sync,
-    ) -> Vec<Judged<K>> {
+    ) -> Vec<JudgedPlan<K>> {
         let jobs: Vec<(K, usize)> =
             self.budgets().into_iter().flat_map(|most| keys.iter().map(move |key| (*key, most))).collect();
         on_all_cores(&jobs, |(key, most)| {
             let plan = plan(*key, *most);
             let quality = self.searched.quality(&plan);
-            Judged { key: *key, most: *most, plan, quality }
+            JudgedPlan { key: *key, most: *most, plan, quality }
         })
     }
 
     /// The curve of the best plans at each B, and that of the same plans under the other workload.
-    fn curves<K>(&self, name: &str, best: &[&Judged<K>]) -> (QualityCurve, QualityCurve)
+    fn curves<K>(&self, name: &str, best: &[&JudgedPlan<K>]) -> (QualityCurve, QualityCurve)
     where
         K: Sync,
     {
@@ -257,7 +257,7 @@ impl Panel<'_> {
                 let own = judged.iter().filter(|judged| judged.most == most && picks(&judged.key).is_some());
                 own.max_by(|a, b| a.quality.total_cmp(&b.quality))
             };
-            let best: Vec<&Judged<KnownScheme>> = self.budgets().into_iter().filter_map(at).collect();
+            let best: Vec<&JudgedPlan<KnownScheme>> = self.budgets().into_iter().filter_map(at).collect();
             best_taus.push(best.iter().filter_map(|judged| picks(&judged.key)).collect());
             let (of_known, of_other) = self.curves(name, &best);
             known.push(of_known);
@@ -310,7 +310,7 @@ impl Panel<'_> {
         let mut known = Vec::new();
         let mut other = Vec::new();
         for name in &names {
-            let own: Vec<&Judged<&str>> = judged.iter().filter(|judged| judged.key == *name).collect();
+            let own: Vec<&JudgedPlan<&str>> = judged.iter().filter(|judged| judged.key == *name).collect();
             let (of_known, of_other) = self.curves(name, &own);
             known.push(of_known);
             other.push(of_other);
