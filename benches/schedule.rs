@@ -30,6 +30,8 @@ use freshet::page::{HostId, Kin, Normaliser, PageId, Sites};
 use freshet::policy::longevity::Replaced;
 use freshet::policy::registry::{self, PolicySettings};
 use freshet::policy::{self, Learnt, PageState, Policy, Survey};
+use freshet::quality::gain::{GainWindow, MeasuredGain};
+use freshet::quality::measure::MeasureId;
 use freshet::schedule::Candidates;
 use freshet::store;
 use freshet::time::{Age, Timestamp};
@@ -76,6 +78,11 @@ fn url(id: i64) -> String {
 
 /// Looks over all of them, scores them and chooses a hundredth, a host having room for a twentieth of its pages.
 fn plan(policy: &mut dyn Policy, pages: i64) -> usize {
+    plan_of(policy, pages, &mut |look| (0..pages).for_each(|id| look(&page(id))))
+}
+
+/// The same with the pages that `each` gives.
+fn plan_of(policy: &mut dyn Policy, pages: i64, each: &mut dyn FnMut(&mut dyn FnMut(&PageState))) -> usize {
     policy.survey(&mut Survey {
         now: NOW,
         cycle: 1,
@@ -83,13 +90,10 @@ fn plan(policy: &mut dyn Policy, pages: i64) -> usize {
         visits_a_day: Some(pages as f64 / 100.0),
         hosts: &HashMap::new(),
         memory: &mut None,
-        pages: &mut |look| (0..pages).for_each(|id| look(&page(id), 1)),
+        pages: &mut |look| each(&mut |page| look(page, 1)),
     });
     let mut candidates = Candidates::default();
-    for id in 0..pages {
-        let page = page(id);
-        candidates.push(&page, policy::score(policy, &page, NOW));
-    }
+    each(&mut |page| candidates.push(page, policy::score(policy, page, NOW)));
     candidates.choose(pages as usize / 100, None, |_| PER_HOST as usize / 20).visits.len()
 }
 
@@ -105,6 +109,46 @@ fn in_memory(criterion: &mut Criterion) {
     }
     group.finish();
     println!("the most memory so far: {} MB", peak_megabytes());
+}
+
+/// The same for `user-centric`, whose pages remember what their last refreshes gained.
+fn by_gains(criterion: &mut Criterion) {
+    let settings = PolicySettings { queries: Some(MeasureId(1)), ..PolicySettings::default() };
+    let mut policy = registry::find("user-centric", &settings).expect("a policy");
+    let window = |id: i64| {
+        let bits = xxh3_64(&id.to_le_bytes());
+        let mut window = GainWindow::default();
+        for visit in 0..(bits >> 32) as i64 % 9 {
+            let at = Timestamp::from_seconds(1_794_000_000 + visit * 86_400);
+            let changed = (bits >> visit & 1) == 1;
+            window.push(at, 86_400_000, changed);
+            if changed {
+                window.measure(&MeasuredGain {
+                    at,
+                    delta: (bits >> visit & 0xff) as f64 / 64.0 - 1.0,
+                    is_first: false,
+                });
+            }
+        }
+        window
+    };
+    let pages = 1_000_000;
+    let states: Vec<PageState> = (0..pages)
+        .map(|id| {
+            let mut page = page(id);
+            page.learnt.memory.write(|bytes| window(id).write(bytes));
+            page
+        })
+        .collect();
+    let mut group = criterion.benchmark_group("score all by user-centric, choose 1 %");
+    group
+        .sample_size(10)
+        .measurement_time(Duration::from_secs(5))
+        .throughput(Throughput::Elements(pages as u64));
+    group.bench_function(BenchmarkId::from_parameter(pages), |bencher| {
+        bencher.iter(|| plan_of(&mut *policy, pages, &mut |look| states.iter().for_each(look)));
+    });
+    group.finish();
 }
 
 fn in_a_store(criterion: &mut Criterion) {
@@ -247,5 +291,5 @@ fn peak_megabytes() -> u64 {
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) / 1024
 }
 
-criterion_group!(benches, in_memory, in_a_store);
+criterion_group!(benches, in_memory, by_gains, in_a_store);
 criterion_main!(benches);

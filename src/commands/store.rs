@@ -93,6 +93,13 @@ fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Res
         // Pages may have become others' aliases, or come back, without a visit that the index could read of.
         talk.say("hint: `freshet store rebuild --index` brings the search index in line");
     }
+    let gains = store.summary()?.gains;
+    if gains > 0 {
+        talk.say(&format!(
+            "{} in search results as they are: they were measured against all pages of their time and can't be made again",
+            if gains == 1 { "1 gain of a refresh stays".to_owned() } else { format!("{} gains of refreshes stay", number(gains)) }
+        ));
+    }
     let differ =
         rebuilt.sketches_differ + rebuilt.pages_differ + rebuilt.aliases_differ + rebuilt.events_differ;
     let text = if global.json {

@@ -307,6 +307,8 @@ pub struct Summary {
     pub hosts: u64,
     /// Visits in the log.
     pub observations: u64,
+    /// Gains of refreshes in search results that are kept.
+    pub gains: u64,
     /// Contents that are stored.
     pub versions: u64,
     /// Those of them whose body and text are not stored: there was no room for them.

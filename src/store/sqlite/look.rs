@@ -35,6 +35,7 @@ pub(super) fn summary(connection: &Connection, path: &Path) -> Result<Summary> {
         )?,
         hosts: one("SELECT count(*) FROM host")?,
         observations: one("SELECT count(*) FROM observation")?,
+        gains: one("SELECT count(*) FROM gain")?,
         versions: one("SELECT count(*) FROM version")?,
         versions_without_room: one("SELECT count(*) FROM version WHERE length(content) = 0")?,
         content_bytes: sizes("body_bytes + text_bytes")?,
