@@ -81,8 +81,11 @@ fn plan(policy: &mut dyn Policy, pages: i64) -> usize {
     plan_of(policy, pages, &mut |look| (0..pages).for_each(|id| look(&page(id))))
 }
 
+/// Calls a function with every page.
+type WalkPages<'a> = dyn FnMut(&mut dyn FnMut(&PageState)) + 'a;
+
 /// The same with the pages that `each` gives.
-fn plan_of(policy: &mut dyn Policy, pages: i64, each: &mut dyn FnMut(&mut dyn FnMut(&PageState))) -> usize {
+fn plan_of(policy: &mut dyn Policy, pages: i64, each: &mut WalkPages<'_>) -> usize {
     policy.survey(&mut Survey {
         now: NOW,
         cycle: 1,
