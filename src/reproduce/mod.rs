@@ -4,7 +4,8 @@
 //! on mistakes in a paper and on details that it leaves open and that had to be assumed. No formula is written a second time
 //! here, only simulated pages and statistics over runs. The same seed gives the same numbers, except where time is measured.
 //!
-//! Nothing is plotted, printed or written here: the command does that.
+//! Nothing is plotted, printed or written here: the command does that. Fig. 2 of `user-centric` needs a store, which is in a temporary
+//! folder and goes away.
 
 pub mod avrachenkov;
 pub mod gp4c;
