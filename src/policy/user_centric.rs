@@ -19,15 +19,16 @@ use crate::estimate::Seen;
 use crate::observation::Life;
 use crate::page::{Depth, HostId, Kin};
 use crate::policy::Yield;
-use crate::quality::gain::{GainWindow, MeasuredGain, mean_of_ratios, priority};
+use crate::quality::gain::{GainWindow, MeasuredGain, MeasuredRefresh, mean_of_ratios, priority};
 use crate::quality::measure::MeasureId;
 use crate::time::Timestamp;
 
 /// The least δQ_A, as a share of the mean over all pages. A page that never gained anything waits fifty times as long as an average one.
 const FLOOR_SHARE: f64 = 0.02;
-/// The weight of the prior, in refreshes. Gains of a page differ much: most refreshes bring nothing, and a few a lot. So eight of them say
-/// little, and a page that was unchanged twice must not be given up. Values from 1 to 64 were tried on two sets of recorded pages.
-const PRIOR_REFRESHES: f64 = 32.0;
+/// The least and the greatest weight of the prior, in refreshes; the greatest holds while too little is known to tell.
+const PRIOR_REFRESHES: (f64, f64) = (4.0, 32.0);
+/// Pages with two measured refreshes or more that it takes to tell how far pages differ.
+const LEAST_PAGES: u32 = 10;
 /// The weight of a larger group in the mean of a smaller one, in pages.
 const PRIOR_PAGES: f64 = 10.0;
 /// Measured refreshes from which on `why` speaks of a page's own.
@@ -43,6 +44,8 @@ struct UserCentric {
     measure: MeasureId,
     /// δQ_A of pages.
     rates: KinMeans,
+    /// The weight of the kin in δQ_A, in refreshes.
+    prior_refreshes: f64,
     /// ΔQ_A of first copies.
     firsts: KinMeans,
     hosts: HashMap<HostId, Yield>,
@@ -55,6 +58,7 @@ pub(super) fn make(request: &PolicyRequest<'_>) -> Made {
         name: request.name.to_owned(),
         measure,
         rates: KinMeans::default(),
+        prior_refreshes: PRIOR_REFRESHES.1,
         firsts: KinMeans::default(),
         hosts: HashMap::new(),
         cycle_days: 1.0,
@@ -115,6 +119,44 @@ impl KinMeans {
     }
 }
 
+/// How far the refreshes of a page differ from one another, and pages from each other.
+#[derive(Debug, Default)]
+struct GainSpread {
+    pages: u32,
+    /// Sums over pages: the variance of their refreshes, their means, the squares of these, and 1 ÷ the number of refreshes.
+    variances: f64,
+    means: f64,
+    squares: f64,
+    inverse_counts: f64,
+}
+
+impl GainSpread {
+    fn add(&mut self, refreshes: &[MeasuredRefresh]) {
+        let count = refreshes.len() as f64;
+        let Some(mean) = mean_of_ratios(refreshes).filter(|_| count >= 2.0) else { return };
+        let squares: f64 = refreshes.iter().map(|refresh| (refresh.delta / refresh.gap - mean).powi(2)).sum();
+        self.pages = self.pages.saturating_add(1);
+        self.variances += squares / (count - 1.0);
+        self.means += mean;
+        self.squares += mean * mean;
+        self.inverse_counts += 1.0 / count;
+    }
+
+    /// The weight of the prior, in refreshes: the variance of a page's refreshes ÷ the variance of the true means of pages. This is the
+    /// credibility of Bühlmann (1967, "Experience rating and credibility"), with his estimates of both.
+    fn prior_refreshes(&self) -> f64 {
+        let (least, greatest) = PRIOR_REFRESHES;
+        if self.pages < LEAST_PAGES {
+            return greatest;
+        }
+        let pages = f64::from(self.pages);
+        let within = self.variances / pages;
+        let of_means = (self.squares - self.means * self.means / pages) / (pages - 1.0);
+        let between = of_means - within * self.inverse_counts / pages;
+        if between > 0.0 { (within / between).clamp(least, greatest) } else { greatest }
+    }
+}
+
 /// The window of refreshes that is remembered of a page.
 fn window(learnt: &Learnt) -> GainWindow {
     learnt.memory.read(GainWindow::read)
@@ -125,8 +167,8 @@ impl UserCentric {
     fn gain_rate(&self, page: &PageState) -> f64 {
         let measured = window(&page.learnt).measured();
         let (own, refreshes) = (mean_of_ratios(&measured).unwrap_or(0.0), measured.len() as f64);
-        let rate =
-            (refreshes * own + PRIOR_REFRESHES * self.rates.of(page.kin)) / (refreshes + PRIOR_REFRESHES);
+        let rate = (refreshes * own + self.prior_refreshes * self.rates.of(page.kin))
+            / (refreshes + self.prior_refreshes);
         rate.max(self.rates.floor())
     }
 
@@ -214,19 +256,22 @@ impl Policy for UserCentric {
         self.hosts.clone_from(survey.hosts);
         self.cycle_days = survey.cycle_length.days();
         let (mut rates, mut firsts) = (KinMeans::default(), KinMeans::default());
+        let mut spread = GainSpread::default();
         (survey.pages)(&mut |page, pages| {
             if page.learnt.memory.is_empty() {
                 return;
             }
             let window = window(&page.learnt);
-            if let Some(rate) = mean_of_ratios(&window.measured()) {
+            let measured = window.measured();
+            spread.add(&measured);
+            if let Some(rate) = mean_of_ratios(&measured) {
                 rates.add(page.kin, rate.max(0.0), pages);
             }
             if let Some(first) = window.first() {
                 firsts.add(page.kin, first, pages);
             }
         });
-        (self.rates, self.firsts) = (rates, firsts);
+        (self.rates, self.firsts, self.prior_refreshes) = (rates, firsts, spread.prior_refreshes());
     }
 
     fn looks_at(&self) -> LooksAt {
@@ -337,6 +382,24 @@ mod tests {
         assert!((worths[0] - name).abs() < 1e-9, "{worths:?}");
         assert!((worths[1] - (1.0 + 32.0 * name) / 33.0).abs() < 1e-9, "{worths:?}");
         assert!((worths[2] - 1.0).abs() < 1e-9, "the mean of all nine: {worths:?}");
+    }
+
+    #[test]
+    fn kin_count_less_where_pages_differ_more_than_their_refreshes() {
+        let policy = policy();
+        let steady =
+            |gain: f64| visited(&*policy, 1, "http://a.example/", &[Some(gain), Some(gain), Some(gain)]);
+        let noisy = |gain: f64| visited(&*policy, 1, "http://a.example/", &[Some(3.0 * gain), None, None]);
+        let spread = |pages: &dyn Fn(f64) -> PageState, many: u32| {
+            let mut spread = GainSpread::default();
+            (0..many).for_each(|page| spread.add(&window(&pages(f64::from(page % 5)).learnt).measured()));
+            spread.prior_refreshes()
+        };
+        assert_eq!(spread(&steady, 20), 4.0, "refreshes of a page are all alike");
+        assert_eq!(spread(&steady, 9), 32.0, "too few pages to tell");
+        assert_eq!(spread(&|_| noisy(1.0), 20), 32.0, "pages are all alike");
+        // Variance of 3g, 0, 0 is 3g², on average 3 · 6; that of the means is 2 · 20/19, less than 18 ÷ 3.
+        assert_eq!(spread(&noisy, 20), 32.0);
     }
 
     #[test]
