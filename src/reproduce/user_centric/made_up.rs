@@ -33,7 +33,7 @@ const ADVERT_RATE: f64 = 0.7;
 /// One site, and 15 sites of which only pages that changed are kept, as in the paper. The paper's numbers of pages are 16,000 and
 /// 19,000; ours are 0.4 and 0.5 for each run.
 pub(super) fn collections(effort: Effort) -> [Collection; 2] {
-    let pages = |share: f64| ((share * f64::from(effort.runs)) as usize).clamp(60, 16_000);
+    let pages = |share: f64| ((share * f64::from(effort.runs)) as usize).clamp(40, 16_000);
     let mut one = Maker::new(effort, 1);
     let pages_of_one: Vec<RecordedPage> = (0..pages(0.4)).map(|at| one.page(at, 0)).collect();
     let mut many = Maker::new(effort, 2);

@@ -22,7 +22,7 @@ const TWO_TERMS: f64 = 0.4;
 const ZIPF: f64 = 0.8;
 /// Queries that are drawn for each page, for both workloads together; the fewest, and the most.
 const QUERIES_A_PAGE: usize = 10;
-const FEWEST_QUERIES: usize = 300;
+const FEWEST_QUERIES: usize = 200;
 const MOST_QUERIES: usize = 4000;
 /// A query that was drawn before is drawn again; after this many times in a row no new one is expected.
 const MOST_REPEATS: usize = 1000;

@@ -5,7 +5,7 @@ use crate::reproduce::{CurveKind, Figure, FigureCurve, Numbers, Point, Scale};
 /// Where schemes are compared: the way from the quality of copies that are never refreshed (0) to 1.
 pub(super) const LEVELS: [f64; 6] = [0.25, 0.5, 0.75, 0.9, 0.95, 0.99];
 
-/// With fewer pages every third B is tried.
+/// With fewer pages every fifth B is tried.
 const FEW_PAGES: usize = 100;
 
 /// B of Fig. 4, as shares of the largest.
@@ -27,7 +27,7 @@ const SHARES_OF_MOST: [f64; 11] = [
 pub(super) fn budgets(pages: usize, most_share: f64) -> Vec<usize> {
     let most = pages as f64 * most_share;
     // Of few pages the curves are rough in any case.
-    let every = if pages < FEW_PAGES { 3 } else { 1 };
+    let every = if pages < FEW_PAGES { 5 } else { 1 };
     let mut budgets: Vec<usize> = SHARES_OF_MOST
         .iter()
         .skip(SHARES_OF_MOST.len().saturating_sub(1) % every)
@@ -149,6 +149,6 @@ mod tests {
     #[test]
     fn budgets_rise_to_the_largest_and_are_at_least_1() {
         assert_eq!(budgets(16_000, 0.375).last(), Some(&6000));
-        assert_eq!(budgets(99, 0.375), [2, 6, 19, 37]);
+        assert_eq!(budgets(99, 0.375), [1, 6, 37]);
     }
 }
