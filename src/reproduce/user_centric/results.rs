@@ -149,6 +149,6 @@ mod tests {
     #[test]
     fn budgets_rise_to_the_largest_and_are_at_least_1() {
         assert_eq!(budgets(16_000, 0.375).last(), Some(&6000));
-        assert_eq!(budgets(99, 0.375), [1, 6, 37]);
+        assert_eq!(budgets(99, 0.375), [1, 9, 37]);
     }
 }
