@@ -84,7 +84,7 @@ fn made_up_pages_are_the_same_for_the_same_spec() {
         freshet.run(&spec).stdout
     };
     let once = run();
-    assert_eq!(once.lines().count(), 25);
+    assert_eq!(once.lines().count(), 27);
     let ran = freshet.run(&["simulate", "--synthetic", "pages=300,cycles=20,seed=5", "--plot", "all.svg"]);
     assert_eq!(ran.code, Some(0), "{}", ran.output());
     let plot = std::fs::read_to_string(freshet.path("all.svg")).expect("a plot");
