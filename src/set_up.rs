@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Context as _;
 
@@ -101,11 +102,27 @@ pub(crate) fn index_follower(settings: &Settings, talk: &Talk) -> Option<Backgro
     }
 }
 
-/// Lets the follower read what is left, or stops it at once. A crawl does not fail because of its index.
-pub(crate) fn finish_index(follower: Option<BackgroundIndex>, at_once: bool, talk: &Talk) {
+/// The part of a crawl's time that its command waits for the search index at the end, at most.
+const PATIENCE_SHARE: f64 = 0.1;
+
+/// That part of a short crawl's time.
+const LEAST_PATIENCE: Duration = Duration::from_millis(200);
+
+/// How long a crawl that took this long waits for the search index. A policy that learns from it waits until it is up to date.
+pub(crate) fn index_patience(settings: &Settings, took: Duration) -> Option<Duration> {
+    settings.crawl.workload.is_none().then(|| took.mul_f64(PATIENCE_SHARE).max(LEAST_PATIENCE))
+}
+
+/// Lets the follower read what is left, as long as `patience` lasts; `None`: all of it. A crawl does not fail because of its index.
+pub(crate) fn finish_index(follower: Option<BackgroundIndex>, patience: Option<Duration>, talk: &Talk) {
     let Some(follower) = follower else { return };
-    match follower.finish(at_once) {
-        Ok(step) => tracing::info!(written = step.written, removed = step.removed, "search index"),
+    match follower.finish(patience) {
+        Ok(step) => {
+            tracing::info!(written = step.written, removed = step.removed, "search index");
+            if step.is_behind && patience.is_some_and(|patience| !patience.is_zero()) {
+                talk.say("the search index is not up to date yet; the next `freshet search` or crawl reads the rest");
+            }
+        }
         Err(error) => talk.warn(&format!(
             "the search index is not up to date: {error}; the next `freshet search` brings it up to date"
         )),

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use tokio::sync::watch;
@@ -20,7 +21,7 @@ use freshet::time::Timestamp;
 use crate::cli::{CrawlNowArgs, Global};
 use crate::on_change::{Hook, Hooked};
 use crate::queries;
-use crate::set_up::{ADDRESS_HINT, finish_index, index_follower, set_up};
+use crate::set_up::{ADDRESS_HINT, finish_index, index_follower, index_patience, set_up};
 use crate::settings::Settings;
 use crate::signals::{STOPPING_CRAWL, listen};
 use crate::terminal::{Talk, json};
@@ -46,7 +47,11 @@ pub(crate) fn run(global: &Global, arguments: &CrawlNowArgs, talk: &Talk) -> any
     follower.iter().for_each(|follower| crawler.plan_after(follower.handle()));
     let driven = runtime.block_on(drive(crawler, hook, talk));
     runtime.shutdown_background();
-    finish_index(follower, driven.as_ref().map_or(true, |(report, ..)| report.stopped), talk);
+    let patience = match &driven {
+        Ok((report, ..)) if !report.stopped => index_patience(&settings, report.elapsed),
+        _ => Some(Duration::ZERO),
+    };
+    finish_index(follower, patience, talk);
     let (report, ran, signal) = driven?;
     let summary = CrawlSummary::of(&report, settings.store.clone(), ran);
     let text = || if global.json { json(&summary) } else { Ok(report::crawl::summary(&summary)) };

@@ -413,7 +413,7 @@ async fn watched(
         running.spawn(async move {
             let report = crawler.run(stopped, &progress).await?;
             if let Some(index) = index {
-                tokio::task::spawn_blocking(|| index.finish(false)).await??;
+                tokio::task::spawn_blocking(|| index.finish(None)).await??;
             }
             anyhow::Ok((place, DemoCycle { counts: report.counts, ended: Timestamp::now() }))
         });

@@ -57,7 +57,7 @@ pub(crate) fn run(global: &Global, arguments: &MonitorArgs, talk: &Talk) -> anyh
     let look = || follower.iter().for_each(BackgroundIndex::look);
     let driven = runtime.block_on(watch(monitor, &mut crawler, hook, global.json, talk, &look));
     runtime.shutdown_background();
-    finish_index(follower, !arguments.once, talk);
+    finish_index(follower, (!arguments.once).then_some(Duration::ZERO), talk);
     let last = driven?;
     if arguments.once && last.is_some_and(|report| report.nothing_fetched()) {
         bail!(

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::FollowResult;
 use super::measuring::CountInlinks;
@@ -75,10 +75,17 @@ impl BackgroundIndex {
         IndexHandle { orders: self.orders.clone() }
     }
 
-    /// Ends it, and says how much it wrote. `at_once`: what it has not read yet is left to the next follower.
-    pub fn finish(self, at_once: bool) -> FollowResult<FollowStep> {
-        let order = if at_once { FollowOrder::Stop } else { FollowOrder::Finish };
-        let _ = self.orders.send(order);
+    /// Ends it, and says how much it wrote. After `patience` it ends with the batch that is being read, and what it has not read yet is
+    /// left to the next follower; `None`: it reads all.
+    pub fn finish(self, patience: Option<Duration>) -> FollowResult<FollowStep> {
+        let _ = self.orders.send(FollowOrder::Finish);
+        if let Some(patience) = patience {
+            let until = Instant::now() + patience;
+            while !self.thread.is_finished() && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let _ = self.orders.send(FollowOrder::Stop);
+        }
         self.thread
             .join()
             .unwrap_or_else(|_| Err(super::FollowError::Other("its thread ended unexpectedly".to_owned())))
@@ -114,7 +121,7 @@ fn run(
                 wish.take(order);
             }
             if wish.stops {
-                return Ok(all);
+                return Ok(FollowStep { is_behind, ..all });
             }
         }
         // Whoever asked may have given up waiting.
