@@ -269,6 +269,12 @@ impl Group {
 }
 
 impl RecordedPage {
+    /// A page without a name, from the first cycle on.
+    pub(crate) fn unnamed(history: History) -> Self {
+        let (url, site, words) = (String::new(), String::new(), Vec::new());
+        Self { url, site, weight: 1.0, born: 0, history, words, inlinks: 0 }
+    }
+
     /// The page of a record, with a bit for each cycle after its first copy; `None` if it has no copy.
     fn of_record(page: &PageRecord, info: &GroupInfo) -> Option<Self> {
         let first = page.first_copy()?;

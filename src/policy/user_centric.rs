@@ -29,7 +29,7 @@ const FLOOR_SHARE: f64 = 0.02;
 const PRIOR_REFRESHES: (f64, f64) = (4.0, 32.0);
 /// Pages with two measured refreshes or more that it takes to tell how far pages differ.
 const LEAST_PAGES: u32 = 10;
-/// The weight of a larger group in the mean of a smaller one, in pages.
+/// The weight that a larger group has when the mean of a smaller one is taken, in pages.
 const PRIOR_PAGES: f64 = 10.0;
 /// Measured refreshes from which on `why` speaks of a page's own.
 const ENOUGH: usize = 2;
@@ -320,6 +320,15 @@ mod tests {
         page
     }
 
+    /// Three pages of one name, each of whose refreshes gained 3.
+    fn three_of_a_name(policy: &dyn Policy) -> Vec<PageState> {
+        (1..=3)
+            .map(|page| {
+                visited(policy, page, &format!("http://a.example/news/{page}.html"), &[Some(3.0), Some(3.0)])
+            })
+            .collect()
+    }
+
     fn survey(policy: &mut dyn Policy, pages: &[PageState]) {
         policy.survey(&mut Survey {
             now: Timestamp::from_millis(10 * DAY),
@@ -359,16 +368,7 @@ mod tests {
     #[test]
     fn a_page_with_few_refreshes_is_taken_to_be_like_its_kin() {
         let mut policy = policy();
-        let kin: Vec<PageState> = (1..=3)
-            .map(|page| {
-                visited(
-                    &*policy,
-                    page,
-                    &format!("http://a.example/news/{page}.html"),
-                    &[Some(3.0), Some(3.0)],
-                )
-            })
-            .collect();
+        let kin = three_of_a_name(&*policy);
         let others =
             (4..=9).map(|page| visited(&*policy, page, &format!("http://b.example/{page}/p"), &[None, None]));
         let all: Vec<PageState> = kin.into_iter().chain(others).collect();
@@ -410,16 +410,7 @@ mod tests {
             score(&*policy, &new, Timestamp::from_millis(0)).value() > 1e9,
             "before anything was measured"
         );
-        let mut held: Vec<PageState> = (1..=3)
-            .map(|page| {
-                visited(
-                    &*policy,
-                    page,
-                    &format!("http://a.example/news/{page}.html"),
-                    &[Some(3.0), Some(3.0)],
-                )
-            })
-            .collect();
+        let mut held = three_of_a_name(&*policy);
         for page in &mut held {
             let first = MeasuredGain { at: Timestamp::from_millis(0), delta: 2.0, is_first: true };
             policy.learn_gain(&mut page.learnt, &first);

@@ -112,7 +112,7 @@ impl Settings {
 
     fn settle(given: Given) -> Result<Settings, Usage> {
         let settings = resolve::resolve(given.settle())?;
-        // A policy that can't be made is told before anything begins. Queries are read later.
+        // A policy that can't be made is an error before anything begins. Queries are read later.
         let unread = Some(MeasureId(0));
         settings.make_policy(&settings.sections.crawl.policy, Age::from_days(1.0), unread)?;
         Ok(settings)

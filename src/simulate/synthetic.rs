@@ -182,15 +182,7 @@ impl Spec {
             None => bits(&changes, moments),
             Some(share) => self.texts(changes, random.random::<f64>() < share, is_quiet, random),
         };
-        RecordedPage {
-            url: String::new(),
-            site: String::new(),
-            weight: 1.0,
-            born: 0,
-            history,
-            words: Vec::new(),
-            inlinks: 0,
-        }
+        RecordedPage::unnamed(history)
     }
 
     /// The last moment.

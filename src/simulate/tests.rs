@@ -28,15 +28,7 @@ fn bits(text: &str) -> History {
 }
 
 pub(super) fn group_of(histories: &[String]) -> Group {
-    let page = |text: &String| RecordedPage {
-        url: String::new(),
-        site: String::new(),
-        weight: 1.0,
-        born: 0,
-        history: bits(text),
-        words: Vec::new(),
-        inlinks: 0,
-    };
+    let page = |text: &String| RecordedPage::unnamed(bits(text));
     Group {
         name: "test".to_owned(),
         start: Timestamp::from_seconds(1_000_000_000),

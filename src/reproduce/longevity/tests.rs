@@ -12,15 +12,7 @@ fn dataset(texts: Vec<Vec<u64>>) -> Dataset {
     let from = (0..).zip(0..texts.len() as u32).collect();
     let cycles = texts.len() as u32;
     let history = History::Texts { from, texts: texts.into_iter().map(Arc::from).collect() };
-    let page = RecordedPage {
-        url: String::new(),
-        site: String::new(),
-        weight: 1.0,
-        born: 0,
-        history,
-        words: Vec::new(),
-        inlinks: 0,
-    };
+    let page = RecordedPage::unnamed(history);
     let (start, step) = (Timestamp::from_seconds(0), Duration::from_secs(86_400));
     let group = Group { name: "one".to_owned(), start, step, cycles, pages: vec![page] };
     Dataset { name: String::new(), groups: vec![group] }

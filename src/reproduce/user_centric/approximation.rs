@@ -120,7 +120,7 @@ fn sign_errors(pairs: &[(f64, f64)]) -> f64 {
     wrong as f64 / counted().count() as f64
 }
 
-/// The share of the exact gains, as sums of their sizes, whose sign is told wrong.
+/// The share of the exact gains, as sums of their sizes, that the approximation gives the wrong sign.
 fn misjudged(pairs: &[(f64, f64)]) -> f64 {
     let all: f64 = pairs.iter().map(|(exact, _)| exact.abs()).sum();
     let is_wrong = |(exact, other): &&(f64, f64)| exact * other < 0.0;

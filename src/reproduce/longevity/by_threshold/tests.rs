@@ -13,15 +13,7 @@ fn group(texts: &[&[u64]]) -> Group {
     let cycles = texts.len() as u32;
     let texts = texts.iter().map(|text| Arc::from(text.to_vec())).collect();
     let history = History::Texts { from, texts };
-    let page = RecordedPage {
-        url: String::new(),
-        site: String::new(),
-        weight: 1.0,
-        born: 0,
-        history,
-        words: Vec::new(),
-        inlinks: 0,
-    };
+    let page = RecordedPage::unnamed(history);
     let (start, step) = (Timestamp::from_seconds(0), Duration::from_secs(86_400));
     Group { name: String::new(), start, step, cycles, pages: vec![page] }
 }
