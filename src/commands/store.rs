@@ -96,8 +96,9 @@ fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Res
     let gains = store.summary()?.gains;
     if gains > 0 {
         talk.say(&format!(
-            "{} in search results as they are: they were measured against all pages of their time and can't be made again",
-            if gains == 1 { "1 gain of a refresh stays".to_owned() } else { format!("{} gains of refreshes stay", number(gains)) }
+            "gains of refreshes in search results ({}) stay as they are: they were measured against all pages of their time \
+             and can't be made again",
+            number(gains)
         ));
     }
     let differ =

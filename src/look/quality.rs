@@ -258,7 +258,10 @@ fn measured_gain(policy: &dyn Policy, mut learnt: Learnt, gains: &[GainRow], day
     // A refresh that found a change and was not measured says nothing; without any measured one, neither do the others.
     gains.iter().find(|row| !row.gain.is_first)?;
     let window: GainWindow = learnt.memory.read(GainWindow::read);
-    Some(priority(mean_of_ratios(&window.measured())?, days))
+    let measured = window.measured();
+    // Gains don't grow for ever: no more is expected than a refresh has ever brought.
+    let most = measured.iter().fold(0.0, |most: f64, refresh| most.max(refresh.delta));
+    Some(priority(mean_of_ratios(&measured)?, days).min(most))
 }
 
 /// The words that moved a page most in its last measured refreshes.
