@@ -10,14 +10,19 @@ use crate::cli::Global;
 use crate::settings::Usage;
 use crate::terminal::Talk;
 
-/// `5%` or `0.05`
+/// The share of the pages that `--budget` gives: `5%` or `0.05`
 pub(crate) fn share(text: &str) -> Result<f64, Usage> {
+    share_of("--budget", text, "the pages")
+}
+
+/// The share that a flag gives, of something.
+pub(crate) fn share_of(flag: &str, text: &str, of: &str) -> Result<f64, Usage> {
     let parsed = match text.trim().strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
         None => text.trim().parse::<f64>(),
     };
     let share = parsed.ok().filter(|share| *share > 0.0 && *share <= 1.0);
-    share.ok_or_else(|| Usage(format!("--budget is `{text}`; write a share of the pages: 5%, or 0.05")))
+    share.ok_or_else(|| Usage(format!("{flag} is `{text}`; write a share of {of}: 5%, or 0.05")))
 }
 
 pub(crate) fn synthetic(spec: &str) -> Result<Spec, Usage> {

@@ -53,6 +53,9 @@ pub mod observation;
 /// Observations → change rate: one file an estimator, priors, the learner.
 pub mod estimate;
 
+/// Hints that something changed (sitemap dates, feeds, hub links, pings), and how far each host's can be trusted.
+pub mod signal;
+
 /// Divergence curves, utility, bounds (Olston & Pandey 2008).
 pub mod longevity;
 

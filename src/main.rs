@@ -4,11 +4,11 @@ mod cli;
 mod commands;
 mod histories;
 mod indexed;
+mod interrupts;
 mod on_change;
 mod queries;
 mod set_up;
 mod settings;
-mod signals;
 mod terminal;
 mod threads;
 mod voice;
@@ -37,6 +37,8 @@ fn main() -> ExitCode {
         Command::Why(arguments) => commands::why::run(&cli.global, &arguments),
         Command::Status(arguments) => commands::status::run(&cli.global, &arguments),
         Command::Pages(arguments) => commands::pages::run(&cli.global, &arguments),
+        Command::Signals(arguments) => commands::signals::run(&cli.global, &arguments),
+        Command::Ping(arguments) => commands::ping::run(&cli.global, &arguments, &talk),
         Command::Changes(arguments) => commands::changes::run(&cli.global, &arguments, &talk),
         Command::Log(arguments) => commands::log::run(&cli.global, &arguments, &talk),
         Command::Links(arguments) => commands::links::run(&cli.global, &arguments, &talk),

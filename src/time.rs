@@ -94,6 +94,11 @@ impl Age {
         Self(if days > 0.0 { days * SECONDS_A_DAY } else { 0.0 })
     }
 
+    /// The age that [`Age::seconds`] gave. A negative number and not-a-number become zero.
+    pub fn from_seconds(seconds: f64) -> Self {
+        Self(if seconds > 0.0 { seconds } else { 0.0 })
+    }
+
     /// In seconds.
     pub const fn seconds(self) -> f64 {
         self.0

@@ -1,4 +1,4 @@
-//! Commands that manage the collection: seeds and forget.
+//! Commands that manage the collection: seeds, ping and forget.
 
 use clap::{Args, Subcommand};
 
@@ -33,6 +33,24 @@ pub(crate) struct NamedSeeds {
     /// URL of a seed, or a host: all seeds on it
     #[arg(value_name = "URL|HOST", required = true)]
     pub seeds: Vec<String>,
+}
+
+const PING_EXAMPLES: &str = "\
+Examples:
+  freshet ping https://example.org/news                   this page has just changed
+  freshet ping https://example.org/a https://example.org/b
+  freshet signals example.org                             how often such hints were right";
+
+/// Tell the next cycle that pages have changed: they are noted as signals, and nothing is fetched now
+///
+/// This works while a crawl or a monitor is running; its next cycle takes the pings over. A policy that uses signals visits the pages
+/// sooner. A page that the store does not know is taken in as a new one if the scope of a seed admits it; for others the exit code is 1.
+#[derive(Debug, Args)]
+#[command(after_help = PING_EXAMPLES)]
+pub(crate) struct PingArgs {
+    /// The pages
+    #[arg(value_name = "URL", required = true)]
+    pub urls: Vec<String>,
 }
 
 /// Delete pages from the store for good: their visits, their contents and all that was learnt

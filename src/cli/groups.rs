@@ -8,15 +8,15 @@ const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Look at the collection",
         &[
-            "status", "pages", "search", "changes", "log", "show", "diff", "history", "links", "plan", "why",
-            "check",
+            "status", "pages", "search", "changes", "log", "show", "diff", "history", "links", "signals",
+            "plan", "why", "check",
         ],
     ),
     (
         "Study changes and policies",
         &["compare", "estimate", "quality", "rates", "simulate", "evolve", "reproduce", "export", "import"],
     ),
-    ("Manage the collection", &["seeds", "forget", "store"]),
+    ("Manage the collection", &["seeds", "ping", "forget", "store"]),
     ("Play", &["demo", "web", "score"]),
     ("Set up", &["init", "config", "completions", "man", "help"]),
 ];

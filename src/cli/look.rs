@@ -318,6 +318,26 @@ pub(crate) struct HistoryArgs {
     pub fragment_words: Option<FragmentWords>,
 }
 
+const SIGNALS_EXAMPLES: &str = "\
+Examples:
+  freshet signals                    every site that has told of a change, and how often it was right
+  freshet signals example.org        one site, with its sitemap files
+  freshet signals --json             a line of JSON per site";
+
+/// Show what sites tell of their changes, and how far that can be trusted
+///
+/// Signals are hints from outside a page that it changed: a date in a sitemap that moved (sitemap), an entry of a feed (feed), a link that
+/// appeared or moved up on another page (hub), or `freshet ping` (ping). Visits show how often they were right ("right 83 of 100
+/// times"), how many changes they told of ("tells 60 % of changes"), and how long after the date we learnt of it ("late by 2 h"). Sitemaps
+/// whose dates are all the same, or are the time of the request, are not believed.
+#[derive(Debug, Args)]
+#[command(after_help = SIGNALS_EXAMPLES)]
+pub(crate) struct SignalsArgs {
+    /// Only this site (`example.org`, `example.org:8080`, or `http://example.org:8080`), with its sitemap files
+    #[arg(value_name = "SITE")]
+    pub site: Option<String>,
+}
+
 const PLAN_EXAMPLES: &str = "\
 Examples:
   freshet plan                                   all pages that are due, best first

@@ -28,14 +28,14 @@ use clap_complete::Shell;
 use crate::settings::{Given, GivenBy, SettingSource};
 use crate::terminal::columns;
 
-pub(crate) use collection::{ForgetArgs, SeedsAction, SeedsArgs};
+pub(crate) use collection::{ForgetArgs, PingArgs, SeedsAction, SeedsArgs};
 pub(crate) use datasets::{ExportArgs, ImportArgs};
 pub(crate) use flags::{CheckFlags, FetchFlags, LinkFlags, PlanFlags, QueryFlags, RankFlags, ScoreFlags};
 pub(crate) use gather::{CrawlArgs, CrawlNowArgs, MonitorArgs};
 pub(crate) use keep::{RebuildArgs, StoreCommand};
 pub(crate) use look::{
     ChangesArgs, ChangesFormat, CheckArgs, DiffArgs, HistoryArgs, LinksArgs, ListFormat, LogArgs, PageSort,
-    PagesArgs, PlanArgs, SearchArgs, ShowArgs, StatusArgs, WhyArgs,
+    PagesArgs, PlanArgs, SearchArgs, ShowArgs, SignalsArgs, StatusArgs, WhyArgs,
 };
 pub(crate) use play::{DemoArgs, ScoreArgs, WebArgs};
 pub(crate) use set_up::{ConfigArgs, InitArgs, ManArgs};
@@ -54,6 +54,8 @@ Examples:
   freshet why https://example.org/news           why that page is due, or not
   freshet status                                 known pages, waiting hosts and why they wait
   freshet status --sites                         a row per site: the last cycle, failures, waits
+  freshet signals                                what sites tell of their changes, and how often they are right
+  freshet ping https://example.org/news          tell the next cycle that a page has changed
   freshet log                                    what the last cycle fetched, line by line
   freshet pages --state gone --format csv        list pages, filtered
   freshet history https://example.org/news       the visits of a page, how long its words live
@@ -128,6 +130,8 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     Export(ExportArgs),
     Import(ImportArgs),
+    Signals(SignalsArgs),
+    Ping(PingArgs),
     Seeds(SeedsArgs),
     Forget(ForgetArgs),
     /// Look after the store itself

@@ -18,8 +18,8 @@ pub(crate) struct DemoArgs {
     /// Seed of the random numbers that make the web
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Policies to compare, on the same web with the same budget [default: longevity,uniform,nutch; with --queries also
-    /// user-centric]
+    /// Policies to compare, on the same web with the same budget [default: calibrated,calibrated-alone,uniform,nutch; with
+    /// --queries also user-centric]
     #[arg(long, value_name = "NAME,…", value_parser = names::policies(), hide_possible_values = true)]
     pub policy: Vec<String>,
     /// Number of hosts
@@ -37,6 +37,10 @@ pub(crate) struct DemoArgs {
     /// How long a day of the web lasts: 500ms, 2s
     #[arg(long, value_name = "TIME")]
     pub day: Option<String>,
+    /// What sitemaps and feeds tell of changes: PRECISION,RECALL[,delay=DAYS][,poisson|build|always] as for `freshet web`;
+    /// `none`: dates without changes of their own
+    #[arg(long, value_name = "SPEC", default_value = "0.8,0.8")]
+    pub signals: String,
     /// Show the exact quality of search results too, for the queries of this file (a query per line, optionally a tab and its
     /// frequency); without a file for words that the pages of the web use
     #[arg(long, value_name = "FILE", num_args = 0..=1, help_heading = "Search")]
@@ -67,6 +71,9 @@ const MODEL_FLAGS: [&str; 19] = [
     "feed_precision",
     "feed_recall",
 ];
+
+/// Flags that `--signals` stands for.
+const LIST_FLAGS: [&str; 4] = ["sitemap_precision", "sitemap_recall", "feed_precision", "feed_recall"];
 
 /// Put up a web on loopback that changes while it is crawled, and whose true state is known
 ///
@@ -146,6 +153,12 @@ pub(crate) struct WebArgs {
     /// Share of the changes that are in the feed
     #[arg(long, value_name = "SHARE", default_value_t = 0.8, help_heading = "Signals of the hosts")]
     pub feed_recall: f64,
+    /// Tell changes one by one in sitemaps and feeds: PRECISION,RECALL[,delay=DAYS][,poisson|build|always], as for `simulate`.
+    /// RECALL: share of changes that are told; PRECISION: share of what is told that is right. False dates come by themselves
+    /// (`poisson`), for all pages of a host at once (`build`), or every date is that of the request (`always`). With --replay
+    /// changes are those of the text, and all contents are read at the start
+    #[arg(long, value_name = "SPEC", conflicts_with_all = LIST_FLAGS, help_heading = "Signals of the hosts")]
+    pub signals: Option<String>,
 }
 
 /// Score the store against the true state of a `freshet web`: how fresh and complete it is, now and over its past

@@ -161,11 +161,13 @@ impl From<ObjectiveArg> for Objective {
 const SIMULATE_EXAMPLES: &str = "\
 Examples:
   freshet simulate DATASET --budget 5%                                 every policy, 5% of the pages per cycle
-  freshet simulate DATASET --policy longevity,age,nutch --budget 5%,10%  three of them, with two budgets
+  freshet simulate DATASET --policy calibrated,age,nutch --budget 5%,10%  three of them, with two budgets
   freshet simulate DATASET --policy all,oracles --seeds 5 --groups     with oracles, in five page orders
   freshet simulate --store freshet.db --budget 5%                      replay my own crawl under each policy
   freshet simulate --synthetic pages=417048,cycles=58 --budget 5%      made-up pages, as many as in BRDC'12
-  freshet simulate DATASET --policy longevity,age --plot out.svg         freshness cycle by cycle, as a picture";
+  freshet simulate DATASET --policy calibrated,age --plot out.svg        freshness cycle by cycle, as a picture
+  freshet simulate DATASET --signals 0.8,0.5                           sites tell half of their changes, and are right 8 times in 10
+  freshet simulate DATASET --signals 0.2,0.9,delay=2,build             all pages of a site are stamped at once, two cycles late";
 
 /// Replay policies over recorded histories: the visits of each policy, and what they would have gained
 ///
@@ -217,6 +219,16 @@ pub(crate) struct SimulateArgs {
     /// Change profiles that a policy keeps of a page (h)
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=32))]
     pub profiles: u32,
+    /// Draw signals such as the dates of sitemaps, for policies that look at them: PRECISION,RECALL[,delay=N][,poisson|build|always].
+    /// PRECISION: share of signals that are right; RECALL: share of changes that are told; `delay`: cycles until a signal is
+    /// known. False signals come by themselves (`poisson`), for all pages of a host at once (`build`), or every page has one in
+    /// every cycle (`always`). `none`: no signals [default: those that the dataset has]
+    #[arg(long, value_name = "SPEC")]
+    pub signals: Option<String>,
+    /// Let each reading of a host's list of signals cost a request. A policy decides when that is worth it; for policies that
+    /// don't, lists take turns, on this share of the budget (5% if it is left out) [default: lists are free]
+    #[arg(long, value_name = "SHARE", num_args = 0..=1, require_equals = true, default_missing_value = "5%")]
+    pub list_cost: Option<String>,
     /// Leave out groups with fewer pages, unless all are that small
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub least_pages: usize,

@@ -19,11 +19,11 @@ use freshet::report::{self, counted};
 use freshet::time::Timestamp;
 
 use crate::cli::{CrawlNowArgs, Global};
+use crate::interrupts::{STOPPING_CRAWL, listen};
 use crate::on_change::{Hook, Hooked};
 use crate::queries;
 use crate::set_up::{ADDRESS_HINT, finish_index, index_follower, index_patience, set_up};
 use crate::settings::Settings;
-use crate::signals::{STOPPING_CRAWL, listen};
 use crate::terminal::{Talk, json};
 use crate::threads;
 

@@ -25,22 +25,23 @@ use freshet::follow::measuring::CountInlinks;
 use freshet::follow::search_index::path_beside;
 use freshet::model_web::judge::{TruthSource, Witness};
 use freshet::model_web::model::queries::queries as model_queries;
-use freshet::model_web::{Clock, Server, ServerError, WebSpec};
+use freshet::model_web::{Announcing, Clock, Server, ServerError, WebSpec};
 use freshet::policy::registry::{self, PolicySettings};
 use freshet::quality::search_workload::SearchWorkload;
 use freshet::quality::terms::distinct_terms;
 use freshet::quality::workload::Workload;
 use freshet::report::number;
+use freshet::signal::spec::SignalSpec;
 use freshet::store;
 use freshet::time::{Age, Timestamp};
 use freshet::unique::seeds;
 
 use crate::cli::{DemoArgs, Global};
+use crate::interrupts::listen;
 use crate::queries;
 use crate::set_up::crawler;
 use crate::settings::when;
 use crate::settings::{Amount, ChangeGiven, CrawlGiven, Given, LongCount, Settings, Usage, with_formula};
-use crate::signals::listen;
 use crate::terminal::{Steps, Talk, json};
 use crate::threads;
 use account::Account;
@@ -59,6 +60,8 @@ struct Course {
     budget: u64,
     /// Between requests on one host.
     delay: Duration,
+    /// What sitemaps and feeds tell of changes.
+    signals: Option<SignalSpec>,
 }
 
 const FULL: Course = Course {
@@ -69,6 +72,7 @@ const FULL: Course = Course {
     cycles: 25,
     budget: 24,
     delay: Duration::from_millis(20),
+    signals: None,
 };
 const SHORT: Course = Course {
     hosts: 2,
@@ -78,6 +82,7 @@ const SHORT: Course = Course {
     cycles: 5,
     budget: 20,
     delay: Duration::from_millis(20),
+    signals: None,
 };
 
 /// How often the bar moves.
@@ -118,6 +123,10 @@ fn course(arguments: &DemoArgs) -> Result<Course, Usage> {
             return Err(Usage(format!("--{name} is `{value}`; it must be a number from 1 to {most}")));
         }
     }
+    course.signals = match arguments.signals.as_str() {
+        "none" => None,
+        spec => Some(spec.parse().map_err(|error| Usage(format!("--signals: {error}")))?),
+    };
     // The same share of the pages, unless it is named.
     let pages = u64::from(course.hosts) * u64::from(course.pages);
     course.budget = arguments.budget.unwrap_or((course.budget * pages).div_ceil(u64::from(usual_pages)));
@@ -173,8 +182,8 @@ fn policies(arguments: &DemoArgs, searched: Option<&SearchWorkload>) -> Result<V
     Ok(names)
 }
 
-/// The default policy, all pages alike, and a rule that follows changes.
-const CONTENDERS: [&str; 3] = [registry::DEFAULT, "uniform", "nutch"];
+/// The default policy, the same deaf to signals, all pages alike, and a rule that follows changes.
+const CONTENDERS: [&str; 4] = [registry::DEFAULT, "calibrated-alone", "uniform", "nutch"];
 /// Beside them, where searches are judged.
 const FOR_SEARCHES: &str = "user-centric";
 
@@ -217,7 +226,10 @@ struct DemoWeb {
 impl DemoWeb {
     async fn put_up(course: Course, seed: u64) -> anyhow::Result<Self> {
         let (pages, median_bytes) = (course.pages, course.median_bytes);
-        let spec = WebSpec { seed, pages, median_bytes, ..WebSpec::default() };
+        let mut spec = WebSpec { seed, pages, median_bytes, ..WebSpec::default() };
+        if let Some(signals) = course.signals.as_ref().map(Announcing::of) {
+            (spec.sitemap, spec.feed) = (signals, signals);
+        }
         // On a whole second, so that the same web can be put up again with --start.
         let start = Timestamp::from_seconds(Timestamp::now().millis().div_euclid(1000));
         let clock = Clock { start, day: course.day };
@@ -383,6 +395,7 @@ fn visit(
     // A clock, an advert and a session token on every page: a difference in them is not a change.
     let change = ChangeGiven { ignore: Some(vec![".noise".to_owned()]), ..ChangeGiven::default() };
     let mut settings = Settings::of(Given { crawl, change, ..Given::default() })?;
+    settings.crawl.list_day = course.day;
     settings.crawl.workload = searched.cloned();
     let (path, name) = (place.store(policy), policy);
     settings.crawl.index = Some(path_beside(path));

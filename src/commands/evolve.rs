@@ -21,8 +21,8 @@ use freshet::whole_file::{self, OutPlace};
 
 use crate::cli::{EvolveArgs, Global};
 use crate::histories;
+use crate::interrupts;
 use crate::settings::Usage;
-use crate::signals;
 use crate::terminal::{Talk, json_line, print};
 use crate::threads;
 
@@ -235,7 +235,7 @@ fn listen(talk: &Talk) -> Arc<AtomicU8> {
     std::thread::spawn(move || {
         let Ok(runtime) = threads::this_one() else { return };
         let (stop, _) = tokio::sync::watch::channel(false);
-        runtime.block_on(signals::listen(
+        runtime.block_on(interrupts::listen(
             stop,
             given,
             talk,

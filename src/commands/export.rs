@@ -152,7 +152,7 @@ fn bodies(
 
 /// What a format leaves out, a line each.
 fn told(format: &Format, counts: &DatasetCounts, left_out: LeftOut) -> Vec<String> {
-    let LeftOut { aliases, alias_visits, pages, source_visits, source_changes } = left_out;
+    let LeftOut { aliases, alias_visits, pages, source_visits, source_changes, signals } = left_out;
     let mut lines = Vec::new();
     if aliases > 0 {
         lines.push(format!(
@@ -166,6 +166,9 @@ fn told(format: &Format, counts: &DatasetCounts, left_out: LeftOut) -> Vec<Strin
             "{} left out: this format has no place for a page without a copy or a text",
             of(pages, "page", "pages")
         ));
+    }
+    if signals > 0 {
+        lines.push(format!("{} left out: there is no room for them", of(signals, "signal", "signals")));
     }
     if (counts.visits, counts.changes) != (source_visits, source_changes) {
         lines.push(format!(

@@ -3,8 +3,10 @@
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
+use freshet::crawl::retold;
 use freshet::follow::search_index::{FORGOTTEN_NOTE, SearchIndex, path_beside};
 use freshet::look::seeds::named_pages;
+use freshet::page::HostId;
 use freshet::report::{bytes, counted};
 use freshet::store::{self, Forgotten};
 use freshet::time::Timestamp;
@@ -30,7 +32,14 @@ pub(crate) fn run(global: &Global, arguments: &ForgetArgs, talk: &Talk) -> anyho
     let now = Timestamp::now();
     // Should this be killed in between, the index takes the pages out when it is next used.
     store.set_note(FORGOTTEN_NOTE, &now.millis().to_string())?;
+    let mut hosts: Vec<HostId> = Vec::new();
+    for page in &pages {
+        hosts.extend(store.known_page(*page)?.map(|page| page.host));
+    }
+    hosts.sort_unstable();
+    hosts.dedup();
     let forgotten = store.forget(&pages, now)?;
+    retold::after_forgetting(&mut *store, &hosts)?;
     let index = path_beside(&settings.store);
     if index.exists() {
         SearchIndex::open(&index, &mut *store)?.forget(&pages)?;

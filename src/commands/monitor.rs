@@ -17,12 +17,12 @@ use freshet::report::{counted, number, span};
 use freshet::time::Timestamp;
 
 use crate::cli::{Global, MonitorArgs};
+use crate::interrupts::{STOPPING_CRAWL, listen};
 use crate::on_change::{Hook, Hooked};
 use crate::queries;
 use crate::set_up::{finish_index, index_follower, set_up};
 use crate::settings::when::zone;
 use crate::settings::{Settings, Usage};
-use crate::signals::{STOPPING_CRAWL, listen};
 use crate::terminal::{Meter, Talk, json_line, screen};
 use crate::threads;
 

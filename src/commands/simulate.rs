@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use serde::Serialize;
 
 use freshet::dataset::WantedWords;
-use freshet::policy::registry::{self, PolicyRow};
+use freshet::policy::registry::{self, PolicyRow, PolicySettings};
 use freshet::quality::copies::WorkloadTerms;
 use freshet::quality::measure::MeasureId;
 use freshet::quality::search_workload::SearchWorkload;
@@ -17,6 +17,7 @@ use freshet::report::{counted, replays, span};
 use freshet::simulate::compare::{self, BOUND, ComparePlan, CompareRow};
 use freshet::simulate::metric::CycleFigures;
 use freshet::simulate::oracle::Oracle;
+use freshet::simulate::raised_signals::SignalSource;
 use freshet::simulate::searched::SearchedDataset;
 use freshet::simulate::{Measuring, Ties};
 use freshet::whole_file;
@@ -46,6 +47,9 @@ pub(crate) fn run(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> any
     let mut plan = plan(arguments, search.as_ref().map(SearchWorkload::measure))?;
     if let Some(spec) = &arguments.synthetic {
         plan.every = histories::synthetic(spec)?.moments;
+    }
+    if matches!(plan.signals, SignalSource::Drawn(_)) && !look_at_signals(&plan.policies) {
+        talk.say("none of these policies looks at signals: --signals makes no difference");
     }
     let started = Instant::now();
     let terms = search.as_ref().map(|search| WorkloadTerms::of(&search.workload));
@@ -136,5 +140,22 @@ fn plan(arguments: &SimulateArgs, queries: Option<MeasureId>) -> Result<CompareP
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         least_pages: arguments.least_pages,
         searched: None,
+        signals: signals(arguments.signals.as_deref())?,
+        list_cost: arguments
+            .list_cost
+            .as_deref()
+            .map(|text| histories::share_of("--list-cost", text, "the budget"))
+            .transpose()?,
     })
+}
+
+fn signals(text: Option<&str>) -> Result<SignalSource, Usage> {
+    let parsed = text.map(str::parse).transpose();
+    parsed.map(Option::unwrap_or_default).map_err(|error: String| Usage(format!("--signals: {error}")))
+}
+
+/// Does any of these policies look at signals?
+fn look_at_signals(policies: &[String]) -> bool {
+    let settings = PolicySettings::default();
+    policies.iter().any(|name| registry::find(name, &settings).is_ok_and(|policy| policy.looks_at().signals))
 }

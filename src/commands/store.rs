@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use freshet::crawl::{learning, rebuild};
+use freshet::crawl::rebuild::Rebuilt;
+use freshet::crawl::{learning, learning_together, rebuild};
 use freshet::follow::search_index::{SearchIndex, path_beside};
 use freshet::report::{bytes, counted, number, span};
 use freshet::store;
@@ -88,6 +89,8 @@ fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Res
     let mut show = |done, all| bar.show(done, all);
     let rebuilt = rebuild::rebuild(&mut *store, &*policy, settings.change, !arguments.check, &mut show)?;
     bar.finish();
+    let collection_differs = learning_together::rebuild(&mut *store, &mut *policy, !arguments.check)?;
+    let rebuilt = Rebuilt { collection_differs, ..rebuilt };
     let pages_differ = rebuilt.pages_differ + rebuilt.aliases_differ > 0;
     if pages_differ && !arguments.check && path_beside(&settings.store).exists() {
         // Pages may have become others' aliases, or come back, without a visit that the index could read of.
@@ -101,14 +104,18 @@ fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Res
             number(gains)
         ));
     }
-    let differ =
-        rebuilt.sketches_differ + rebuilt.pages_differ + rebuilt.aliases_differ + rebuilt.events_differ;
+    let differ = rebuilt.sketches_differ
+        + rebuilt.pages_differ
+        + rebuilt.aliases_differ
+        + rebuilt.events_differ
+        + rebuilt.signals_differ
+        + u64::from(rebuilt.collection_differs);
     let text = if global.json {
         json(&rebuilt)?
     } else {
         let made = if arguments.check { "would be made again" } else { "were made again" };
         format!(
-            "{}, {} in {}: {}, {}, {} and the events of {} differed{}\n",
+            "{}, {} in {}: {}, {}, {} and the events of {}{}{} differed{}\n",
             counted(rebuilt.versions, "version"),
             counted(rebuilt.pages, "page"),
             span(started.elapsed()),
@@ -122,6 +129,12 @@ fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Res
                 many => format!("{} aliases", number(many)),
             },
             counted(rebuilt.events_differ, "page"),
+            match rebuilt.signals_differ {
+                0 => String::new(),
+                1 => ", and 1 count of signals".to_owned(),
+                many => format!(", and {} counts of signals", number(many)),
+            },
+            if rebuilt.collection_differs { ", and what the policy knows of the collection" } else { "" },
             if differ > 0 { format!(" and {made}") } else { String::new() },
         )
     };

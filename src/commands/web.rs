@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use freshet::model_web::{Announcing, Clock, Recording, Rhythm, Server, ServerError, Validity, WebSpec};
 use freshet::report::counted;
+use freshet::signal::spec::SignalSpec;
 use freshet::time::Timestamp;
 
 use crate::cli::{Global, WebArgs};
@@ -33,29 +34,38 @@ pub(crate) fn run(global: &Global, arguments: &WebArgs, talk: &Talk) -> anyhow::
     // A descriptor a host, and one a connection; where no more can be had, binding says so.
     let _ = rlimit::increase_nofile_limit(u64::MAX);
     let clock = Clock { start: start(arguments.start)?, day: day(&arguments.day)? };
+    let signals = arguments.signals.as_deref().map(str::parse).transpose();
+    let signals: Option<SignalSpec> = signals.map_err(|error| Usage(format!("--signals: {error}")))?;
     let runtime = threads::all_cores()?;
     runtime.block_on(async {
         // Before anyone is told that the web is up: from then on, a signal ends it cleanly.
-        let stop = signals()?;
+        let stop = interrupts()?;
         let bound = match &arguments.replay {
             Some(folder) => {
-                let recording = Recording::open(folder).map_err(|error| Usage(error.to_string()))?;
+                let mut recording = Recording::open(folder).map_err(|error| Usage(error.to_string()))?;
+                if let Some(spec) = &signals {
+                    talk.say("reading all contents, to tell which change the text");
+                    recording.tell(spec)?;
+                }
                 Server::replay(recording, arguments.port, clock).await
             }
-            None => Server::bind(spec(arguments), arguments.hosts, arguments.port, clock).await,
+            None => {
+                Server::bind(spec(arguments, signals.as_ref()), arguments.hosts, arguments.port, clock).await
+            }
         };
         let server = bound.map_err(|error| match error {
             ServerError::Bind { .. } => anyhow::Error::new(error).context(hint(arguments.port)),
             wrong => Usage(wrong.to_string()).into(),
         })?;
-        print(global, arguments, &server, clock, talk)?;
+        print(global, arguments, signals.as_ref(), (&server, clock), talk)?;
         server.serve(stop).await;
         talk.say("stopped");
         Ok(ExitCode::SUCCESS)
     })
 }
 
-fn spec(arguments: &WebArgs) -> WebSpec {
+fn spec(arguments: &WebArgs, signals: Option<&SignalSpec>) -> WebSpec {
+    let signals = signals.map(Announcing::of);
     WebSpec {
         seed: arguments.seed,
         pages: arguments.pages,
@@ -69,8 +79,9 @@ fn spec(arguments: &WebArgs) -> WebSpec {
         rhythm: if arguments.rhythm { Rhythm::Weekly } else { Rhythm::Even },
         etag: Validity { right: arguments.etag_right, wrong: arguments.etag_wrong },
         last_modified: Validity { right: arguments.modified_right, wrong: arguments.modified_wrong },
-        sitemap: Announcing { precision: arguments.sitemap_precision, recall: arguments.sitemap_recall },
-        feed: Announcing { precision: arguments.feed_precision, recall: arguments.feed_recall },
+        sitemap: signals
+            .unwrap_or(Announcing::of_pages(arguments.sitemap_precision, arguments.sitemap_recall)),
+        feed: signals.unwrap_or(Announcing::of_pages(arguments.feed_precision, arguments.feed_recall)),
     }
 }
 
@@ -82,8 +93,8 @@ fn hint(port: u16) -> String {
 fn print(
     global: &Global,
     arguments: &WebArgs,
-    server: &Server,
-    clock: Clock,
+    signals: Option<&SignalSpec>,
+    (server, clock): (&Server, Clock),
     talk: &Talk,
 ) -> anyhow::Result<()> {
     let seeds: Vec<String> = server.origins().map(|origin| format!("{origin}/")).collect();
@@ -92,7 +103,7 @@ fn print(
             seeds: &seeds,
             start: clock.seconds_at(0.0),
             day_seconds: clock.day.as_secs_f64(),
-            spec: arguments.replay.is_none().then(|| spec(arguments)),
+            spec: arguments.replay.is_none().then(|| spec(arguments, signals)),
             replay: arguments.replay.as_deref(),
         })?
     } else {
@@ -124,7 +135,7 @@ fn print(
 }
 
 /// Turns true at the first signal.
-fn signals() -> anyhow::Result<watch::Receiver<bool>> {
+fn interrupts() -> anyhow::Result<watch::Receiver<bool>> {
     use tokio::signal::unix::{SignalKind, signal};
     let failed = "signals can't be listened for";
     let mut interrupt = signal(SignalKind::interrupt()).context(failed)?;
@@ -182,6 +193,6 @@ mod tests {
         use clap::Parser as _;
         let cli = crate::cli::Cli::try_parse_from(["freshet", "web"]).expect("no flag is needed");
         let crate::cli::Command::Web(arguments) = cli.command else { panic!("another command") };
-        assert_eq!(spec(&arguments), WebSpec::default());
+        assert_eq!(spec(&arguments, None), WebSpec::default());
     }
 }

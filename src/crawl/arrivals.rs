@@ -1,5 +1,7 @@
 //! The events of a cycle: visits go to the writer with the pages found, redirects and canonical links lead on.
 
+use std::collections::HashSet;
+
 use url::Url;
 
 use super::batch::{Content, VisitRecord};
@@ -14,6 +16,7 @@ use crate::fetch::web::Web;
 use crate::observation::Attempt;
 use crate::page::{Depth, Fingerprint, Host, PageId, PageUrl, UrlError};
 use crate::store::{PlannedVisit, Tally};
+use crate::time::Timestamp;
 use crate::unique::{Candidate, LinkSource, NewPage, Refusal, UniquenessVerifier};
 
 impl<W: Web> Cycle<'_, W> {
@@ -22,7 +25,7 @@ impl<W: Web> Cycle<'_, W> {
         match event {
             FetchEvent::Visited(observed) => match observed.subject {
                 Subject::Page(page) => self.visited(page, observed).await,
-                Subject::Sitemap { nesting } => self.sitemap(observed, nesting).await,
+                Subject::Sitemap { .. } => self.sitemap(observed).await,
             },
             FetchEvent::Deferred { request, why } => self.deferred(&request, why).await,
             FetchEvent::Host(report) => self.outbox.order(Order::Host(Box::new(report))).await,
@@ -60,7 +63,7 @@ impl<W: Web> Cycle<'_, W> {
         let targets: Vec<Fingerprint> = links.iter().map(|link| link.url.fingerprint()).collect();
         // As sitemaps do: the entries of a feed tell when their pages changed, also of pages that are known.
         let dated = links.iter().filter_map(|link| Some((link.url.fingerprint(), link.lastmod?)));
-        let dates: Vec<(Fingerprint, i64)> = dated.collect();
+        let entries: Vec<(Fingerprint, i64)> = dated.collect();
         let mut found = self.admit(links, &source);
         let mut record = VisitRecord {
             page,
@@ -77,6 +80,9 @@ impl<W: Web> Cycle<'_, W> {
             changed_when,
             found: Vec::new(),
             links: None,
+            same_rules: planned.read_by == Some(self.crawler.settings.rules),
+            entries,
+            read_at: Timestamp::now(),
             entry_dates,
             redirect: None,
             alias: None,
@@ -102,9 +108,6 @@ impl<W: Web> Cycle<'_, W> {
         let host = planned.host;
         let spent = self.spent();
         self.outbox.order(Order::Visit(Box::new(record), spent)).await;
-        if !dates.is_empty() {
-            self.outbox.order(Order::Sitemap { found: Vec::new(), dates }).await;
-        }
         self.host_freed(host);
     }
 
@@ -225,13 +228,11 @@ impl<W: Web> Cycle<'_, W> {
     }
 }
 
-/// The known pages among these, as the link graph keeps them.
+/// The known pages among these, each once, as the link graph keeps them.
 pub(super) fn known_of(verifier: &UniquenessVerifier, links: Vec<Fingerprint>) -> Vec<u64> {
-    let known = links.into_iter().filter(|page| verifier.knows(*page));
-    let mut known: Vec<u64> = known.map(Fingerprint::prefix).collect();
-    known.sort_unstable();
-    known.dedup();
-    known
+    let mut seen = HashSet::with_capacity(links.len());
+    let known = links.into_iter().filter(|page| verifier.knows(*page)).map(Fingerprint::prefix);
+    known.filter(|page| seen.insert(*page)).collect()
 }
 
 /// A visit that brought nothing is named in the log, with its host and its reason.

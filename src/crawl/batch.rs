@@ -12,7 +12,8 @@ use crate::observation::room::StoreLimits;
 use crate::observation::wall::{MOST_WALL_BYTES, SuddenlySmall};
 use crate::page::{Fingerprint, Host, HostId, PageId, PageUrl, SeedId};
 use crate::policy::{PageState, Score};
-use crate::store::{LinksReread, PageEvent, PageFacts, ReadContent, Tally};
+use crate::signal::SignalKind;
+use crate::store::{LinksReread, ListRow, PageEvent, PageFacts, Ping, ReadContent, Tally};
 use crate::time::Timestamp;
 use crate::unique::{NewPage, Refusal};
 
@@ -23,8 +24,8 @@ pub struct Batch {
     pub visits: Vec<VisitRecord>,
     /// Pages found elsewhere than on a page (in sitemaps).
     pub found: Vec<NewPage>,
-    /// When pages changed last, by their sitemap, in UTC seconds.
-    pub sitemap_dates: Vec<(Fingerprint, i64)>,
+    /// Pages that lists and people say have changed.
+    pub told: Vec<ToldChange>,
     /// Seeds that redirect: the address they lead to becomes a seed with their wishes.
     pub adopted_seeds: Vec<(SeedId, PageUrl)>,
     /// Seeds that answer for themselves again: what they led to before is let go.
@@ -33,6 +34,10 @@ pub struct Batch {
     pub hosts: Vec<HostReport>,
     /// Hosts whose sitemaps were read.
     pub sitemaps_read: Vec<(Host, Timestamp)>,
+    /// Sitemap files that were read.
+    pub lists: Vec<ListRow>,
+    /// Pings that are taken over.
+    pub pings_taken: Vec<Ping>,
     /// Links that were not taken, by reason.
     pub refusals: Vec<(Refusal, u64)>,
     /// Links of pages that were taken again from stored bodies.
@@ -52,15 +57,30 @@ impl Batch {
     pub fn is_empty(&self) -> bool {
         self.visits.is_empty()
             && self.found.is_empty()
-            && self.sitemap_dates.is_empty()
+            && self.told.is_empty()
             && self.adopted_seeds.is_empty()
             && self.let_go.is_empty()
             && self.hosts.is_empty()
             && self.sitemaps_read.is_empty()
+            && self.lists.is_empty()
+            && self.pings_taken.is_empty()
             && self.refusals.is_empty()
             && self.reread.is_empty()
             && self.tally == Tally::default()
     }
+}
+
+/// A page that a list or a person says has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToldChange {
+    /// The page. It need not be known.
+    pub page: Fingerprint,
+    /// Who says it.
+    pub kind: SignalKind,
+    /// When it changed last, as they say; of a ping, when it was said.
+    pub date: Timestamp,
+    /// When we learnt of it: after every visit that was handed over before, and before every visit that is sent later.
+    pub learnt_at: Timestamp,
 }
 
 /// A visit, ready to be judged.
@@ -92,8 +112,14 @@ pub struct VisitRecord {
     pub changed_when: ChangedWhen,
     /// Pages that were found on it and were not known.
     pub found: Vec<NewPage>,
-    /// The known pages that it links to, as [`Fingerprint::prefix`] has them, sorted; `None` if it was not read.
+    /// The known pages that it links to, as [`Fingerprint::prefix`] has them, in the order of the page; `None` if it was not read.
     pub links: Option<Vec<u64>>,
+    /// The links of before were taken by the same rules: one that is not among them is new on the page.
+    pub same_rules: bool,
+    /// The pages that its entries lead to, with the dates of their last change in UTC seconds, if it is a feed.
+    pub entries: Vec<(Fingerprint, i64)>,
+    /// When it was read: what it tells of other pages was learnt then.
+    pub read_at: Timestamp,
     /// The dates of its entries in UTC seconds, if it is a feed.
     pub entry_dates: Option<Vec<i64>>,
     /// The page it redirects to.
@@ -139,6 +165,7 @@ impl VisitRecord {
         (self.content, self.answer) = (None, None);
         (self.etag, self.last_modified, self.noindex) = (None, None, false);
         (self.found, self.links, self.entry_dates) = (Vec::new(), None, None);
+        self.entries = Vec::new();
         (self.redirect, self.alias) = (None, None);
     }
 }

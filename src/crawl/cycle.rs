@@ -5,8 +5,9 @@
 //! the store before it is asked for, and its plan falls with the commit that records its visit. However a run ends, the next
 //! one takes up the visits that were planned and not recorded, and repeats none that were recorded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::future::pending;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -18,6 +19,7 @@ use super::opening::{CycleHosts, Opening, PageFetcher};
 use super::outbox::Outbox;
 use super::planner::Planner;
 use super::recorder::Recorder;
+use super::second_look::{self, SecondLook};
 use super::site_spending::SiteSpending;
 use super::sitemaps::Sitemaps;
 use super::terms::{self, Terms, View};
@@ -28,7 +30,7 @@ use crate::fetch::visit::{Request, Subject, Validators, Waiting};
 use crate::fetch::web::Web;
 use crate::observation::validate::wants_body;
 use crate::page::{HostId, PageId};
-use crate::store::{CycleId, OpenCycle, PlannedVisit, Tally};
+use crate::store::{CycleId, LoggedPlan, OpenCycle, PlannedVisit, Tally};
 use crate::time::Timestamp;
 use crate::unique::{host_hash, query_path_hash};
 
@@ -49,6 +51,23 @@ pub(super) struct Cycle<'a, W> {
     pub(super) planned: HashMap<PageId, PlannedVisit>,
     /// Requests to sites that have a budget, as the store knows them.
     on_sites: SiteSpending,
+    second: Second,
+}
+
+/// Whether the cycle looks at its pages again.
+struct Second {
+    /// The policy learns within the cycle, and no second look was ordered.
+    is_open: bool,
+    /// No second look was answered: pages are noted that must not be planned twice.
+    keeps_planned: bool,
+    /// How long the first look took, and when the cycle began.
+    first: Duration,
+    began: Instant,
+    /// The terms of the first look.
+    terms: Terms,
+    /// Visits that were recorded, and every page that was ever planned.
+    visits: u64,
+    planned: HashSet<PageId>,
 }
 
 /// How far a cycle is.
@@ -97,9 +116,12 @@ impl<'a, W: Web> Cycle<'a, W> {
         crawler.prepare(&mut |_, _| {})?;
         crawler.read_again(&mut |_, _| {})?;
         crawler.judge_scope_again()?;
-        let (open, opening) =
+        crawler.take_pings()?;
+        let reading = Instant::now();
+        let (open, opening, terms) =
             crawler.with_recorder(|crawler, recorder| read_store(crawler, recorder, now))?;
-        let Opening { fetcher, hosts, candidates, .. } = opening;
+        let first = reading.elapsed();
+        let Opening { fetcher, hosts, candidates, lists, .. } = opening;
         tracing::info!(
             cycle = open.id.0,
             resumed = open.resumed,
@@ -115,6 +137,7 @@ impl<'a, W: Web> Cycle<'a, W> {
         // Found pages can wait a little: their host has its pause to keep.
         let linger = crawler.settings.fetch.politeness.delay / 4;
         let recorder = crawler.recorder.take().ok_or(CrawlError::WriterLost)?;
+        let is_open = recorder.policy.learns_from_all() && crawler.only.is_none();
         let (change, place) = (crawler.observer.change, crawler.writer_place);
         let writer =
             match Writer::start(recorder, open.id, linger, change, crawler.settings.store_limits, place) {
@@ -132,9 +155,18 @@ impl<'a, W: Web> Cycle<'a, W> {
             fetcher,
             outbox: Outbox::new(writer),
             hosts,
-            sitemaps: Sitemaps::default(),
+            sitemaps: Sitemaps::known(lists),
             planned: HashMap::new(),
             on_sites: SiteSpending::of(open.id, std::iter::empty()),
+            second: Second {
+                is_open,
+                keeps_planned: is_open,
+                first,
+                began: Instant::now(),
+                terms,
+                visits: 0,
+                planned: HashSet::new(),
+            },
         };
         cycle.submit(open.outstanding);
         Ok(cycle)
@@ -155,6 +187,7 @@ impl<'a, W: Web> Cycle<'a, W> {
             if self.advance(*stop.borrow()) {
                 is_idle = false;
             }
+            self.look_again().await;
             self.plan_wave().await;
             if is_idle && self.outbox.is_quiet() {
                 if self.phase != Phase::Running || self.planner.waiting() == 0 {
@@ -207,6 +240,22 @@ impl<'a, W: Web> Cycle<'a, W> {
         true
     }
 
+    /// Orders a second look, once, after half of the budget.
+    async fn look_again(&mut self) {
+        let Some(budget) = self.second.terms.budget.filter(|_| self.second.is_open && self.phase.plans())
+        else {
+            return;
+        };
+        let Second { first, began, visits, mut terms, .. } = self.second;
+        if second_look::is_due(first, began.elapsed(), visits, budget) {
+            self.second.is_open = false;
+            terms.now = Timestamp::now();
+            let unwanted = Arc::new(self.crawler.unwanted.clone());
+            let look = SecondLook { terms, unwanted, known: self.crawler.pages };
+            self.outbox.order(Order::LookAgain(look)).await;
+        }
+    }
+
     /// Plans a wave, if a host may have room and no wave is being planned.
     async fn plan_wave(&mut self) {
         let now = Instant::now();
@@ -237,6 +286,11 @@ impl<'a, W: Web> Cycle<'a, W> {
                 }
                 self.submit(visits);
             }
+            Reply::LookedAgain(candidates) => {
+                let planned = std::mem::take(&mut self.second.planned);
+                self.second.keeps_planned = false;
+                self.planner.scored_again(candidates, |page| planned.contains(&page));
+            }
             Reply::Robots(host, record) => self.fetcher.recalled(&host, record.as_ref()),
             // The outbox turns it into an error.
             Reply::Failed(_) => {}
@@ -245,6 +299,9 @@ impl<'a, W: Web> Cycle<'a, W> {
 
     fn submit(&mut self, visits: Vec<PlannedVisit>) {
         for visit in visits {
+            if self.second.keeps_planned {
+                self.second.planned.insert(visit.page);
+            }
             match Url::parse(&visit.url) {
                 Ok(url) => {
                     // A page that was read by other rules may hold links that are wanted now. Where its stored body could not be
@@ -276,6 +333,7 @@ impl<'a, W: Web> Cycle<'a, W> {
     /// A batch is in the store: visits are counted, and pages that the store took as new compete in the next wave.
     fn recorded(&mut self, visits: Vec<RecordedVisit>, new: Vec<FoundPage>) {
         let crawler = &mut *self.crawler;
+        self.second.visits += visits.len() as u64;
         crawler.accounts.record(&visits, new.len());
         for RecordedVisit { event, .. } in visits {
             if let (Some(event), Some(told)) = (event, &crawler.events) {
@@ -381,7 +439,7 @@ fn read_store<W: Web>(
     crawler: &mut Crawler<W>,
     recorder: &mut Recorder,
     now: Timestamp,
-) -> Result<(OpenCycle, Opening<W>), CrawlError> {
+) -> Result<(OpenCycle, Opening<W>, Terms), CrawlError> {
     let Recorder { store, policy, .. } = &mut *recorder;
     let settings = &crawler.settings;
     let length = terms::cycle_length(&mut **store, settings.every, now)?;
@@ -398,13 +456,15 @@ fn read_store<W: Web>(
     let terms =
         Terms { cycle: open.id.0, now, budget: settings.budget, threshold: settings.threshold, length };
     let opening = Opening::of(crawler, recorder, &open, &view, terms)?;
+    let plan = LoggedPlan::of(recorder.store.log_end()?, now, length, recorder.policy.planned());
+    recorder.store.log_plan(&plan)?;
     recorder.weights = view.weights;
     recorder.promises = promises;
     // It is stored before the first visit: what pages learn in this cycle may depend on it.
     if let Some(memory) = &opening.policy_memory {
         survey::keep_memory(&mut *recorder.store, recorder.policy.name(), memory)?;
     }
-    Ok((open, opening))
+    Ok((open, opening, terms))
 }
 
 /// Ends when the crawl is told to stop. If whoever could tell is gone, it never ends.

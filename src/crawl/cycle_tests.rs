@@ -74,6 +74,7 @@ impl World {
             threshold: None,
             redirects: 5,
             sitemaps: false,
+            list_day: crate::signal::lists::DAY,
             max_known: 1000,
             rules: 0,
         };

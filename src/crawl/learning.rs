@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use super::gains::PageGains;
+use super::learning_together::{self, Keep};
 use super::survey;
 use crate::estimate::censored::{KEPT_LENGTHS, VisitHistory};
 use crate::estimate::initial_interval::{self, TriedIntervals};
@@ -109,6 +110,8 @@ pub fn learn(
     if pages > 0 {
         tracing::info!(pages, policy = policy.name(), "learnt again from the log");
     }
+    let visits = learning_together::catch_up(store, policy, Keep::Yes)?;
+    tracing::debug!(visits, policy = policy.name(), "taken in for the collection");
     Ok(())
 }
 

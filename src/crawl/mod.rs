@@ -12,12 +12,14 @@ mod cycle;
 mod gains;
 mod importance;
 pub mod learning;
+pub mod learning_together;
 pub mod monitor;
 pub mod observe;
 pub mod only;
 mod opening;
 mod outbox;
 mod past;
+pub mod pings;
 mod planner;
 pub mod preview;
 pub mod process_group;
@@ -27,7 +29,10 @@ pub mod record;
 mod recorder;
 pub mod redirect;
 pub mod reread;
+pub mod retold;
+mod second_look;
 mod seeded_scope;
+mod signal_book;
 pub(crate) mod site_spending;
 mod sitemaps;
 mod sketches;
@@ -100,6 +105,8 @@ pub struct CrawlSettings {
     pub redirects: u32,
     /// Sitemaps are read.
     pub sitemaps: bool,
+    /// A day, in which sitemaps are read again: [`crate::signal::lists::DAY`], but for a web whose days are shorter.
+    pub list_day: Duration,
     /// Pages that the set of known pages holds in memory.
     pub max_known: usize,
     /// A hash of the rules by which links are taken, to which the seeds are added. The links of a page that was read by other
@@ -243,11 +250,11 @@ impl<W: Web> Crawler<W> {
         let mut verifier = UniquenessVerifier::new(links, settings.max_known);
         let mut unwanted = HashSet::new();
         let mut pages = 0;
-        store.each_page(&mut |page| match observer.normaliser.parse(&page.url) {
+        store.each_address(&mut |page| match observer.normaliser.parse(&page.url) {
             Ok(url) => {
                 pages += 1;
                 verifier.remember(page.fingerprint, host_hash(&url), query_path_hash(&url));
-                if !visits.accepts(verifier.scope_mut(), &url, page.state.depth) {
+                if !visits.accepts(verifier.scope_mut(), &url, page.depth) {
                     unwanted.insert(page.id);
                 }
             }
@@ -413,9 +420,9 @@ impl<W: Web> Crawler<W> {
         self.with_recorder(|crawler, recorder| {
             let Crawler { verifier, visits, observer, unwanted, .. } = crawler;
             unwanted.clear();
-            recorder.store.each_page(&mut |page| {
+            recorder.store.each_address(&mut |page| {
                 let Ok(url) = observer.normaliser.parse(&page.url) else { return };
-                if !visits.accepts(verifier.scope_mut(), &url, page.state.depth) {
+                if !visits.accepts(verifier.scope_mut(), &url, page.depth) {
                     unwanted.insert(page.id);
                 }
             })?;

@@ -130,7 +130,16 @@ pub struct Observed {
     /// Where a redirect leads.
     pub redirect: Option<Result<PageUrl, UrlError>>,
     /// The sitemap, if one was asked for and can be read.
-    pub sitemap: Option<Sitemap>,
+    pub sitemap: Option<ReadSitemap>,
+}
+
+/// A sitemap file, read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadSitemap {
+    /// Its entries.
+    pub entries: Sitemap,
+    /// A hash of its bytes.
+    pub body_hash: u128,
 }
 
 impl Observer {
@@ -182,12 +191,25 @@ impl Observer {
                     self.keep_links_of_beginning(&mut observed, &answer);
                 }
                 Subject::Page(_) => {}
-                Subject::Sitemap { .. } => {
-                    observed.sitemap = sitemap::read(&answer.body, SITEMAP_ENTRIES, self.sitemap_bytes).ok();
-                }
+                Subject::Sitemap { .. } => self.keep_sitemap(&mut observed, &answer),
             }
         }
         observed
+    }
+
+    fn keep_sitemap(&self, observed: &mut Observed, answer: &Answer) {
+        let Ok(entries) = sitemap::read(&answer.body, SITEMAP_ENTRIES, self.sitemap_bytes) else { return };
+        let body_hash = version::first_half(&version::sha256(&answer.body));
+        observed.sitemap = Some(ReadSitemap { entries, body_hash });
+        self.keep_validators(observed, answer);
+    }
+
+    /// Takes what the server can be asked by whether the content has changed.
+    fn keep_validators(&self, observed: &mut Observed, answer: &Answer) {
+        observed.etag = answer.header("etag").map(str::to_owned);
+        observed.last_modified = answer.header("last-modified").map(str::to_owned);
+        let is_safe = |modified: &str| is_safe_date(modified, answer.header("date"), observed.attempt.at);
+        observed.has_safe_date = observed.last_modified.as_deref().is_some_and(is_safe);
     }
 
     /// Reads the answer of the page at `url`: its document, by the site's noise rules, and whether it is the page at all.
@@ -290,10 +312,7 @@ impl Observer {
     fn keep_page(&self, observed: &mut Observed, answer: &Answer, held: Option<u128>) {
         let sha256 = version::sha256(&answer.body);
         let body_hash = version::first_half(&sha256);
-        observed.etag = answer.header("etag").map(str::to_owned);
-        observed.last_modified = answer.header("last-modified").map(str::to_owned);
-        let is_safe = |modified: &str| is_safe_date(modified, answer.header("date"), observed.attempt.at);
-        observed.has_safe_date = observed.last_modified.as_deref().is_some_and(is_safe);
+        self.keep_validators(observed, answer);
         if held == Some(body_hash) {
             // The text is stored and the links are known already.
             observed.noindex = self.header_tag(&observed.url, answer).noindex;

@@ -9,14 +9,16 @@ use super::planner::{Eligibility, HostLoad};
 use super::recorder::Recorder;
 use super::site_spending::SiteSpending;
 use super::terms::{Terms, View};
-use super::{CrawlError, Crawler};
-use super::{clock, sitemaps, survey, text_command};
+use super::{CrawlError, CrawlSettings, Crawler};
+use super::{clock, survey, text_command};
 use crate::fetch::web::Web;
 use crate::fetch::{Fetcher, HostPlace};
+use crate::identity_hash::ById;
 use crate::page::{Host, HostId, PageId, PageUrl};
-use crate::policy;
+use crate::policy::{self, Policy};
 use crate::schedule::Candidates;
-use crate::store::{KnownPage, OpenCycle};
+use crate::signal::lists;
+use crate::store::{KnownPage, ListRow, OpenCycle};
 use crate::time::Timestamp;
 
 /// The fetcher of a crawl.
@@ -27,6 +29,8 @@ pub(super) struct Opening<W> {
     pub(super) fetcher: PageFetcher<W>,
     pub(super) hosts: CycleHosts,
     pub(super) candidates: Candidates,
+    /// The sitemap files of the hosts whose sitemaps are read, as they were last read.
+    pub(super) lists: Vec<ListRow>,
     /// The policy's memory of the collection after its survey.
     pub(super) policy_memory: Option<String>,
 }
@@ -54,24 +58,31 @@ impl<W: Web> Opening<W> {
             let was_corrected = clock::correct_host(known, terms.now);
             fetcher.remember(&known.report, known.robots, open.resumed || was_corrected);
             let place = fetcher.place(&known.report.host);
-            let host = CycleHost { place, is_wanted: false, sitemaps_at: known.sitemaps_at };
+            let host = CycleHost { place, is_wanted: false, reads_lists: false };
             hosts.insert(known.id, known.report.host.clone(), host);
         }
         let (unwanted, only) = (&crawler.unwanted, &crawler.only);
         let is_wanted = |page: &KnownPage| is_wanted(page, unwanted);
-        let policy_memory =
-            survey::look_over(&mut **store, &mut **policy, &known_hosts, view, terms, &is_wanted)?;
+        let policy_memory = survey::look_over(
+            &mut **store,
+            &mut **policy,
+            &known_hosts,
+            view,
+            terms,
+            &is_wanted,
+            crawler.pages,
+        )?;
         let policy = &**policy;
         let mut candidates = Candidates::default();
         let mut visited: HashMap<HostId, u64> = HashMap::new();
         let outstanding: HashSet<PageId> = open.outstanding.iter().map(|visit| visit.page).collect();
-        store.each_page(&mut |mut page| {
-            view.adjust(&mut page, terms.now);
+        store.each_page(&mut |page| {
+            view.adjust(page, terms.now);
             let is_planned = outstanding.contains(&page.id);
             let eligibility = match &only {
                 Some(only) if only.contains(&page.id) => Eligibility::Candidate,
                 Some(_) => Eligibility::Unwanted,
-                None => Eligibility::of(&page, open.id, &terms, policy, is_wanted(&page), is_planned),
+                None => Eligibility::of(page, open.id, &terms, policy, is_wanted(page), is_planned),
             };
             match eligibility {
                 Eligibility::Unwanted | Eligibility::Waits => return,
@@ -95,13 +106,91 @@ impl<W: Web> Opening<W> {
                 }
             }
         }
+        let mut lists = Vec::new();
         if crawler.settings.sitemaps {
             // Sitemaps are read even of hosts whose pages find no room in the budget.
+            let read_at = known_hosts.iter().map(|host| (host.id, host.sitemaps_at));
             let now = Timestamp::now();
-            let stale = |host: &&CycleHost| host.is_wanted && !sitemaps::are_fresh(host.sitemaps_at, now);
-            hosts.by_id.values().filter(stale).for_each(|host| fetcher.want_sitemaps(host.place));
+            let CrawlSettings { every, list_day, .. } = crawler.settings;
+            let reading = ListChoice { policy, left, now, time: every, day: list_day };
+            let due = reading.choose(read_at, &hosts, &fetcher, &mut candidates);
+            lists = store.lists_of(&due)?;
+            for id in due {
+                if let Some(host) = hosts.by_id.get_mut(&id) {
+                    host.reads_lists = true;
+                    fetcher.want_sitemaps(host.place);
+                }
+            }
         }
-        Ok(Self { fetcher, hosts, candidates, policy_memory })
+        Ok(Self { fetcher, hosts, candidates, lists, policy_memory })
+    }
+}
+
+/// The share of a budget that goes to lists at the most: what they tell is of use only with visits that are left.
+const MOST_FOR_LISTS: f64 = 0.05;
+
+/// The choice of the hosts whose sitemaps are read in a cycle.
+struct ListChoice<'a> {
+    policy: &'a dyn Policy,
+    /// Requests that the cycle may still send.
+    left: Option<u64>,
+    now: Timestamp,
+    /// The time that the cycle has.
+    time: Option<Duration>,
+    /// How long a day lasts.
+    day: Duration,
+}
+
+impl ListChoice<'_> {
+    /// Where the policy knows what reading is worth and a budget is set, sitemaps compete with pages. Else they are read once a day.
+    fn choose<W: Web>(
+        &self,
+        read_at: impl Iterator<Item = (HostId, Option<Timestamp>)>,
+        hosts: &CycleHosts,
+        fetcher: &PageFetcher<W>,
+        candidates: &mut Candidates,
+    ) -> Vec<HostId> {
+        let wanted: Vec<(HostId, Option<Timestamp>)> =
+            read_at.filter(|(id, _)| hosts.get(*id).is_some_and(|host| host.is_wanted)).collect();
+        let gains: HashMap<HostId, f64> = wanted.iter().filter_map(|(id, at)| self.gain(*id, *at)).collect();
+        let lowest = if gains.is_empty() { 0.0 } else { self.lowest(hosts, fetcher, candidates) };
+        let is_due = |id: HostId, at| {
+            lists::is_due(at, self.now, self.day, gains.get(&id).map(|gain| (*gain, lowest)))
+        };
+        let mut due: Vec<HostId> =
+            wanted.into_iter().filter(|(id, at)| is_due(*id, *at)).map(|(id, _)| id).collect();
+        if let Some(left) = self.left {
+            // Those that are read once a day, or for the first time, come first.
+            let gain = |id: &HostId| gains.get(id).copied().unwrap_or(f64::INFINITY);
+            due.sort_by(|a, b| gain(b).total_cmp(&gain(a)).then(a.cmp(b)));
+            let by_day = due.iter().filter(|id| !gains.contains_key(id)).count();
+            due.truncate(by_day + (left as f64 * MOST_FOR_LISTS).ceil() as usize);
+        }
+        due
+    }
+
+    fn gain(&self, host: HostId, read_at: Option<Timestamp>) -> Option<(HostId, f64)> {
+        let read_at = read_at.filter(|_| self.left.is_some())?;
+        let gain = self.policy.list_gain(host, self.now.since(read_at))?;
+        Some((host, gain.value()))
+    }
+
+    /// The lowest score of a page that the budget has room for; 0 if it has room for all.
+    fn lowest<W: Web>(
+        &self,
+        hosts: &CycleHosts,
+        fetcher: &PageFetcher<W>,
+        candidates: &mut Candidates,
+    ) -> f64 {
+        let left = self.left.map_or(usize::MAX, |left| left as usize);
+        if left >= candidates.len() {
+            return 0.0;
+        }
+        let cap = |host: HostId| hosts.load(host, fetcher).map_or(0, |load| load.cap(self.time));
+        let chosen = candidates.split(left, None, cap);
+        let lowest = if chosen.len() < left { None } else { chosen.lowest() };
+        candidates.append(chosen);
+        lowest.unwrap_or(0.0)
     }
 }
 
@@ -117,14 +206,14 @@ pub(super) struct CycleHost {
     pub(super) place: HostPlace,
     /// Some page of it is visited in this cycle.
     pub(super) is_wanted: bool,
-    /// When its sitemaps were last read.
-    pub(super) sitemaps_at: Option<Timestamp>,
+    /// Its sitemaps are read in this cycle.
+    pub(super) reads_lists: bool,
 }
 
 /// The hosts of a cycle, by id and by name.
 #[derive(Debug, Default)]
 pub(super) struct CycleHosts {
-    by_id: HashMap<HostId, CycleHost>,
+    by_id: ById<HostId, CycleHost>,
     ids: HashMap<Host, HostId>,
 }
 
@@ -137,8 +226,12 @@ impl CycleHosts {
         self.by_id.get(&id)
     }
 
+    pub(super) fn id(&self, host: &Host) -> Option<HostId> {
+        self.ids.get(host).copied()
+    }
+
     pub(super) fn named(&self, host: &Host) -> Option<&CycleHost> {
-        self.get(*self.ids.get(host)?)
+        self.get(self.id(host)?)
     }
 
     pub(super) fn insert(&mut self, id: HostId, name: Host, host: CycleHost) {
@@ -158,7 +251,7 @@ impl CycleHosts {
         if !self.by_id.contains_key(&id) {
             let name = url.host();
             let place = fetcher.place(&name);
-            self.insert(id, name, CycleHost { place, is_wanted: true, sitemaps_at: None });
+            self.insert(id, name, CycleHost { place, is_wanted: true, reads_lists: true });
         }
         self.want(id);
     }

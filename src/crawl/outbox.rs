@@ -36,7 +36,7 @@ impl Outbox {
         let reply = self.writer.reply().await.ok_or(CrawlError::WriterLost)?;
         match reply {
             Reply::Recorded { orders, .. } => self.unanswered = self.unanswered.saturating_sub(orders),
-            Reply::Robots(..) => self.unanswered = self.unanswered.saturating_sub(1),
+            Reply::Robots(..) | Reply::LookedAgain(_) => self.unanswered = self.unanswered.saturating_sub(1),
             Reply::Planned(_) => self.is_planning = false,
             Reply::Failed(error) => return Err(error.into()),
         }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::batch::{Batch, Content, VisitRecord};
+use super::signal_book;
 use super::sketches::{kept_sketch, made_sketch};
 use crate::change::divergence::{Divergence, divergence};
 use crate::change::sketch::Sketch;
@@ -37,6 +38,7 @@ pub(super) fn wanted(batch: &Batch) -> Wanted {
             wanted.contents.push((read.body_hash, read.text_hash));
         }
     }
+    signal_book::want(&mut wanted, batch);
     wanted.pages.sort_unstable();
     wanted.pages.dedup();
     wanted.seeds.sort_unstable();

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::terms::Terms;
-use crate::page::HostId;
+use crate::page::{HostId, PageId};
 use crate::policy::{PageState, Policy, Score};
 use crate::schedule::{Candidates, Discovery, Plan};
 use crate::store::{CycleId, KnownPage};
@@ -171,6 +171,13 @@ impl Planner {
     pub(super) fn add(&mut self, page: &PageState, score: Score) {
         self.candidates.push(page, score);
         (self.has_room, self.is_stale) = (true, true);
+    }
+
+    /// Pages were scored again. Those of them that were planned meanwhile are left out.
+    pub(super) fn scored_again(&mut self, candidates: Candidates, was_planned: impl Fn(PageId) -> bool) {
+        self.chosen = Candidates::default();
+        self.candidates = candidates.without(was_planned);
+        (self.has_room, self.is_stale, self.last_choice) = (true, true, None);
     }
 
     /// A planned visit was put off. Its host may rest now, and its share of the budget goes to others.

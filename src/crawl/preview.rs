@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::learning_together::Keep;
 use super::opening::{Opening, is_wanted};
 use super::planner::Eligibility;
 use super::recorder::Recorder;
@@ -9,7 +10,7 @@ use super::stored_robots::StoredRobots;
 use super::terms::{self, Terms, View};
 use super::weights::Weights;
 use super::{CrawlError, CrawlSettings, Crawler};
-use super::{gains, learning};
+use super::{gains, learning, learning_together};
 use crate::fetch::web::Web;
 use crate::page::{HostId, PageId};
 use crate::policy::{self, Reason, Score};
@@ -107,6 +108,7 @@ fn preview<W: Web>(
     let (priors, _) = learning::priors(store, &**policy)?;
     learning::prepare(store, &mut **policy, &priors)?;
     let learnt = learning::learnt_otherwise(store, &**policy)?;
+    learning_together::catch_up(store, &mut **policy, Keep::No)?;
     let waiting = match &crawler.settings.index {
         Some(index) => gains::learnt_with_waiting(store, &**policy, index, learnt.as_ref())?,
         None => HashMap::new(),

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::gains::PageGains;
 use super::learning::{self, MemoryMaker};
 use super::realias::{Involved, realias};
+use super::retold::{self, Retold};
 use super::sketches::{SketchesMade, kept_sketch, made_sketch, note_sketches, sketch_row, sketches_made};
 use crate::change::ChangeSettings;
 use crate::change::divergence::{Divergence, divergence};
@@ -38,6 +39,10 @@ pub struct Rebuilt {
     pub aliases_differ: u64,
     /// Pages whose events were not those of their log.
     pub events_differ: u64,
+    /// Pages whose signals were not counted as in the log, and hosts of which another trust was kept than the log gives.
+    pub signals_differ: u64,
+    /// What the policy knew of the collection was not what the log and the plans amount to.
+    pub collection_differs: bool,
 }
 
 /// Versions or pages that are committed together: a rebuild that is stopped has rebuilt whole ones.
@@ -55,8 +60,11 @@ pub fn rebuild(
     write: bool,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Rebuilt> {
-    let mut pages = Vec::new();
-    store.each_page(&mut |page| pages.push(page.id))?;
+    let (mut pages, mut hosts) = (Vec::new(), Vec::new());
+    store.each_page(&mut |page| {
+        pages.push(page.id);
+        hosts.push((page.id, page.host));
+    })?;
     let versions = store.summary()?.versions;
     let (mut done, all) = (0, versions + pages.len() as u64);
     let mut rebuilt = Rebuilt { versions, pages: pages.len() as u64, ..Rebuilt::default() };
@@ -68,7 +76,8 @@ pub fn rebuild(
     let own_cycles = store.cycles(usize::MAX)?.into_iter().filter(|cycle| cycle.policy == policy.name());
     let own_cycles = own_cycles.map(|cycle| CycleId(cycle.id)).collect();
     let (remade, involved) = (HashSet::new(), Involved::default());
-    let mut work = Work { store, settings, write, remade, involved, own_cycles };
+    let retold = Some(Retold::begin(store, &hosts)?);
+    let mut work = Work { store, settings, write, remade, involved, own_cycles, retold };
     let mut after = VersionId(i64::MIN);
     loop {
         let (differ, read, last) = work.resketch(after)?;
@@ -78,13 +87,21 @@ pub fn rebuild(
         progress(done, all);
     }
     for some in pages.chunks(AT_ONCE) {
-        let (pages, events) = work.refold(some, Some(policy), is_learnt || write)?;
-        rebuilt.pages_differ += pages;
-        rebuilt.events_differ += events;
+        let differing = work.refold(some, Some(policy), is_learnt || write)?;
+        rebuilt.pages_differ += differing.pages;
+        rebuilt.events_differ += differing.events;
+        rebuilt.signals_differ += differing.signals;
         done += some.len() as u64;
         progress(done, all);
     }
-    let involved = work.involved;
+    let Work { store, involved, retold, .. } = work;
+    if let Some(retold) = retold {
+        let mut rows = Commit::default();
+        rebuilt.signals_differ += retold.finish(store, |_| true, &mut rows)?;
+        if write {
+            store.commit(&rows)?;
+        }
+    }
     rebuilt.aliases_differ = realias(store, &involved, write)?;
     if write {
         note_sketches(store, SketchesMade::Now)?;
@@ -109,7 +126,7 @@ pub fn renew(
     note_sketches(store, SketchesMade::Halfway)?;
     let all = store.summary()?.versions;
     let (remade, involved, own_cycles) = (HashSet::new(), Involved::default(), HashSet::new());
-    let mut work = Work { store, settings, write: true, remade, involved, own_cycles };
+    let mut work = Work { store, settings, write: true, remade, involved, own_cycles, retold: None };
     let mut changed = HashSet::new();
     let (mut after, mut done) = (VersionId(i64::MIN), 0);
     while let Some((last, read)) = work.renew_some(after, &mut changed)? {
@@ -138,6 +155,15 @@ struct Work<'a> {
     involved: Involved,
     /// Cycles of the policy that pages are taught by: only in these it could say which base version stays.
     own_cycles: HashSet<CycleId>,
+    /// How often signals were right, if that is derived again.
+    retold: Option<Retold>,
+}
+
+/// What was not as the logs have it.
+struct Differing {
+    pages: u64,
+    events: u64,
+    signals: u64,
 }
 
 impl Work<'_> {
@@ -191,14 +217,13 @@ impl Work<'_> {
         Ok(Some((last.version, versions.len() as u64)))
     }
 
-    /// Folds the logs of these pages again; how many were not what their log amounts to, and how many had other events.
-    /// Without a policy the memories stay as they are.
+    /// Folds the logs of these pages again. Without a policy the memories stay as they are.
     fn refold(
         &mut self,
         pages: &[PageId],
         policy: Option<&dyn Policy>,
         compares_memory: bool,
-    ) -> Result<(u64, u64)> {
+    ) -> Result<Differing> {
         let log_rows = self.store.log_rows(pages)?;
         let facts = |log: &Vec<VisitRow>| log.iter().map(VisitRow::observation).collect();
         let logs = log_rows.iter().map(facts).collect::<Result<Vec<Vec<Observation>>>>()?;
@@ -215,8 +240,9 @@ impl Work<'_> {
             Some(policy) => PageGains::load(&mut *self.store, policy, pages)?,
             None => PageGains::default(),
         };
+        let signals = retold::by_page(self.store.signals_of(pages)?);
         let mut rows = Commit::default();
-        let mut differ = 0;
+        let (mut differ, mut signals_differ) = (0, 0);
         for ((page, log), log_rows) in pages.iter().zip(&logs).zip(&log_rows) {
             let Some(before) = kept.get(page) else { continue };
             self.involved.look_at(*page, log);
@@ -224,6 +250,15 @@ impl Work<'_> {
             if log_rows.iter().map(|row| row.event).ne(events.iter().copied()) {
                 let made = log_rows.iter().zip(events).filter_map(|(row, kind)| Some((row.id, kind?)));
                 rows.events.push(PageEvents { page: *page, events: made.collect() });
+            }
+            let signals = signals.get(page).map(Vec::as_slice).unwrap_or_default();
+            let counts = retold::counts(signals, &after.folded);
+            signals_differ += u64::from(before.signals != counts);
+            if !before.is_readable || before.signals != counts {
+                rows.page_signals.push((*page, counts));
+            }
+            if let Some(retold) = &mut self.retold {
+                retold.add(before.host, log, signals);
             }
             let same_memory = !compares_memory || before.learnt == after.learnt;
             if !before.is_readable || before.folded != after.folded || !same_memory {
@@ -234,7 +269,7 @@ impl Work<'_> {
         if self.write {
             self.store.commit(&rows)?;
         }
-        Ok((differ, rows.events.len() as u64))
+        Ok(Differing { pages: differ, events: rows.events.len() as u64, signals: signals_differ })
     }
 
     fn page(

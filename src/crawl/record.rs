@@ -10,6 +10,7 @@ use std::convert::Infallible;
 use super::accounts::VisitCounts;
 use super::batch::{AddedPage, Batch, Content, Recorded, RecordedVisit, VisitRecord};
 use super::past::{Past, earlier_content, wanted};
+use super::signal_book::SignalBook;
 use super::sketches::sketch_row;
 use super::telling::{HeldBefore, told};
 use super::weights::Weights;
@@ -27,6 +28,7 @@ use crate::observation::{
 };
 use crate::page::{HostId, Kin, PageId};
 use crate::policy::{PageState, Policy};
+use crate::signal::SignalKind;
 use crate::store::{
     Commit, CycleCounts, CycleId, FreeIds, JudgedVisit, Loaded, NewPageRow, NewVersion, PageFacts, ReadAs,
     ReadContent, Result, Store, StoreError, VersionId,
@@ -41,10 +43,12 @@ pub fn record(store: &mut dyn Store, policy: &dyn Policy, cycle: CycleId, batch:
 
 /// Takes in pages that were found outside a cycle, and rows beside them. They count for no cycle.
 pub(super) fn take_in(store: &mut dyn Store, policy: &dyn Policy, batch: Batch) -> Result<Vec<AddedPage>> {
-    let loaded = store.load(&wanted(&batch))?;
+    let mut loaded = store.load(&wanted(&batch))?;
+    let book = SignalBook::load(store, &batch, &mut loaded)?;
     let (mut small_texts, weights) = (SmallTexts::default(), Weights::default());
     // No row of a cycle has this number.
-    let judge = Judge::new((policy, &weights), &mut small_texts, CycleId(0), &batch, loaded, Past::default());
+    let past = (Past::default(), book);
+    let judge = Judge::new((policy, &weights), &mut small_texts, CycleId(0), &batch, loaded, past);
     let (mut rows, recorded) = judge.judge(batch)?;
     rows.cycle = None;
     store.commit(&rows)?;
@@ -60,10 +64,11 @@ pub(super) fn record_among(
     cycle: CycleId,
     batch: Batch,
 ) -> Result<Recorded> {
-    let loaded = store.load(&wanted(&batch))?;
+    let mut loaded = store.load(&wanted(&batch))?;
     let past = Past::load(store, &batch, &loaded)?;
+    let book = SignalBook::load(store, &batch, &mut loaded)?;
     let (rows, recorded) =
-        Judge::new((policy, weights), small_texts, cycle, &batch, loaded, past).judge(batch)?;
+        Judge::new((policy, weights), small_texts, cycle, &batch, loaded, (past, book)).judge(batch)?;
     store.commit(&rows)?;
     Ok(recorded)
 }
@@ -88,6 +93,7 @@ struct Judge<'a> {
     contents: HashMap<(u128, u128), VersionHashes>,
     hosts: HashMap<String, HostId>,
     past: Past,
+    signals: SignalBook,
     /// Contents that visits of this batch found, with their times.
     seen: HashMap<PageId, Vec<(Timestamp, VersionHashes)>>,
     free: FreeIds,
@@ -104,7 +110,7 @@ impl<'a> Judge<'a> {
         cycle: CycleId,
         batch: &Batch,
         loaded: Loaded,
-        mut past: Past,
+        (mut past, mut signals): (Past, SignalBook),
     ) -> Self {
         let mut graph = PageGraph::new(std::mem::take(&mut past.unlike));
         // The visited pages first: they and no others change.
@@ -112,11 +118,12 @@ impl<'a> Judge<'a> {
         loaded.nodes.into_iter().for_each(|node| graph.add(node));
         let mut pages: HashMap<PageId, PageFacts> =
             loaded.pages.into_iter().map(|page| (page.id, page)).collect();
-        for (page, date) in &batch.sitemap_dates {
-            if let Some(page) = graph.id(*page).and_then(|id| pages.get_mut(&id)) {
-                page.sitemap_date = Some(Timestamp::from_seconds(*date));
+        for told in batch.told.iter().filter(|told| told.kind != SignalKind::Ping) {
+            if let Some(page) = graph.id(told.page).and_then(|id| pages.get_mut(&id)) {
+                page.listed_date = Some(told.date);
             }
         }
+        signals.tell(&batch.told);
         let rows = Commit { now: batch.now, ..Commit::default() };
         let mut judge = Self {
             policy,
@@ -132,6 +139,7 @@ impl<'a> Judge<'a> {
             contents: loaded.versions.iter().map(|held| ((held.body, held.text), *held)).collect(),
             hosts: loaded.hosts,
             past,
+            signals,
             seen: HashMap::new(),
             free: loaded.free_ids,
             first_version: loaded.free_ids.version,
@@ -157,7 +165,9 @@ impl<'a> Judge<'a> {
         rows.aliases = self.graph.changed().collect();
         rows.adopted_seeds = batch.adopted_seeds;
         rows.let_go = batch.let_go;
-        rows.sitemap_dates = batch.sitemap_dates;
+        self.signals.finish(&mut rows);
+        rows.lists = batch.lists;
+        rows.pings_taken = batch.pings_taken;
         rows.hosts = batch.hosts;
         rows.sitemaps_read = batch.sitemaps_read;
         rows.refusals = batch.refusals;
@@ -232,7 +242,10 @@ impl<'a> Judge<'a> {
         };
         let seen_at = self.previous_at(&visit).or(page.folded.seen_at);
         let before = HeldBefore { version: page.folded.version, seen_at };
+        let last_seen_at = page.folded.seen_at;
         let (fact, brought, event) = self.judge_content(&mut page, &visit, outcome, new_links);
+        self.signals.visited(&fact, last_seen_at);
+        self.signals.read(&visit);
         let redirects_to = target.filter(|_| matches!(fact.attempt.outcome, Outcome::Redirected { .. }));
         self.graph.visited(id, &page.folded, redirects_to, fact.answers());
         let told = event.map(|kind| told(kind, &page, &visit, &fact, before));
@@ -297,7 +310,7 @@ impl<'a> Judge<'a> {
                 date: told::date(
                     visit.last_modified.as_deref(),
                     page.last_modified.as_deref(),
-                    page.sitemap_date,
+                    page.listed_date,
                     comparison.changed,
                 ),
                 events: told::events(
@@ -310,6 +323,7 @@ impl<'a> Judge<'a> {
             },
             same_as,
             weight: self.weights.of(page.id, page.weight),
+            signals: self.signals.of(page.id),
         };
         let seen_at = page.folded.seen_at;
         let event = EventKind::of(&page.folded, &fact);

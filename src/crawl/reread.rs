@@ -192,8 +192,8 @@ fn links_of(observer: &Observer, page: PageToRead, stored: &StoredAnswer) -> Opt
 fn find_shorter_ways(store: &mut dyn Store) -> Result<bool, StoreError> {
     let mut depths: HashMap<PageId, Depth> = HashMap::new();
     let mut ids: HashMap<u64, PageId> = HashMap::new();
-    store.each_page(&mut |page| {
-        depths.insert(page.id, page.state.depth);
+    store.each_address(&mut |page| {
+        depths.insert(page.id, page.depth);
         ids.insert(page.fingerprint.prefix(), page.id);
     })?;
     let mut shorter: HashMap<PageId, Depth> = HashMap::new();

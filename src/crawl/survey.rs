@@ -8,7 +8,7 @@ use crate::policy::{PageState, Policy, Survey, Yield};
 use crate::store::{KnownHost, KnownPage, Store, StoreError};
 
 /// Lets the policy look over all pages that `is_wanted` lets through and that don't wait beyond this cycle, and gives its
-/// memory of the collection.
+/// memory of the collection. `known`: how many pages there are.
 pub(super) fn look_over(
     store: &mut dyn Store,
     policy: &mut dyn Policy,
@@ -16,18 +16,20 @@ pub(super) fn look_over(
     view: &View,
     terms: Terms,
     is_wanted: &dyn Fn(&KnownPage) -> bool,
+    known: u64,
 ) -> Result<Option<String>, StoreError> {
     let mut memory = recall(store, policy.name())?;
     let yields: HashMap<HostId, Yield> = hosts.iter().map(|host| (host.id, host.yields)).collect();
+    let every = policy.survey_sample().map_or(1, |enough| (known / enough).max(1));
     let mut failed = None;
     let mut pages = |look: &mut dyn FnMut(&PageState, usize)| {
-        let each = &mut |mut page: KnownPage| {
-            view.adjust(&mut page, terms.now);
-            if is_wanted(&page) && page.waits_until() <= terms.middle() {
-                look(&page.state, 1);
+        let each = &mut |page: &mut KnownPage| {
+            view.adjust(page, terms.now);
+            if is_wanted(page) && page.waits_until() <= terms.middle() {
+                look(&page.state, every as usize);
             }
         };
-        failed = store.each_page(each).err();
+        failed = store.each_page_in(every, each).err();
     };
     let visits_a_day = terms.budget.map(|budget| budget as f64 / terms.length.days());
     policy.survey(&mut Survey {

@@ -11,15 +11,16 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel};
 use tokio::time::Instant;
 
-use super::batch::{Batch, Content, FoundPage, RecordedVisit, VisitRecord};
+use super::batch::{Batch, Content, FoundPage, RecordedVisit, ToldChange, VisitRecord};
 use super::recorder::Recorder;
+use super::second_look::SecondLook;
 use super::site_spending::SiteSpending;
 use crate::change::ChangeSettings;
 use crate::fetch::visit::{HostReport, RobotsRecord};
 use crate::observation::room::StoreLimits;
-use crate::page::{Fingerprint, Host, PageUrl, SeedId};
-use crate::schedule::Plan;
-use crate::store::{CycleId, PlannedVisit, StoreError, Tally, Wanted};
+use crate::page::{Host, PageUrl, SeedId};
+use crate::schedule::{Candidates, Plan};
+use crate::store::{CycleId, ListRow, PlannedVisit, StoreError, Tally, Wanted};
 use crate::time::Timestamp;
 use crate::unique::{NewPage, Refusal};
 
@@ -28,13 +29,15 @@ use crate::unique::{NewPage, Refusal};
 pub(super) enum Order {
     /// A visit, and the traffic up to it: the two are committed together.
     Visit(Box<VisitRecord>, Tally),
-    /// The pages of a sitemap that were not known, and the dates that it gives.
+    /// A sitemap file: the pages that were not known, what it tells of others, and the file itself as it was read.
     Sitemap {
         found: Vec<NewPage>,
-        dates: Vec<(Fingerprint, i64)>,
+        told: Vec<ToldChange>,
+        file: Option<Box<ListRow>>,
     },
     Host(Box<HostReport>),
-    SitemapsRead(Host, Timestamp),
+    /// All sitemap files of a host were read; with the indexes among them.
+    SitemapsRead(Host, Timestamp, Vec<ListRow>),
     Counts(Vec<(Refusal, u64)>, Tally),
     AdoptSeed(SeedId, PageUrl),
     /// This seed answers for itself again.
@@ -44,6 +47,8 @@ pub(super) enum Order {
     /// The stored robots.txt of this host is needed.
     Robots(Host),
     Plan(Plan),
+    /// Pages are to be scored again, by what was recorded so far.
+    LookAgain(SecondLook),
 }
 
 /// An answer of the writer.
@@ -58,6 +63,8 @@ pub(super) enum Reply {
     /// The robots.txt of a host, if one is stored.
     Robots(Host, Option<RobotsRecord>),
     Planned(Vec<PlannedVisit>),
+    /// The pages that wait, with new scores.
+    LookedAgain(Candidates),
     Failed(StoreError),
 }
 
@@ -214,7 +221,7 @@ impl BatchWriter {
     /// How long to wait for more orders before the next commit. A plan does not wait: hosts stand idle until it is written.
     /// Nor does a robots.txt: its host stands idle until it is read.
     fn pause(&self, first: &Order, waiting: usize) -> Duration {
-        if matches!(first, Order::Plan(_) | Order::Robots(_)) || waiting >= BUSY {
+        if matches!(first, Order::Plan(_) | Order::LookAgain(_) | Order::Robots(_)) || waiting >= BUSY {
             Duration::ZERO
         } else {
             self.linger.saturating_sub(self.last_commit.elapsed())
@@ -234,12 +241,17 @@ impl BatchWriter {
         let mut plan = None;
         let mut robots_of = Vec::new();
         let mut spending = None;
+        let mut look = None;
         let mut next = Some(first);
         while let Some(order) = next {
             weighed += weight(&order);
             match order {
                 Order::Plan(chosen) => {
                     plan = Some(chosen);
+                    break;
+                }
+                Order::LookAgain(again) => {
+                    look = Some(again);
                     break;
                 }
                 Order::Robots(host) => robots_of.push(host),
@@ -257,6 +269,7 @@ impl BatchWriter {
         let noted = spending.map_or(Ok(()), |spending| spending.save(&mut *self.recorder.store));
         let committed = noted.and_then(|()| self.commit(batch, taken, plan.as_ref()));
         let committed = committed.and_then(|()| robots_of.into_iter().try_for_each(|host| self.recall(host)));
+        let committed = committed.and_then(|()| look.map_or(Ok(()), |look| self.look_again(&look)));
         room.add_permits(weighed as usize);
         self.last_commit = Instant::now();
         if let Err(error) = committed {
@@ -278,6 +291,11 @@ impl BatchWriter {
         if let Some(plan) = plan {
             let _ = self.replies.send(Reply::Planned(self.recorder.store.plan(self.cycle, plan)?));
         }
+        Ok(())
+    }
+
+    fn look_again(&mut self, look: &SecondLook) -> Result<(), StoreError> {
+        let _ = self.replies.send(Reply::LookedAgain(look.take(&mut self.recorder)?));
         Ok(())
     }
 
@@ -308,7 +326,7 @@ fn weight(order: &Order) -> u32 {
             };
             1 + visit.found.len() + body / UNIT_BYTES
         }
-        Order::Sitemap { found, dates } => found.len().max(dates.len()),
+        Order::Sitemap { found, told, .. } => found.len().max(told.len()),
         Order::Host(report) => report.robots.as_ref().map_or(0, |robots| robots.body.len() / UNIT_BYTES),
         _ => 0,
     };
@@ -321,12 +339,16 @@ fn add(batch: &mut Batch, order: Order) {
             batch.visits.push(*visit);
             batch.tally.add(tally);
         }
-        Order::Sitemap { found, dates } => {
+        Order::Sitemap { found, told, file } => {
             batch.found.extend(found);
-            batch.sitemap_dates.extend(dates);
+            batch.told.extend(told);
+            batch.lists.extend(file.map(|file| *file));
         }
         Order::Host(report) => batch.hosts.push(*report),
-        Order::SitemapsRead(host, at) => batch.sitemaps_read.push((host, at)),
+        Order::SitemapsRead(host, at, indexes) => {
+            batch.sitemaps_read.push((host, at));
+            batch.lists.extend(indexes);
+        }
         Order::Counts(refusals, tally) => {
             batch.refusals.extend(refusals);
             batch.tally.add(tally);
@@ -340,6 +362,6 @@ fn add(batch: &mut Batch, order: Order) {
             batch.adopted_seeds.retain(|(of, _)| *of != seed);
             batch.let_go.push(seed);
         }
-        Order::SiteSpending(_) | Order::Robots(_) | Order::Plan(_) => {}
+        Order::SiteSpending(_) | Order::Robots(_) | Order::Plan(_) | Order::LookAgain(_) => {}
     }
 }

@@ -1,5 +1,6 @@
 //! A dataset on disk: a folder with `dataset.json` (its description), `pages.parquet`, `visits.parquet` and, if the texts of
-//! pages are known, `fragments.parquet` and [`terms.parquet`](super::terms_table).
+//! pages are known, `fragments.parquet` and [`terms.parquet`](super::terms_table); and `signals.parquet`, if there are
+//! [signals](super::signals).
 //!
 //! Pages are numbered from 0 in their order; the other tables are sorted by page, then time. All tables are read side by side, one
 //! page at a time.
@@ -15,6 +16,7 @@ use super::metadata::{FragmentNote, TermNote};
 use super::page_record::{PageRecord, StateRecord, VisitLine};
 use super::parquet::{Column, ColumnKind, TableBatch, TableReader, TableWriter, Value};
 use super::rows_by_page::RowsByPage;
+use super::signals::{SignalsWriter, open_signals};
 use super::terms_table::{TermsWriter, give_words, open_terms};
 
 /// The description of the dataset.
@@ -189,6 +191,7 @@ pub struct DatasetWriter {
     visits: TableWriter,
     fragments: Option<TableWriter>,
     terms: Option<TermsWriter>,
+    signals: Option<SignalsWriter>,
     /// How the fragments were made, if it is known.
     pub(super) made: Option<FragmentNote>,
     /// How the terms were made, if it is known.
@@ -206,6 +209,7 @@ impl DatasetWriter {
             visits: TableWriter::create(&folder.join(VISITS_FILE), &VISITS)?,
             fragments: None,
             terms: None,
+            signals: None,
             made: None,
             made_terms: None,
             next: 0,
@@ -236,6 +240,13 @@ impl DatasetWriter {
             row.extend(visit_values(visit));
             row.extend(later_values(visit));
             self.visits.push(&row)?;
+        }
+        if !page.signals.is_empty() {
+            let signals = match &mut self.signals {
+                Some(signals) => signals,
+                none => none.insert(SignalsWriter::create(&self.folder)?),
+            };
+            signals.page(number, &page.signals)?;
         }
         self.tally.see(page);
         self.states(number, &page.states)
@@ -270,6 +281,9 @@ impl DatasetWriter {
         self.visits.finish()?;
         if let Some(fragments) = self.fragments {
             fragments.finish()?;
+        }
+        if let Some(signals) = self.signals {
+            signals.finish()?;
         }
         let made_terms = self.made_terms.filter(|_| self.terms.is_some());
         if let Some(terms) = self.terms {
@@ -425,6 +439,7 @@ impl DatasetReader {
             None
         };
         let mut terms = if fragments.is_some() { open_terms(&self.folder)? } else { None };
+        let mut signals = open_signals(&self.folder)?;
         let mut number = 0;
         while let Some(batch) = pages.next_batch()? {
             for row in 0..batch.rows() {
@@ -437,11 +452,15 @@ impl DatasetReader {
                     let words = terms.of_page(number)?;
                     give_words(&self.folder, number, &mut page.states, words)?;
                 }
+                if let Some(signals) = &mut signals {
+                    page.signals = signals.of_page(number)?;
+                }
                 each(page)?;
                 number += 1;
             }
         }
         visits.end()?;
+        signals.as_mut().map_or(Ok(()), RowsByPage::end)?;
         fragments.as_mut().map_or(Ok(()), RowsByPage::end)?;
         terms.as_mut().map_or(Ok(()), RowsByPage::end)
     }

@@ -15,6 +15,7 @@ use super::format::{Format, PageFormat, Write};
 use super::group::GroupInfo;
 use super::metadata::{FragmentNote, Metadata, TermNote};
 use super::page_record::PageRecord;
+use super::signals::{SignalsBeside, SignalsBesideWriter};
 use super::stored::Stored;
 use crate::change::fragment::SCHEME;
 use crate::quality::terms::TERM_SCHEME;
@@ -123,6 +124,8 @@ pub struct LeftOut {
     pub source_visits: u64,
     /// Changes that these found.
     pub source_changes: u64,
+    /// Signals of the pages: the format, a pipe or a device has no room for them.
+    pub signals: u64,
 }
 
 /// Writes a source in a format; `progress` gets how many of how many pages are done.
@@ -167,7 +170,9 @@ pub fn export(
     };
     let staging = staging.map_err(DatasetError::write(shown))?;
     let main = staging.path().join(shown.file_name().unwrap_or_else(|| "export".as_ref()));
-    let (meta, left_out) = write_staged(source, format, written, &main, (groups, name), options, progress)?;
+    let signals = if is_stream { SignalsBeside::None } else { written.signals };
+    let (meta, left_out) =
+        write_staged(source, format, (written, signals), &main, (groups, name), options, progress)?;
     match (to, place) {
         (ExportTo::File(out), Some(place)) => {
             if !is_stream {
@@ -190,7 +195,7 @@ pub fn export(
 fn write_staged(
     source: &mut Source,
     format: &Format,
-    written: &PageFormat,
+    (written, signals): (&PageFormat, SignalsBeside),
     main: &Path,
     (groups, name): (Vec<GroupInfo>, String),
     options: &ExportOptions,
@@ -198,12 +203,14 @@ fn write_staged(
 ) -> Result<(Metadata, LeftOut), DatasetError> {
     let (mut tally, mut done, all) = (DatasetTally::default(), 0, source.pages()?);
     let (mut left_out, mut has_words) = (LeftOut::default(), false);
+    let mut signals_beside = SignalsBesideWriter::new(main, signals);
     (written.write)(main, &mut |write| {
         source.each(written.needs_texts, &mut |mut page| {
             done += 1;
             progress(done, all);
             if let Some(since) = options.since {
                 page.visits.retain(|visit| visit.time_ms >= since.millis());
+                page.signals.retain(|signal| signal.learnt_at >= since);
             }
             let is_wanted = |site: &String| is_of_site(&page.site, site);
             let Some(group) = groups.iter().find(|group| group.name == page.group) else { return Ok(()) };
@@ -220,6 +227,7 @@ fn write_staged(
             match (written.keeps)(&page, group) {
                 Some(kept) => {
                     tally.see(&kept);
+                    left_out.signals += signals_beside.page(&page)?;
                     has_words |= kept.states.iter().any(|state| state.words.is_some());
                     write(&kept, group)
                 }
@@ -246,7 +254,10 @@ fn write_staged(
             _ => Ok(()),
         }
     })?;
-    let files = (written.files)();
+    let mut files = (written.files)();
+    if signals_beside.finish()? {
+        files.push(signals.note());
+    }
     let (format, counts) = (format.name.to_owned(), tally.counts());
     let fragments = source.fragments().filter(|_| written.needs_texts);
     let terms = source.terms().filter(|_| has_words);

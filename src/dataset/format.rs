@@ -14,6 +14,7 @@ use super::metadata::FileNote;
 use super::observations::Encoding;
 use super::page_record::PageRecord;
 use super::rows_to_pages::TakePage;
+use super::signals::SignalsBeside;
 use super::{DatasetError, brdc, fragments, lambdacrawl, observations, rates, recording};
 
 /// A row of [`FORMATS`].
@@ -56,6 +57,8 @@ pub(super) struct PageFormat {
     pub has_visits: bool,
     /// Why it may have another number of visits and changes than its source.
     pub visits_note: &'static str,
+    /// Where signals go.
+    pub signals: SignalsBeside,
     /// Whether the texts of pages are needed.
     pub needs_texts: bool,
     /// Whether these groups fit into one file; the error says what to do.
@@ -110,6 +113,7 @@ pub static FORMATS: &[Format] = &[
             has_aliases: false,
             has_visits: false,
             visits_note: "it has one visit for each cycle from the first copy on, whether there was one or not",
+            signals: SignalsBeside::None,
             needs_texts: false,
             fits: brdc::fits,
         }),
@@ -127,6 +131,7 @@ pub static FORMATS: &[Format] = &[
             has_aliases: false,
             has_visits: false,
             visits_note: "it has the first copy of a page and the visits that could compare",
+            signals: SignalsBeside::None,
             needs_texts: false,
             fits: any_groups,
         }),
@@ -153,6 +158,7 @@ pub static FORMATS: &[Format] = &[
             has_aliases: true,
             has_visits: true,
             visits_note: "",
+            signals: SignalsBeside::Csv,
             needs_texts: false,
             fits: any_groups,
         }),
@@ -173,6 +179,7 @@ pub static FORMATS: &[Format] = &[
             has_aliases: true,
             has_visits: true,
             visits_note: "",
+            signals: SignalsBeside::Csv,
             needs_texts: false,
             fits: any_groups,
         }),
@@ -193,6 +200,7 @@ pub static FORMATS: &[Format] = &[
             has_aliases: true,
             has_visits: true,
             visits_note: "",
+            signals: SignalsBeside::Parquet,
             needs_texts: false,
             fits: any_groups,
         }),
@@ -213,6 +221,7 @@ pub static FORMATS: &[Format] = &[
             has_aliases: false,
             has_visits: false,
             visits_note: "it has the visits that found another text",
+            signals: SignalsBeside::Parquet,
             needs_texts: true,
             fits: any_groups,
         }),
@@ -230,6 +239,7 @@ pub static FORMATS: &[Format] = &[
             has_aliases: false,
             has_visits: false,
             visits_note: "it has the first copy of a page and the visits that could compare",
+            signals: SignalsBeside::None,
             needs_texts: false,
             fits: any_groups,
         }),

@@ -9,9 +9,10 @@ use super::DatasetError;
 use super::counts::DatasetCounts;
 use super::disk::{self, DatasetWriter, Manifest};
 use super::fields::check_name;
-use super::format::{Format, Read, ReadPages};
+use super::format::{Format, Read, ReadPages, Write};
 use super::group::GroupsSeen;
 use super::metadata::{META_SUFFIX, Metadata, beside};
+use super::signals::SignalsBesideReader;
 use crate::whole_file::OutPlace;
 
 /// A file that is imported, and the facts known about it.
@@ -76,7 +77,7 @@ pub fn import(
             let seen = GroupsSeen::new(options.start_ms.or(start_ms), options.step_ms);
             let (start_ms, step_ms) = (options.start_ms, options.step_ms);
             let from = ImportedFile { path: source, name: &name, meta, start_ms, step_ms };
-            read_pages(staging.path(), format.name, read, &from, seen, progress)?
+            read_pages(staging.path(), format, read, &from, seen, progress)?
         }
         Read::Folder(read) => read(staging.path(), source, &name, progress)?,
         Read::Sniffed(_) | Read::Never => {
@@ -107,29 +108,37 @@ fn set_mode(_: &Path) -> std::io::Result<()> {
 /// Reads pages into the folder of a dataset.
 fn read_pages(
     folder: &Path,
-    format: &str,
+    format: &Format,
     read: ReadPages,
     from: &ImportedFile<'_>,
     mut seen: GroupsSeen,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Manifest, DatasetError> {
     if let Some(meta) = &from.meta
-        && meta.format != format
+        && meta.format != format.name
     {
         let wrong = format!("was written as `{}`; give that as --format", meta.format);
         return Err(DatasetError::of_file(from.path, wrong));
     }
+    let listed = from.meta.as_ref().map(|meta| &meta.files[..]);
+    let mut signals = match &format.write {
+        Write::Pages(written) => SignalsBesideReader::open(from.path, written.signals, listed)?,
+        _ => None,
+    };
     let mut writer = DatasetWriter::create(folder)?;
     writer.made = from.meta.as_ref().and_then(|meta| meta.fragments);
     writer.made_terms = from.meta.as_ref().and_then(|meta| meta.terms);
     let mut done = 0;
     let all = from.meta.as_ref().map_or(0, |meta| meta.counts.pages);
-    let told = read(from, &mut |page| {
+    let told = read(from, &mut |mut page| {
         if let Some(meta) = &from.meta
             && !meta.groups.iter().any(|group| group.name == page.group)
         {
             let wrong = format!("has a page of the group `{}`, which its metadata does not know", page.group);
             return Err(DatasetError::of_file(from.path, wrong));
+        }
+        if let Some(signals) = &mut signals {
+            page.signals = signals.of_page(&page.group, &page.url)?;
         }
         seen.see(&page);
         writer.page(&page)?;
@@ -140,10 +149,11 @@ fn read_pages(
     if done == 0 {
         return Err(DatasetError::of_file(from.path, "has no page in it"));
     }
+    signals.map_or(Ok(()), SignalsBesideReader::end)?;
     let of_meta = from.meta.as_ref().map(|meta| meta.groups.clone());
     let groups = of_meta.or(told).unwrap_or_else(|| seen.groups());
     disk::check_groups(from.path, &groups)?;
-    let manifest = writer.finish(from.name, format, groups)?;
+    let manifest = writer.finish(from.name, format.name, groups)?;
     match &from.meta {
         Some(meta) => check_counts(from.path, &meta.counts, &manifest.counts).map(|()| manifest),
         None => Ok(manifest),

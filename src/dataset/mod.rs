@@ -37,6 +37,7 @@ mod recording_text;
 mod recording_words;
 mod rows_by_page;
 mod rows_to_pages;
+mod signals;
 pub mod stored;
 mod terms_table;
 mod text_lines;
@@ -50,6 +51,7 @@ use std::time::Duration;
 pub use error::DatasetError;
 pub use words::WantedWords;
 
+use crate::signal::SignalKind;
 use crate::time::Timestamp;
 use disk::{FRAGMENTS, PAGES, VISITS};
 use fields::parse_time as time;
@@ -105,6 +107,19 @@ pub struct RecordedPage {
     pub words: Vec<TextWords>,
     /// Pages of its group that link to it; 0 if it is not known.
     pub inlinks: u32,
+    /// Signals of its changes, in the order in which they were learnt.
+    pub signals: Vec<RecordedSignal>,
+}
+
+/// A hint from outside a page that it changed ([`crate::signal::Signal`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedSignal {
+    /// Where it comes from.
+    pub kind: SignalKind,
+    /// When the page changed, as the signal says; `None` if it gives no date.
+    pub date: Option<Timestamp>,
+    /// When it became known.
+    pub learnt_at: Timestamp,
 }
 
 /// The words of a text: its terms by their hashes ([`crate::quality::copies::term_hash`]).
@@ -178,6 +193,7 @@ impl Dataset {
         let mut groups: Vec<Group> = manifest.groups.iter().map(Group::empty).collect();
         let places = read_pages(path, &manifest.groups, &mut groups)?;
         let mut dataset = Self { name: manifest.name, groups };
+        dataset.read_signals(path, &places)?;
         if has_texts {
             dataset.read_texts(path, &manifest.groups, &places, words)?;
         } else {
@@ -188,6 +204,17 @@ impl Dataset {
 
     fn page(&mut self, place: PagePlace) -> Option<&mut RecordedPage> {
         self.groups.get_mut(place.group as usize)?.pages.get_mut(place.page as usize)
+    }
+
+    fn read_signals(&mut self, folder: &Path, places: &[Option<PagePlace>]) -> Result<(), DatasetError> {
+        let Some(mut table) = signals::open_signals(folder)? else { return Ok(()) };
+        for (number, place) in (0..).zip(places) {
+            let found = table.of_page(number)?;
+            if let Some(page) = place.and_then(|place| self.page(place)) {
+                page.signals = found;
+            }
+        }
+        table.end()
     }
 
     fn read_bits(
@@ -271,8 +298,8 @@ impl Group {
 impl RecordedPage {
     /// A page without a name, from the first cycle on.
     pub(crate) fn unnamed(history: History) -> Self {
-        let (url, site, words) = (String::new(), String::new(), Vec::new());
-        Self { url, site, weight: 1.0, born: 0, history, words, inlinks: 0 }
+        let (url, site, words, signals) = (String::new(), String::new(), Vec::new(), Vec::new());
+        Self { url, site, weight: 1.0, born: 0, history, words, inlinks: 0, signals }
     }
 
     /// The page of a record, with a bit for each cycle after its first copy; `None` if it has no copy.
@@ -289,6 +316,7 @@ impl RecordedPage {
             history,
             words: Vec::new(),
             inlinks: page.inlinks.unwrap_or(0),
+            signals: page.signals.clone(),
         };
         for (visit, _) in page.comparisons().filter(|(_, changed)| *changed) {
             recorded.changed_in(info.cycle_of(visit.cycle, visit.time_ms));
@@ -389,6 +417,7 @@ fn read_pages(
                 history: History::Bits(vec![0; bits]),
                 words: Vec::new(),
                 inlinks: record.page.inlinks.unwrap_or(0),
+                signals: Vec::new(),
             });
         }
     }

@@ -1,6 +1,6 @@
 //! The form in which pages go from a source to a file: each with its visits and its texts over time.
 
-use super::TextWords;
+use super::{RecordedSignal, TextWords};
 
 /// A page and everything recorded about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +21,8 @@ pub struct PageRecord {
     pub visits: Vec<VisitLine>,
     /// Texts in the order of time, each valid until the next.
     pub states: Vec<StateRecord>,
+    /// Signals in the order in which they were learnt.
+    pub signals: Vec<RecordedSignal>,
 }
 
 /// One visit.
@@ -80,6 +82,7 @@ impl PageRecord {
             inlinks: None,
             visits: Vec::new(),
             states: Vec::new(),
+            signals: Vec::new(),
         }
     }
 

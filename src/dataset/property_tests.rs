@@ -11,6 +11,7 @@ use super::group::DAY_MS;
 use super::import::{ImportOptions, import};
 use super::metadata::TermNote;
 use super::page_record::{PageRecord, StateRecord, VisitLine};
+use super::signals::SIGNALS_FILE;
 use super::terms_table::TERMS_FILE;
 use super::tests::{dataset, exported, group, page_formats, written};
 use super::*;
@@ -64,6 +65,16 @@ fn state() -> impl Strategy<Value = StateRecord> {
     })
 }
 
+fn signals() -> impl Strategy<Value = Vec<RecordedSignal>> {
+    let time = || (0..200 * DAY_MS).prop_map(Timestamp::from_millis);
+    let signal = (prop::sample::select(SignalKind::ALL.to_vec()), prop::option::of(time()), time());
+    let signal = signal.prop_map(|(kind, date, learnt_at)| RecordedSignal { kind, date, learnt_at });
+    prop::collection::vec(signal, 0..4).prop_map(|mut signals| {
+        signals.sort_by_key(|signal| signal.learnt_at);
+        signals
+    })
+}
+
 prop_compose! {
     fn page(group: &'static str)(
         site in names(),
@@ -73,6 +84,7 @@ prop_compose! {
         mut states in prop::collection::vec(state(), 1..4),
         alias_of in prop::option::of(names()),
         inlinks in prop::option::of(any::<u32>()),
+        signals in signals(),
     ) -> PageRecord {
         // So far they are gaps.
         let mut time_ms = 100 * DAY_MS + 17;
@@ -84,7 +96,7 @@ prop_compose! {
             time_ms += state.time_ms;
             state.time_ms = time_ms;
         }
-        PageRecord { visits, states, alias_of, inlinks, ..PageRecord::new(group, &site, &url, weight) }
+        PageRecord { visits, states, alias_of, inlinks, signals, ..PageRecord::new(group, &site, &url, weight) }
     }
 }
 
@@ -213,19 +225,18 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
     #[test]
-    fn a_damaged_table_of_words_is_read_or_refused(
+    fn a_damaged_table_of_words_or_signals_is_read_or_refused(
         pages in pages(),
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
         let folder = TempDir::new().expect("a folder");
         let at = folder.path().join("d");
         dataset(&at, &[group("g", 12), group("h, too", 9)], &pages);
-        let path = at.join(TERMS_FILE);
-        if path.exists() {
-            let mut bytes = fs::read(&path).expect("a file");
-            for (at, byte) in damage {
+        for path in [at.join(TERMS_FILE), at.join(SIGNALS_FILE)] {
+            let Ok(mut bytes) = fs::read(&path) else { continue };
+            for (at, byte) in &damage {
                 let at = at.index(bytes.len());
-                bytes[at] = byte;
+                bytes[at] = *byte;
             }
             fs::write(&path, bytes).expect("a file");
             let _ = Dataset::load_with(&at, WantedWords::All);

@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 use super::fields::site_of;
 use super::group::{DAY_MS, GroupInfo};
 use super::page_record::{PageRecord, StateRecord, VisitLine};
-use super::{Dataset, DatasetError, Group, RecordedPage, TextWords, WantedWords};
+use super::{Dataset, DatasetError, Group, RecordedPage, RecordedSignal, TextWords, WantedWords};
 use crate::change::fragment::{Fragmenter, Fragments};
 use crate::page::PageId;
 use crate::quality::terms::TermReader;
@@ -184,6 +184,7 @@ impl Texts<'_> {
             }
             page.visits.push(record);
         }
+        page.signals = self.store.signals_of(&[PageId(row.id)])?.iter().map(RecordedSignal::of).collect();
         Ok(page)
     }
 

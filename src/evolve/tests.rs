@@ -10,6 +10,7 @@ use crate::simulate::Measuring;
 use crate::simulate::Ties;
 use crate::simulate::compare::{ComparePlan, compare};
 use crate::simulate::metric::Figures;
+use crate::simulate::raised_signals::SignalSource;
 use crate::simulate::synthetic::Spec;
 use crate::simulate::truth::Truth;
 use crate::simulate::{ByPolicy, Chooser, replay};
@@ -181,6 +182,8 @@ fn simulated(dataset: &Dataset, formula: &Expression, settings: &EvolveSettings)
         threads: 1,
         least_pages: settings.least_pages,
         searched: None,
+        signals: SignalSource::Off,
+        list_cost: None,
     };
     compare(dataset, &plan, &|_, _| {}).expect("a policy")[0].mean.figures
 }

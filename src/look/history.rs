@@ -374,6 +374,7 @@ mod tests {
 
     use super::*;
     use crate::observation::Told;
+    use crate::signal::PageSignals;
     use crate::store::{CycleId, VersionId};
 
     const NEVER: VisitRow = VisitRow {
@@ -399,6 +400,7 @@ mod tests {
         told: Told { date: None, events: None, new_links: 0 },
         same_as: None,
         weight: 1.0,
+        signals: PageSignals::NONE,
         event: None,
     };
 

@@ -162,7 +162,7 @@ pub fn linking_to(
         .collect();
     let mut linking = Vec::new();
     store.each_links(&mut |page, links| {
-        linking.extend(targets.iter().any(|target| links.binary_search(target).is_ok()).then_some(page));
+        linking.extend(links.iter().any(|link| targets.contains(link)).then_some(page));
     })?;
     Ok(linking)
 }

@@ -26,6 +26,7 @@ mod reread;
 pub mod search;
 pub mod seeds;
 pub mod show;
+pub mod signals;
 pub mod sites;
 mod snippet;
 pub mod status;

@@ -13,10 +13,13 @@ use crate::fetch::SitePace;
 use crate::fetch::visit::Waiting;
 use crate::observation::Life;
 use crate::page::{Host, Sites};
+use crate::signal::SignalKind;
+use crate::signal::trust::HostTrust;
 use crate::store::{CycleId, CycleRow, HostTally, KnownHost, Store};
 use crate::time::Timestamp;
 
 use super::LookError;
+use super::signals::{SignalTrust, trust_by_host};
 use super::status::{NamedCounts, reason};
 
 /// Every site, and the cycle that the figures are of.
@@ -63,6 +66,8 @@ pub struct SiteStatus {
     pub budget: Option<u64>,
     /// Requests of the last cycle that count against it.
     pub budget_spent: Option<u64>,
+    /// How far its signals can be trusted, by kind; only kinds that have told of a change.
+    pub signals: Vec<SignalTrust>,
     /// Failures in a row that the host is to blame for.
     pub failures: u32,
     /// It is left alone until then.
@@ -117,6 +122,7 @@ pub fn sites(
     let id = CycleId(cycle.as_ref().map_or(0, |cycle: &CycleRow| cycle.id));
     let spending = SiteSpending::load(store, id)?;
     let mut tallies = store.host_tallies(id)?;
+    let mut trust = trust_by_host(store)?;
     let mut groups: BTreeMap<Host, Vec<OneHost>> = BTreeMap::new();
     for mut known in store.hosts()? {
         clock::correct_host(&mut known, now);
@@ -124,7 +130,8 @@ pub fn sites(
         let host = &known.report.host;
         let budget = pace.of(host.name(), Some(host.port())).and_then(|site| site.budget);
         let spent = budget.map(|_| spending.on(host).max(tally.outcomes.values().sum()));
-        groups.entry(first_twin(host)).or_default().push(OneHost { known, tally, budget, spent });
+        let trust = trust.remove(&known.id).unwrap_or_default();
+        groups.entry(first_twin(host)).or_default().push(OneHost { known, tally, budget, spent, trust });
     }
     let mut sites: Vec<SiteStatus> = groups.into_values().map(|group| together(group, now)).collect();
     sites.sort_by_cached_key(SiteStatus::place);
@@ -142,6 +149,7 @@ struct OneHost {
     tally: HostTally,
     budget: Option<u64>,
     spent: Option<u64>,
+    trust: Vec<(SignalKind, HostTrust)>,
 }
 
 impl OneHost {
@@ -184,6 +192,7 @@ fn together(mut hosts: Vec<OneHost>, now: Timestamp) -> SiteStatus {
         site.stored_bytes += tally.stored_bytes;
         site.budget = sum(site.budget, host.budget);
         site.budget_spent = sum(site.budget_spent, host.spent);
+        site.signals.extend(host.trust.iter().map(|(kind, trust)| SignalTrust::of(*kind, trust)));
         site.failures = site.failures.max(host.known.report.failures);
         let waits = host.known.report.wait.filter(|(until, _)| *until > now);
         wait = [wait, waits].into_iter().flatten().max_by_key(|(until, _)| *until);
@@ -248,6 +257,7 @@ mod tests {
             tally: HostTally { lives, changed: 1, ..HostTally::default() },
             budget: Some(10),
             spent: Some(pages),
+            trust: Vec::new(),
         }
     }
 

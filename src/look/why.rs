@@ -16,6 +16,7 @@ use crate::time::{Age, Timestamp};
 use super::figures::{counted, number, rate, span};
 use super::page::find;
 use super::reason::{clauses, span_of};
+use super::signals::{SignalTrust, trust_by_host};
 use super::{LookError, waits};
 
 /// Where a page stands, and why.
@@ -75,8 +76,23 @@ pub struct Why {
     pub score_facts: Reason,
     /// The words of queries that moved it most in search results when it was refreshed; none unless the policy learns from queries.
     pub search_words: Vec<String>,
+    /// What signals say of it, and how far those of its host can be trusted: kinds that have told of a change of some page of the host.
+    pub signals: Vec<WhySignals>,
     /// All of this in sentences.
     pub sentences: Vec<String>,
+}
+
+/// The signals of one kind.
+#[derive(Clone, Debug, Serialize)]
+pub struct WhySignals {
+    /// Signals for the page since the last visit that brought or confirmed its copy.
+    pub since_visit: u32,
+    /// Signals for the page in all.
+    #[serde(rename = "signal_count")]
+    pub signals: u32,
+    /// How far those of the host can be trusted.
+    #[serde(flatten)]
+    pub trust: SignalTrust,
 }
 
 /// Why the page of that URL is or is not due; sentences have their times in `zone`. Where another page stands for it, that one is what is visited.
@@ -113,6 +129,16 @@ pub fn why<W: Web>(
         zone,
     };
     let mut sentences = told.sentences();
+    let trust = trust_by_host(crawler.store()?)?.remove(&about.page.host).unwrap_or_default();
+    let signals: Vec<WhySignals> = trust
+        .iter()
+        .map(|(kind, trust)| {
+            let count = about.page.state.signals.of(*kind);
+            let (since_visit, signals) = (count.since_visit, count.total);
+            WhySignals { since_visit, signals, trust: SignalTrust::of(*kind, trust) }
+        })
+        .collect();
+    sentences.extend(of_signals(&signals));
     let words = crawler.moved_words(PageId(page.id))?;
     sentences.extend(words.as_deref().map(of_words));
     sentences.extend(page.found_on.as_ref().map(|on| format!("It was found on {on}.")));
@@ -145,8 +171,26 @@ pub fn why<W: Web>(
         weight: state.weight,
         score_facts: about.reason,
         search_words: words.unwrap_or_default(),
+        signals,
         sentences,
     })
+}
+
+/// What signals say of the page, and how far those of its site can be trusted. Nothing where the site never told anything.
+fn of_signals(signals: &[WhySignals]) -> Vec<String> {
+    if signals.is_empty() {
+        return Vec::new();
+    }
+    let told = signals.iter().filter(|of| of.since_visit > 0);
+    let told: Vec<String> =
+        told.map(|of| format!("{} by {}", number(of.since_visit.into()), of.trust.kind)).collect();
+    let since = match told.is_empty() {
+        true => "No signal has said since the last visit that it changed.".to_owned(),
+        false => format!("Signals since the last visit that it changed: {}.", told.join(", ")),
+    };
+    let trust: Vec<String> =
+        signals.iter().map(|of| format!("{}: {}", of.trust.kind, of.trust.in_words())).collect();
+    vec![since, format!("Signals of its site so far: {}.", trust.join("; "))]
 }
 
 /// Which words make a page worth its visit.

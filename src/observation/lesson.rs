@@ -3,6 +3,7 @@
 //! Policies and estimators learn from lessons alone, live and from the log.
 
 use crate::change::profile::Measured;
+use crate::page::PageSignals;
 use crate::time::{Age, Timestamp};
 
 /// One visit that had something to compare with.
@@ -28,6 +29,10 @@ pub struct Lesson {
     pub divergence: Option<f64>,
     /// How far it is from each base version there was, the oldest first.
     pub bases: Vec<Apart>,
+    /// What the visit found has no words: the page was removed, or is empty.
+    pub is_empty: bool,
+    /// The signals that the page had at the visit.
+    pub signals: PageSignals,
 }
 
 /// How far a visit found a page to be from a version of that age.
@@ -51,7 +56,21 @@ impl Lesson {
     pub fn of_bit(at: Timestamp, interval: Age, changed: bool) -> Self {
         let (cycle, weight) = (0, 1.0);
         let (date, events, new_links, divergence, bases) = (None, None, 0, None, Vec::new());
-        Self { at, cycle, weight, interval, changed, date, events, new_links, divergence, bases }
+        let (is_empty, signals) = (false, PageSignals::default());
+        Self {
+            at,
+            cycle,
+            weight,
+            interval,
+            changed,
+            date,
+            events,
+            new_links,
+            divergence,
+            bases,
+            is_empty,
+            signals,
+        }
     }
 
     /// How far the page moved, 0 to 1; where that can't be measured, a change is a whole one.

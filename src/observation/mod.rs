@@ -36,6 +36,7 @@ use crate::change::VersionId;
 use crate::change::profile::Measured;
 use crate::fetch::visit::Outcome;
 use crate::page::PageId;
+use crate::page::PageSignals;
 use crate::time::Timestamp;
 
 /// One turn of the loop.
@@ -86,6 +87,8 @@ pub struct Observation {
     pub same_as: Option<SameAs>,
     /// The weight of the page in the cycle of the visit. Weights by links can't be computed again later.
     pub weight: f64,
+    /// The signals that the page had at the visit.
+    pub signals: PageSignals,
 }
 
 impl Observation {
@@ -93,7 +96,7 @@ impl Observation {
     /// was held. `None` if there was nothing to compare with: a visit that failed leaves the interval open. Nor can an
     /// interval be known if the clock was set back in between.
     pub fn lesson(&self, seen_at: Option<Timestamp>) -> Option<Lesson> {
-        self.found?;
+        let found = self.found?;
         let at = self.attempt.at;
         let seen_at = seen_at.filter(|seen_at| *seen_at <= at)?;
         let Told { date, events, new_links } = self.told;
@@ -108,6 +111,8 @@ impl Observation {
             new_links,
             divergence: self.divergence,
             bases: self.bases.iter().map(|measured| Apart::of(measured, at)).collect(),
+            is_empty: !found.has_words,
+            signals: self.signals,
         })
     }
 }
@@ -146,6 +151,7 @@ pub(crate) fn observation(at: Timestamp, outcome: Outcome) -> Observation {
         told: Told::default(),
         same_as: None,
         weight: 1.0,
+        signals: PageSignals::default(),
     }
 }
 

@@ -9,6 +9,7 @@
 mod host;
 mod key;
 mod kin;
+mod signals;
 mod sites;
 mod typed;
 mod url;
@@ -16,6 +17,7 @@ mod url;
 pub use self::host::Host;
 pub(crate) use self::host::{has_user_info, registrable};
 pub use self::kin::Kin;
+pub use self::signals::{PageSignals, SignalCount, SignalKind};
 pub use self::sites::{SiteKey, Sites};
 pub use self::typed::with_scheme;
 pub(crate) use self::typed::{before_path, is_mail};

@@ -8,6 +8,7 @@ mod age;
 pub(crate) mod age_buckets;
 mod age_times_changes;
 pub mod allocation;
+pub(crate) mod calibrated;
 pub mod chance;
 mod change_probability;
 mod change_rate;
@@ -41,10 +42,11 @@ pub use page_state::{Learnt, PageState};
 pub use reason::{Fact, Reason, Unit};
 
 use std::collections::HashMap;
+use std::num::NonZeroU64;
 
 use crate::estimate::Seen;
 use crate::estimate::priors::{PriorKind, Priors};
-use crate::page::{Depth, HostId};
+use crate::page::{Depth, HostId, Kin};
 use crate::quality::gain::MeasuredGain;
 use crate::quality::measure::MeasureId;
 use crate::time::{Age, Timestamp};
@@ -95,6 +97,13 @@ pub trait Policy: Send + Sync {
         true
     }
 
+    /// The worth of reading the lists (sitemaps) of a host again, `since` they were last read: what they are expected to tell, on the scale
+    /// of the scores of pages. See [`crate::signal::lists::reading_gain`]. Asked where a budget limits the number of requests; then the
+    /// lists compete with pages. `None`: nothing is known of that, and they are read once a day.
+    fn list_gain(&self, _host: HostId, _since: Age) -> Option<Score> {
+        None
+    }
+
     /// Is every page visited in every cycle? Then pages that are gone, fail or stand for others don't wait. The waits of hosts
     /// hold all the same.
     fn visits_all(&self) -> bool {
@@ -139,14 +148,78 @@ pub trait Policy: Send + Sync {
         None
     }
 
-    /// Looks over all pages before a cycle.
+    /// Looks over all pages before a cycle, or over a sample of them.
     fn survey(&mut self, _survey: &mut Survey<'_>) {}
+
+    /// Does it learn from the visits of all pages together? Then [`Policy::learn_from_all`] is called with the visits of each
+    /// plan before the next one is made, and the state that this leads to is kept beside the memories of pages.
+    fn learns_from_all(&self) -> bool {
+        false
+    }
+
+    /// The plan that [`Policy::survey`] has prepared. It is logged: what its visits teach depends on it.
+    fn planned(&self) -> Option<PlanMoment> {
+        None
+    }
+
+    /// The mean lag ([`PlanMoment::mean_lag`]) where no plan has noted it: over the pages of these visits, before them.
+    fn mean_lag(&self, _plan: &PlanMoment, _visits: &[CollectedVisit<'_>]) -> f64 {
+        0.0
+    }
+
+    /// Takes in the visits that a plan led to, in the order in which they were made.
+    fn learn_from_all(&mut self, _plan: &PlanMoment, _visits: &[CollectedVisit<'_>]) {}
+
+    /// The state of the collection that visits have led to.
+    fn collection_bytes(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Takes over the state that [`Policy::collection_bytes`] gave; `false` if the bytes are something else. Without bytes it
+    /// starts again.
+    fn recall_collection(&mut self, _bytes: &[u8]) -> bool {
+        true
+    }
+
+    /// Pages that are enough for a survey, evenly taken: each counts for as many as were left out with it. `None`: it has to see
+    /// every page.
+    fn survey_sample(&self) -> Option<NonZeroU64> {
+        None
+    }
 
     /// What the score depends on besides visits, changes, times and weight. A replay treats pages that agree in all of this as
     /// one, so a policy must name everything it looks at. All but [`LooksAt::draw`] stays the same for the life of the policy.
     fn looks_at(&self) -> LooksAt {
         LooksAt::default()
     }
+}
+
+/// The moment of a plan, as far as what is learnt from its visits depends on it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlanMoment {
+    /// When it was made.
+    pub at: Timestamp,
+    /// From the start of one cycle to the start of the next.
+    pub cycle_length: Age,
+    /// The mean over all pages of ln(1 + cycles since the page was last seen to change).
+    pub mean_lag: f64,
+}
+
+/// A visit that had something to compare with, as all pages are learnt from.
+#[derive(Clone, Copy, Debug)]
+pub struct CollectedVisit<'a> {
+    /// The host of the page.
+    pub host: HostId,
+    /// Pages with similar addresses.
+    pub kin: Kin,
+    /// When the page was found.
+    pub found_at: Timestamp,
+    /// When the visit was made.
+    pub at: Timestamp,
+    /// What the page's visits have taught, this one included.
+    pub learnt: &'a Learnt,
+    /// The plan chose it by its score. Warm-up visits of a replay are made in any case.
+    pub was_planned: bool,
 }
 
 /// The methods of [`Policy`] by which a policy learns change rates with its field `learner`, an estimator of the user's choice.
@@ -187,6 +260,8 @@ pub struct LooksAt {
     pub kin: bool,
     /// When pages were found.
     pub age: bool,
+    /// Signals ([`PageState::signals`]).
+    pub signals: bool,
     /// What refreshes gained in search results, by this measure. That depends on all other pages, so no two pages share their state.
     pub gains: Option<MeasureId>,
     /// In which cycle a visit was made, and the weight that the page had in it ([`Lesson::cycle`], [`Lesson::weight`]). By default
@@ -241,7 +316,7 @@ pub struct Survey<'a> {
     /// The policy's memory of the collection, as text: what it wrote here in its last survey, also in an earlier run; `None`
     /// before that. What it writes here is kept by the store. (The memory of a page is [`Learnt::memory`].)
     pub memory: &'a mut Option<String>,
-    /// Calls a function with every page that may be visited.
+    /// Calls a function with every page that may be visited, or with a sample of them ([`Policy::survey_sample`]).
     pub pages: &'a mut EachPage<'a>,
 }
 

@@ -4,6 +4,7 @@ use crate::estimate::dated::{Claims, Trust, last_change};
 use crate::estimate::{EstimatorState, Seen};
 use crate::observation::{Lesson, Life};
 use crate::page::{Depth, HostId, Kin, PageId};
+use crate::signal::PageSignals;
 use crate::time::{Age, Timestamp};
 use crate::varint::{push, push_signed, take_byte, take_signed, take_small};
 
@@ -37,6 +38,8 @@ pub struct PageState {
     pub learnt: Learnt,
     /// For a page that was never fetched: the gain in search results that the words of the links to it promise. 0 if no policy asks.
     pub anchor_gain: f64,
+    /// What signals say of it, counted by kind.
+    pub signals: PageSignals,
 }
 
 impl PageState {
@@ -46,6 +49,7 @@ impl PageState {
         let learnt = Learnt::default();
         let kin = Kin::default();
         let anchor_gain = 0.0;
+        let signals = PageSignals::default();
         Self {
             page,
             host,
@@ -59,6 +63,7 @@ impl PageState {
             failures,
             learnt,
             anchor_gain,
+            signals,
         }
     }
 

@@ -6,9 +6,9 @@
 use super::formula::Formula;
 pub use super::interval_rule::RuleScale;
 use super::{
-    Policy, age, age_times_changes, allocation, change_probability, change_rate, estimated_period, fixed,
-    heritrix, longevity, longevity_bound, longevity_curve, nutch, random, stormcrawler, user_centric,
-    utility,
+    Policy, age, age_times_changes, allocation, calibrated, change_probability, change_rate,
+    estimated_period, fixed, heritrix, longevity, longevity_bound, longevity_curve, nutch, random,
+    stormcrawler, user_centric, utility,
 };
 use crate::estimate::learner::Learner;
 use crate::estimate::registry::{self as estimators, EstimatorSettings};
@@ -19,9 +19,27 @@ use crate::time::Age;
 /// Every policy, the default first; the short names of the papers' policies come last.
 pub const ALL: &[PolicyRow] = &[
     PolicyRow {
+        name: "calibrated",
+        estimator: Takes::None,
+        about: "the visit that brings most of what will last, by rates that learn from all pages",
+        make: calibrated::make,
+    },
+    PolicyRow {
+        name: "calibrated-freshness",
+        estimator: Takes::None,
+        about: "the same for copies that are equal to their pages, however small a change",
+        make: calibrated::make_for_freshness,
+    },
+    PolicyRow {
+        name: "calibrated-alone",
+        estimator: Takes::None,
+        about: "the same, deaf to signals: sitemap dates, feeds, hub links, pings",
+        make: calibrated::make_without_signals,
+    },
+    PolicyRow {
         name: "longevity",
         estimator: Takes::None,
-        about: "the visit that brings most of what will last: by how far pages move",
+        about: "the same, by how far each page and its kin move",
         make: longevity::make,
     },
     PolicyRow {
@@ -299,12 +317,12 @@ impl Default for PolicySettings {
 }
 
 /// The policy that is used if none is named.
-pub const DEFAULT: &str = "longevity";
+pub const DEFAULT: &str = "calibrated";
 
 /// Aims of a crawl, each with the policy that serves it best on recorded pages: copies that are close to the pages, copies
 /// that are equal to the pages, or changes found.
 pub const AIMS: [(&str, &str); 3] =
-    [("staleness", DEFAULT), ("freshness", "utility"), ("changes", "change-probability")];
+    [("staleness", DEFAULT), ("freshness", "calibrated-freshness"), ("changes", "change-probability")];
 
 /// The aim that is used if none is named.
 pub const DEFAULT_AIM: &str = "staleness";

@@ -21,6 +21,7 @@ pub mod screen;
 pub mod search;
 pub mod seeds;
 pub mod show;
+pub mod signals;
 pub mod sites;
 pub(crate) mod spark;
 pub mod status;

@@ -42,11 +42,15 @@ pub fn sites(status: &SitesStatus, most: usize, now: Timestamp, screen: &Screen)
     if has_budget {
         heads.push(("budget", Align::Right));
     }
+    let has_signals = status.sites.iter().any(|site| !site.signals.is_empty());
+    if has_signals {
+        heads.push(("signals right", Align::Left));
+    }
     heads.push((WAITS, Align::Left));
     let mut table = Table::new(&heads)
         .shorten("host", Shorten::Middle)
         .shorten(WAITS, Shorten::End)
-        .leave_out(&["stored", "visits", "received", "pages", "budget", "last success"]);
+        .leave_out(&["stored", "visits", "received", "pages", "budget", "signals right", "last success"]);
     for site in status.sites.iter().take(most) {
         let cycle = &site.last_cycle;
         let mut cells = vec![
@@ -66,6 +70,13 @@ pub fn sites(status: &SitesStatus, most: usize, now: Timestamp, screen: &Screen)
             cells.push(site.budget.map_or("-".to_owned(), |budget| {
                 format!("{} of {}", number(site.budget_spent.unwrap_or(0)), number(budget))
             }));
+        }
+        if has_signals {
+            let told = site.signals.iter().filter(|of| of.right + of.wrong > 0);
+            let told: Vec<String> = told
+                .map(|of| format!("{} {} of {}", of.kind, number(of.right), number(of.right + of.wrong)))
+                .collect();
+            cells.push(if told.is_empty() { "-".to_owned() } else { told.join(", ") });
         }
         let reason = site.reason.as_deref().or(site.waiting_for);
         cells.push(match (site.waiting_until_at, reason) {

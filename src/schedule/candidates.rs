@@ -4,13 +4,13 @@
 //! part of a best plan. New pages and pages that were visited before compete by their scores, unless a share of the plan is
 //! set aside for new ones. The live crawl chooses this way, and a replay where each page has a score of its own.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 use super::plan::{Plan, Planned};
 use super::rank::{Rank, RankedPage};
+use crate::identity_hash::ById;
 use crate::observation::Life;
-use crate::page::HostId;
+use crate::page::{HostId, PageId};
 use crate::policy::{PageState, Score};
 
 /// Pages that may be visited, each with its score.
@@ -83,7 +83,7 @@ impl Candidates {
 
     /// Hosts with pages left. A host with both new pages and known ones comes twice.
     pub fn hosts(&self) -> impl Iterator<Item = HostId> + '_ {
-        self.new.by_host.keys().chain(self.known.by_host.keys()).copied()
+        self.new.hosts().chain(self.known.hosts())
     }
 
     /// How many pages would be taken before this one if there were no caps.
@@ -121,6 +121,25 @@ impl Candidates {
         taken
     }
 
+    /// The lowest score of a page; `None` if there is no page.
+    pub(crate) fn lowest(&self) -> Option<f64> {
+        let pools = [&self.new, &self.known].into_iter();
+        let pages = pools.flat_map(|pool| pool.by_host.values()).flat_map(HostPages::iter);
+        pages.map(|ranked| ranked.rank.score().value()).min_by(f64::total_cmp)
+    }
+
+    /// All but these pages.
+    #[must_use]
+    pub(crate) fn without(self, is_out: impl Fn(PageId) -> bool) -> Self {
+        let mut kept = Self::default();
+        for (pool, to) in [(self.new, &mut kept.new), (self.known, &mut kept.known)] {
+            for (host, pages) in pool.by_host {
+                pages.iter().filter(|ranked| !is_out(ranked.page)).for_each(|ranked| to.push(host, *ranked));
+            }
+        }
+        kept
+    }
+
     /// Takes in all pages of `others`.
     pub fn append(&mut self, others: Candidates) {
         self.new.append(others.new);
@@ -134,8 +153,8 @@ impl Candidates {
         mut cap: impl FnMut(HostId) -> usize,
         mut take: impl FnMut(bool, RankedPage, HostId),
     ) {
-        let mut room: HashMap<HostId, usize> = HashMap::new();
-        let mut heads = [&self.new, &self.known].map(|pool| pool.heads(&mut room, &mut cap));
+        let mut room: ById<HostId, usize> = ById::default();
+        let mut heads = [&mut self.new, &mut self.known].map(|pool| pool.heads(&mut room, &mut cap));
         for _ in 0..budget {
             for (pool, heads) in [&mut self.new, &mut self.known].into_iter().zip(&mut heads) {
                 pool.skip_full(heads, &room);
@@ -150,11 +169,10 @@ impl Candidates {
             };
             let (pool, heads) = if is_new { (&mut self.new, new) } else { (&mut self.known, known) };
             let Some((ranked, host)) = heads.pop() else { break };
-            pool.pop(host);
             if let Some(room) = room.get_mut(&host) {
                 *room -= 1;
             }
-            if let Some(next) = pool.first(host) {
+            if let Some(next) = pool.pop(host) {
                 heads.push((next, host));
             }
             if let Some(discovery) = &mut discovery {
@@ -169,11 +187,42 @@ fn ranked(page: &PageState, score: Score) -> RankedPage {
     RankedPage { rank: Rank::new(score.value(), page.waits_since()), page: page.page }
 }
 
-/// Pages by host, in heaps: the best page of a host is found at once.
+/// Pages by host.
 #[derive(Debug, Default)]
 struct Pool {
-    by_host: HashMap<HostId, BinaryHeap<RankedPage>>,
+    by_host: ById<HostId, HostPages>,
     len: usize,
+}
+
+/// The pages of a host. Most pages of a large collection are never chosen: they are put in order when the best is asked for, all
+/// at once.
+#[derive(Debug, Default)]
+struct HostPages {
+    ordered: BinaryHeap<RankedPage>,
+    /// Pages that came since.
+    others: Vec<RankedPage>,
+}
+
+impl HostPages {
+    fn len(&self) -> usize {
+        self.ordered.len() + self.others.len()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &RankedPage> {
+        self.ordered.iter().chain(&self.others)
+    }
+
+    fn first(&mut self) -> Option<RankedPage> {
+        if !self.others.is_empty() {
+            let others = std::mem::take(&mut self.others);
+            if self.ordered.is_empty() {
+                self.ordered = BinaryHeap::from(others);
+            } else {
+                self.ordered.extend(others);
+            }
+        }
+        self.ordered.peek().copied()
+    }
 }
 
 /// The best page of each host that has room.
@@ -181,50 +230,57 @@ type Heads = BinaryHeap<(RankedPage, HostId)>;
 
 impl Pool {
     fn push(&mut self, host: HostId, ranked: RankedPage) {
-        self.by_host.entry(host).or_default().push(ranked);
+        self.by_host.entry(host).or_default().others.push(ranked);
         self.len += 1;
     }
 
     fn on(&self, host: HostId) -> usize {
-        self.by_host.get(&host).map_or(0, BinaryHeap::len)
+        self.by_host.get(&host).map_or(0, HostPages::len)
+    }
+
+    /// Hosts with pages left.
+    fn hosts(&self) -> impl Iterator<Item = HostId> + '_ {
+        self.by_host.keys().copied()
     }
 
     fn better_than(&self, this: &RankedPage) -> usize {
-        self.by_host.values().flat_map(|pages| pages.iter()).filter(|ranked| *ranked > this).count()
+        self.by_host.values().flat_map(HostPages::iter).filter(|ranked| *ranked > this).count()
     }
 
-    fn first(&self, host: HostId) -> Option<RankedPage> {
-        self.by_host.get(&host).and_then(|pages| pages.peek().copied())
-    }
-
-    fn heads(&self, room: &mut HashMap<HostId, usize>, cap: &mut impl FnMut(HostId) -> usize) -> Heads {
-        let head = |(host, pages): (&HostId, &BinaryHeap<RankedPage>)| {
+    fn heads(&mut self, room: &mut ById<HostId, usize>, cap: &mut impl FnMut(HostId) -> usize) -> Heads {
+        let head = |(host, pages): (&HostId, &mut HostPages)| {
             let room = *room.entry(*host).or_insert_with(|| cap(*host));
-            pages.peek().filter(|_| room > 0).map(|first| (*first, *host))
+            if room == 0 { None } else { pages.first().map(|first| (first, *host)) }
         };
-        self.by_host.iter().filter_map(head).collect()
+        self.by_host.iter_mut().filter_map(head).collect()
     }
 
     /// Drops the best pages whose hosts are full.
-    fn skip_full(&self, heads: &mut Heads, room: &HashMap<HostId, usize>) {
+    fn skip_full(&self, heads: &mut Heads, room: &ById<HostId, usize>) {
         while heads.peek().is_some_and(|(_, host)| room.get(host).is_some_and(|room| *room == 0)) {
             heads.pop();
         }
     }
 
-    fn pop(&mut self, host: HostId) {
-        if let Entry::Occupied(mut pages) = self.by_host.entry(host) {
-            self.len -= usize::from(pages.get_mut().pop().is_some());
-            if pages.get().is_empty() {
-                pages.remove();
-            }
+    /// Takes out the best page of a host, and gives the next.
+    fn pop(&mut self, host: HostId) -> Option<RankedPage> {
+        let pages = self.by_host.get_mut(&host)?;
+        pages.first()?;
+        pages.ordered.pop();
+        self.len -= 1;
+        let next = pages.first();
+        if next.is_none() {
+            self.by_host.remove(&host);
         }
+        next
     }
 
     fn append(&mut self, others: Pool) {
         self.len += others.len;
-        for (host, mut pages) in others.by_host {
-            self.by_host.entry(host).or_default().append(&mut pages);
+        for (host, mut more) in others.by_host {
+            let pages = self.by_host.entry(host).or_default();
+            pages.ordered.append(&mut more.ordered);
+            pages.others.append(&mut more.others);
         }
     }
 }
@@ -234,7 +290,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::page::PageId;
     use crate::time::Timestamp;
 
     fn state(page: i64, host: i64, seen: Option<i64>) -> PageState {
@@ -337,6 +392,29 @@ mod tests {
                 }
             }
             prop_assert_eq!(picked(&plan), expected);
+        }
+
+        #[test]
+        fn pages_that_come_later_compete_with_those_that_were_not_chosen(
+            waves in prop::collection::vec((prop::collection::vec((0i64..4, -9i64..9, any::<bool>()), 0..20), 0usize..15), 1..5),
+        ) {
+            let mut all = Candidates::default();
+            let mut waiting: Vec<(i64, i64)> = Vec::new();
+            let mut next = 0;
+            for (pages, budget) in waves {
+                for (host, score, is_new) in pages {
+                    all.push(&state(next, host, (!is_new).then_some(0)), Score::new(score as f64));
+                    waiting.push((-score, next));
+                    next += 1;
+                }
+                waiting.sort_unstable();
+                let rest = waiting.split_off(budget.min(waiting.len()));
+                let expected: Vec<i64> = waiting.iter().map(|(_, page)| *page).collect();
+                waiting = rest;
+                prop_assert_eq!(picked(&all.choose(budget, None, |_| usize::MAX)), expected);
+                prop_assert_eq!(all.len(), waiting.len());
+                prop_assert_eq!(all.hosts().map(|host| all.on(host)).max().is_some(), !waiting.is_empty());
+            }
         }
 
         #[test]

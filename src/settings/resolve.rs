@@ -19,6 +19,7 @@ use freshet::fetch::{FetchSettings, SitePace};
 use freshet::follow::search_index::path_beside;
 use freshet::observation::room::StoreLimits;
 use freshet::page::{SiteKey, Sites};
+use freshet::signal::lists;
 use freshet::unique::{Scope, ScopeKind, SiteRules, TrapLimits};
 
 use super::sections::{Sections, SiteSection};
@@ -99,6 +100,7 @@ fn crawl(sections: &Sections, sites: &[NamedSite]) -> CrawlSettings {
         index: Some(path_beside(&sections.store)),
         redirects: limits.redirects,
         sitemaps: crawl.sitemaps,
+        list_day: lists::DAY,
         max_known: limits.known_urls,
         rules: link_rules(sections),
     }

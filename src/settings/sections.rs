@@ -138,7 +138,7 @@ section! {
         )]
         objective: Written<Aim> = Written::new(Aim::default()),
         /// Policy that says which page is visited first; `--policy help` lists them. Also a formula, `expr:t * X / n`, or a
-        /// file written by `freshet evolve`, `evolved:champion.toml` [default: longevity]
+        /// file written by `freshet evolve`, `evolved:champion.toml` [default: calibrated]
         #[arg(
             long,
             value_name = "NAME",
@@ -152,7 +152,7 @@ section! {
         #[arg(long, value_name = "SHARE", env = "FRESHET_DISCOVER", help_heading = "Budget")]
         discover: Share,
         /// Visit a page again once its score reaches T, however many pages that are; with --budget, the best of them. Scores
-        /// of `longevity` and `utility` are the divergence × days that a visit would gain [default: as many as the budget
+        /// of `calibrated`, `longevity` and `utility` are the divergence × days that a visit would gain [default: as many as the budget
         /// allows]
         #[arg(long, value_name = "T", env = "FRESHET_THRESHOLD", help_heading = "Budget")]
         threshold: Threshold,

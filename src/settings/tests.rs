@@ -109,8 +109,8 @@ fn a_site_has_the_general_rules_and_its_own() {
 #[test]
 fn an_aim_picks_the_policy_unless_one_is_named() {
     let policy = |text| parsed(text).unwrap().sections.crawl.policy;
-    assert_eq!(policy(""), "longevity");
-    assert_eq!(policy("[crawl]\nobjective = 'freshness'\n"), "utility");
+    assert_eq!(policy(""), "calibrated");
+    assert_eq!(policy("[crawl]\nobjective = 'freshness'\n"), "calibrated-freshness");
     assert_eq!(policy("[crawl]\nobjective = 'changes'\n"), "change-probability");
     assert_eq!(policy("[crawl]\nobjective = 'changes'\npolicy = 'nutch'\n"), "nutch");
 }

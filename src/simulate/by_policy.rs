@@ -7,13 +7,15 @@ use std::collections::HashMap;
 
 use super::classes::{Class, Classes};
 use super::distinct::Distinct;
+use super::known_signals::{self, KnownSignals};
 use super::learning::Learning;
 use super::truth::Truth;
 use super::{ReplayTerms, best_pages};
 use crate::fetch::visit::Outcome;
 use crate::observation::{Life, Standing};
-use crate::page::{HostId, Kin, PageId};
+use crate::page::{Kin, PageId};
 use crate::policy::{PageState, Policy, Survey, score_shared};
+use crate::signal::PageSignals;
 use crate::varint::{push, push_float};
 
 /// A policy of the live crawl, at work in a replay.
@@ -23,6 +25,8 @@ pub struct ByPolicy<'a> {
     classes: Classes<PageState>,
     /// For each page: does it compete?
     competes: Vec<bool>,
+    /// Signals, if there are any and the policy looks at them.
+    signals: Option<Box<KnownSignals<'a>>>,
 }
 
 /// The state of a page.
@@ -35,14 +39,17 @@ struct State {
     kin: Kin,
     /// Cycles from the first copy to the last visit, if the policy looks at a page's age; else 0.
     span: u32,
+    /// The number of its signals; 0 if the policy doesn't look at them.
+    signals: u32,
 }
 
 impl State {
     fn to_bytes(self) -> Vec<u8> {
-        let Kin { site, section, name } = self.kin;
-        let mut bytes = Vec::with_capacity(32);
-        [self.memory, self.span, site, section, name]
+        let Kin { site, section, name, folders } = self.kin;
+        let mut bytes = Vec::with_capacity(64);
+        [self.memory, self.span, self.signals, site, section, name]
             .iter()
+            .chain(&folders)
             .for_each(|part| push(&mut bytes, u64::from(*part)));
         push_float(&mut bytes, self.weight);
         bytes
@@ -52,7 +59,9 @@ impl State {
 impl<'a> ByPolicy<'a> {
     /// A replay of this policy over these pages.
     pub fn new(policy: Box<dyn Policy>, truth: &'a Truth, terms: ReplayTerms) -> Self {
+        let signals = truth.signals.as_ref().filter(|_| policy.looks_at().signals);
         Self {
+            signals: signals.map(|raised| Box::new(KnownSignals::new(raised, truth))),
             learning: Learning::new(policy, truth, terms),
             states: Distinct::default(),
             classes: Classes::new(terms.ties),
@@ -65,8 +74,13 @@ impl<'a> ByPolicy<'a> {
     }
 
     pub(super) fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
-        self.learning.visited(page, cycle, changed);
-        if self.competes.get(page as usize).is_some_and(|competes| *competes) {
+        let competes = self.competes.get(page as usize).is_some_and(|competes| *competes);
+        let counts = self.signals.as_ref().map(|known| known.counts(known.number(page)));
+        self.learning.visited(page, cycle, changed, competes, counts.unwrap_or_default());
+        if let Some(signals) = &mut self.signals {
+            signals.visited(page);
+        }
+        if competes {
             self.join(page);
         }
     }
@@ -85,10 +99,12 @@ impl<'a> ByPolicy<'a> {
         let weight = truth.weights.get(page as usize).copied().unwrap_or(1.0);
         let kin = truth.kin.get(page as usize).copied().filter(|_| looks_at.kin).unwrap_or_default();
         let born = truth.born.get(page as usize).copied().filter(|_| looks_at.age).unwrap_or(last);
-        let state = State { memory, weight, kin, span: last - born };
+        let signals = self.signals.as_ref().map_or(0, |signals| signals.number(page));
+        let state = State { memory, weight, kin, span: last - born, signals };
         let number = self.states.number(&state.to_bytes(), state);
-        let learning = &self.learning;
-        let class = self.classes.joining(number, last, || page_state(learning, state, last));
+        let (learning, known) = (&self.learning, self.signals.as_deref());
+        let counts = || known.map(|known| known.counts(signals)).unwrap_or_default();
+        let class = self.classes.joining(number, last, || page_state(learning, state, last, counts()));
         self.classes.join(class, page);
     }
 
@@ -105,11 +121,43 @@ impl<'a> ByPolicy<'a> {
         pages.iter().for_each(|(_, page)| self.join(*page));
     }
 
-    pub(super) fn choose(&mut self, cycle: u32, visits: usize) -> Vec<u32> {
+    /// Reads lists of signals before a cycle. Gives the requests that it took.
+    fn read_signals(&mut self, cycle: u32, requests: usize) -> usize {
+        let learning = &self.learning;
+        let Some(signals) = &mut self.signals else { return 0 };
+        let gain = |host, waited| learning.policy.list_gain(host, learning.terms.days(waited));
+        let (read, mut told) = signals.read(cycle, requests, &gain, &|page| learning.last(page));
+        told.retain(|page| self.competes.get(*page as usize).is_some_and(|competes| *competes));
+        if !told.is_empty() {
+            let mut has_news = vec![false; self.competes.len()];
+            for page in &told {
+                has_news.get_mut(*page as usize).into_iter().for_each(|news| *news = true);
+            }
+            let is_told = |page: &u32| has_news.get(*page as usize).is_some_and(|news| *news);
+            let classes = self.classes.iter().zip(0_u32..);
+            let leaving = classes.flat_map(|(class, place)| {
+                class.pages().iter().filter(|page| is_told(page)).map(move |page| (*page, place))
+            });
+            let leaving: Vec<(u32, u32)> = leaving.collect();
+            self.classes.remove(leaving);
+            self.classes.clear_empty();
+            // Pages with the same last visit come together.
+            told.sort_unstable_by_key(|page| (self.learning.last(*page), *page));
+            told.iter().for_each(|page| self.join(*page));
+        }
+        read
+    }
+
+    pub(super) fn choose(&mut self, cycle: u32, requests: usize) -> Vec<u32> {
+        let visits = requests - self.read_signals(cycle, requests);
         if self.learning.fit() {
             self.join_again();
         }
-        self.survey(cycle, visits);
+        self.learning.learn_from_all();
+        self.survey(cycle, visits.max(1));
+        if visits == 0 {
+            return Vec::new();
+        }
         let now = self.learning.terms.at(cycle);
         let policy = &*self.learning.policy;
         let scores: Vec<f64> =
@@ -121,6 +169,10 @@ impl<'a> ByPolicy<'a> {
             let chosen = self.classes.in_order(visits);
             for (class, count) in self.classes.chosen() {
                 self.classes.leave(class, count, |_, _| {});
+            }
+            if let Some(signals) = &mut self.signals {
+                let last = self.classes.last_chosen();
+                signals.paid(last.and_then(|class| scores.get(class as usize)).copied().unwrap_or(0.0));
             }
             chosen.into_iter().map(|(page, _)| page).collect()
         };
@@ -183,14 +235,15 @@ impl<'a> ByPolicy<'a> {
 }
 
 /// The order in which the policy looks at classes.
-fn order(state: &State, class: &Class<PageState>) -> (u32, u32, u64, Kin, u32) {
-    (state.memory, class.last, state.weight.to_bits(), state.kin, class.last - state.span)
+fn order(state: &State, class: &Class<PageState>) -> (u32, u32, u64, Kin, u32, u32) {
+    let born = class.last - state.span;
+    (state.memory, class.last, state.weight.to_bits(), state.kin, born, state.signals)
 }
 
 /// A page as the policy sees it. Its standing is that of a page whose last live visit brought a copy.
-fn page_state(learning: &Learning<'_>, state: State, last: u32) -> PageState {
+fn page_state(learning: &Learning<'_>, state: State, last: u32, signals: PageSignals) -> PageState {
     let (at, found_at) = (learning.terms.at(last), learning.terms.at(last - state.span));
-    let host = HostId(i64::from(state.kin.site));
+    let host = known_signals::host(state.kin.site);
     let standing = Standing { life: Life::New, failures: 0, due_at: at }.after(&Outcome::Fetched, at);
     PageState {
         kin: state.kin,
@@ -199,6 +252,7 @@ fn page_state(learning: &Learning<'_>, state: State, last: u32) -> PageState {
         last_visit: Some(at),
         seen_at: Some(at),
         learnt: learning.learnt(state.memory),
+        signals,
         ..PageState::found(PageId(0), host, 0, state.weight, found_at)
     }
 }

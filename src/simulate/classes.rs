@@ -232,6 +232,12 @@ impl<T> Classes<T> {
         chosen
     }
 
+    /// The worst class that pages were chosen from.
+    pub(crate) fn last_chosen(&self) -> Option<u32> {
+        let chosen = self.ranked.get(..self.best.tied).unwrap_or_default();
+        chosen.iter().min_by_key(|ranked| ranked.rank).map(|ranked| ranked.class)
+    }
+
     /// The first pages of a class leave it. `visit` is called with them, and can have them join other classes.
     pub(crate) fn leave(&mut self, class: u32, count: usize, visit: impl FnOnce(&mut Self, &[u32])) {
         let Some(left) = self.all.get_mut(class as usize) else { return };

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::metric::{CycleFigures, Figures, mean_known};
 use super::oracle::{ByOracle, Oracle, bound};
+use super::raised_signals::{RaisedSignals, SignalSource};
 use super::searched::{SearchedDataset, SearchedPages};
 use super::truth::Truth;
 use super::visit_credit::{ByCredit, CreditShares};
@@ -45,6 +46,10 @@ pub struct ComparePlan {
     pub least_pages: usize,
     /// What people search for, and the words of the dataset; `None`: no queries are replayed.
     pub searched: Option<Arc<SearchedDataset>>,
+    /// Signals that policies can look at.
+    pub signals: SignalSource,
+    /// The share of the budget for reading lists of signals, if that costs requests; `None`: lists are free.
+    pub list_cost: Option<f64>,
 }
 
 /// The name that stands for the least staleness that any schedule can reach.
@@ -232,6 +237,15 @@ fn run(job: &Job<'_>, plan: &ComparePlan) -> Vec<CycleFigures> {
         ties: plan.ties,
         measuring: plan.measuring,
     };
+    let signals = match &plan.signals {
+        // Each order has a draw of its own, so that intervals are over draws, too.
+        SignalSource::Drawn(spec) => {
+            Some(RaisedSignals::drawn(spec, u64::from(*order), group, &pages, &truth, &terms))
+        }
+        SignalSource::Recorded => RaisedSignals::recorded(group, &pages, &terms),
+        SignalSource::Off => None,
+    };
+    let truth = truth.with_signals(signals.map(|signals| signals.with_list_cost(plan.list_cost)));
     let name = plan.policies.get(job.policy).map_or("age", String::as_str);
     replayed(name, group, &truth, &terms)
 }

@@ -16,8 +16,9 @@ use crate::estimate::censored::{KEPT_LENGTHS, VisitHistory as Intervals};
 use crate::estimate::gamma::Gamma;
 use crate::estimate::priors::{GroupBy, Prior, PriorKind, Priors, is_time_to_fit};
 use crate::page::HostId;
-use crate::policy::{Learnt, Lesson, LooksAt, Policy};
+use crate::policy::{CollectedVisit, Learnt, Lesson, LooksAt, PlanMoment, Policy};
 use crate::quality::gain::MeasuredGain;
+use crate::signal::PageSignals;
 use crate::time::{Age, Timestamp};
 
 /// A history of visits: the last one, and the history before it.
@@ -34,6 +35,8 @@ struct Node {
     weight: f64,
     /// ΔQ_A of the visit, if it found a change and the policy looks at gains.
     gain: Option<f64>,
+    /// The signals that the page had at the visit.
+    signals: PageSignals,
 }
 
 /// The history without a visit.
@@ -61,6 +64,18 @@ pub(super) struct Learning<'a> {
     /// Visits so far, all of which had a copy to compare with; and the number of them at the last fit.
     comparisons: u64,
     fitted: u64,
+    /// Visits that the policy has not learnt from yet, where it learns from all pages together.
+    to_learn: Vec<ToLearn>,
+}
+
+/// A visit that waits to be learnt from. They are learnt by cycle, those of the plan after those of warm-ups, which came
+/// before it, and page by page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ToLearn {
+    cycle: u32,
+    was_planned: bool,
+    page: u32,
+    history: u32,
 }
 
 impl<'a> Learning<'a> {
@@ -76,7 +91,7 @@ impl<'a> Learning<'a> {
             looks_at,
             nodes: vec![Node::default()],
             children: HashMap::new(),
-            measured: vec![MeasuredVisit { divergence: 0.0, bases: Vec::new() }],
+            measured: vec![MeasuredVisit { divergence: 0.0, bases: Vec::new(), is_empty: false }],
             profiles: if looks_at.divergence { vec![Profiles::default(); pages] } else { Vec::new() },
             gains: searched.map(|searched| ReplayedGains::new(searched, pages)),
             taught: Vec::new(),
@@ -84,6 +99,7 @@ impl<'a> Learning<'a> {
             pages: vec![(ROOT, 0); pages],
             comparisons: 0,
             fitted: 0,
+            to_learn: Vec::new(),
         };
         learning.forget();
         learning
@@ -110,7 +126,16 @@ impl<'a> Learning<'a> {
         }
     }
 
-    pub(super) fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
+    /// `was_planned`: the policy chose the page; else it was visited in its warm-up.
+    /// `signals`: those that the page had.
+    pub(super) fn visited(
+        &mut self,
+        page: u32,
+        cycle: u32,
+        changed: bool,
+        was_planned: bool,
+        signals: PageSignals,
+    ) {
         let last = self.last(page);
         let measured = if self.looks_at.divergence { self.measure(page, last, cycle) } else { 0 };
         let text = self.truth.text(page, cycle);
@@ -118,7 +143,7 @@ impl<'a> Learning<'a> {
         let Some((history, last)) = self.pages.get_mut(page as usize) else { return };
         let gap = cycle - *last;
         let next = self.nodes.len() as u32;
-        let is_own = measured > 0 || self.looks_at.circumstances || self.gains.is_some();
+        let is_own = measured > 0 || self.looks_at.circumstances || self.gains.is_some() || signals.any();
         let node = match is_own {
             false => *self.children.entry((*history, gap, changed)).or_insert(next),
             true => next,
@@ -127,10 +152,13 @@ impl<'a> Learning<'a> {
             let before = self.nodes.get(*history as usize).map_or(0, |node| node.moment);
             let weight = self.truth.weights.get(page as usize).copied().unwrap_or(1.0);
             let (moment, weight) = if is_own { (cycle, weight) } else { (before + gap, 1.0) };
-            self.nodes.push(Node { before: *history, gap, changed, measured, moment, weight, gain });
+            self.nodes.push(Node { before: *history, gap, changed, measured, moment, weight, gain, signals });
         }
         (*history, *last) = (node, cycle);
         self.comparisons += 1;
+        if self.policy.learns_from_all() {
+            self.to_learn.push(ToLearn { cycle, was_planned, page, history: node });
+        }
         if measured > 0 {
             // Only a policy that may pin a base version has to learn at once.
             let pinned = if self.looks_at.circumstances {
@@ -165,13 +193,20 @@ impl<'a> Learning<'a> {
     /// The number of the memory of a page. Histories are learnt in their order, so those before its own are learnt already.
     pub(super) fn memory(&mut self, page: u32) -> u32 {
         let history = self.pages.get(page as usize).map_or(ROOT, |(history, _)| *history);
+        self.memory_of(history)
+    }
+
+    /// The number of the memory that a history has left.
+    fn memory_of(&mut self, history: u32) -> u32 {
         while self.taught.len() <= history as usize {
             let next = self.nodes.get(self.taught.len()).copied();
-            let Some(Node { before, gap, changed, measured, moment, weight, gain }) = next else { return 0 };
+            let Some(Node { before, gap, changed, measured, moment, weight, gain, signals }) = next else {
+                return 0;
+            };
             let mut learnt =
                 self.taught.get(before as usize).map(|from| self.learnt(*from)).unwrap_or_default();
             let lesson = Lesson::of_bit(self.terms.at(moment), self.terms.days(gap), changed);
-            let mut lesson = Lesson { cycle: i64::from(moment), weight, ..lesson };
+            let mut lesson = Lesson { cycle: i64::from(moment), weight, signals, ..lesson };
             if let Some(measured) = self.measured.get(measured as usize).filter(|_| measured > 0) {
                 measured.tell(&mut lesson);
             }
@@ -183,6 +218,46 @@ impl<'a> Learning<'a> {
             self.taught.push(self.memories.number(&learnt.to_bytes(), learnt));
         }
         self.taught.get(history as usize).copied().unwrap_or(0)
+    }
+
+    /// Lets the policy learn from all visits since its last plan, before it plans `cycle`.
+    pub(super) fn learn_from_all(&mut self) {
+        let mut visits = std::mem::take(&mut self.to_learn);
+        visits.sort_unstable();
+        for some in
+            visits.chunk_by(|one, next| (one.cycle, one.was_planned) == (next.cycle, next.was_planned))
+        {
+            let Some(first) = some.first() else { continue };
+            let learnt: Vec<Learnt> = some
+                .iter()
+                .map(|visit| {
+                    let memory = self.memory_of(visit.history);
+                    self.learnt(memory)
+                })
+                .collect();
+            let at = self.terms.at(first.cycle);
+            let plan = match self.policy.planned().filter(|_| first.was_planned) {
+                Some(plan) => plan,
+                None => PlanMoment { at, cycle_length: self.terms.days(self.terms.every), mean_lag: 0.0 },
+            };
+            let visits: Vec<CollectedVisit<'_>> = some
+                .iter()
+                .zip(&learnt)
+                .map(|(visit, learnt)| {
+                    let kin = self.truth.kin.get(visit.page as usize).copied().unwrap_or_default();
+                    let born = self.truth.born.get(visit.page as usize).copied().unwrap_or(0);
+                    CollectedVisit {
+                        host: HostId(i64::from(kin.site)),
+                        kin,
+                        found_at: self.terms.at(born),
+                        at,
+                        learnt,
+                        was_planned: visit.was_planned,
+                    }
+                })
+                .collect();
+            self.policy.learn_from_all(&plan, &visits);
+        }
     }
 
     /// A memory by its number.

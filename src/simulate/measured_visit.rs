@@ -15,6 +15,8 @@ use crate::time::Timestamp;
 pub(crate) struct MeasuredVisit {
     pub divergence: f64,
     pub bases: Vec<Apart>,
+    /// The text that was found has no fragments.
+    pub is_empty: bool,
 }
 
 impl MeasuredVisit {
@@ -33,7 +35,8 @@ impl MeasuredVisit {
         let found = found_version(truth, terms, page, cycle);
         let from = |base: VersionId| truth.measured(page, base.0 as u32, live, sketch);
         let held = (cycle > last).then(|| VersionId(i64::from(held)));
-        Self::extended(profiles, found, held, from)
+        let is_empty = truth.is_empty(page, live);
+        Self { is_empty, ..Self::extended(profiles, found, held, from) }
     }
 
     /// Measures the version `found` against the one held, if there is one, extends the profiles and starts one.
@@ -59,13 +62,14 @@ impl MeasuredVisit {
         let Ok(measured) = profiles.extend(found, same, |base| Ok::<_, Infallible>(from(base)));
         let bases = measured.iter().map(|from| Apart::of(from, found.at)).collect();
         let divergence = held.filter(|_| !same).map_or(0.0, |held| from(held).get());
-        Self { divergence, bases }
+        Self { divergence, bases, is_empty: false }
     }
 
     /// Adds the divergences to a lesson.
     pub(crate) fn tell(&self, lesson: &mut Lesson) {
         lesson.divergence = Some(self.divergence);
         lesson.bases.clone_from(&self.bases);
+        lesson.is_empty = self.is_empty;
     }
 }
 

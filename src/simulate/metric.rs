@@ -13,6 +13,8 @@ pub struct CycleFigures {
     pub pages: usize,
     /// Visits of the cycle.
     pub visits: usize,
+    /// Requests of the cycle for lists of signals.
+    pub readings: usize,
     /// Visits that found a change.
     pub changed: usize,
     /// Pages whose copy has the text that the page has.
@@ -80,7 +82,7 @@ pub struct Figures {
     /// The mean quality of search results after the visits of a cycle, 0 to 1 (Pandey & Olston 2005, eq. 5); `None` without queries, or if
     /// none has a result.
     pub quality: Option<f64>,
-    /// Visits.
+    /// Visits, and lists of signals that were read.
     pub requests: u64,
 }
 
@@ -102,7 +104,7 @@ impl Figures {
                 sum(&|cycle| f64::from(u8::from(cycle.visits > 0))),
             ),
             quality: mean_known(cycles.iter().map(|cycle| cycle.quality)),
-            requests: visits as u64,
+            requests: visits as u64 + cycles.iter().map(|cycle| cycle.readings as u64).sum::<u64>(),
         }
     }
 }

@@ -12,10 +12,12 @@ mod by_policy;
 pub(crate) mod classes;
 pub mod compare;
 pub(crate) mod distinct;
+mod known_signals;
 mod learning;
 pub(crate) mod measured_visit;
 pub mod metric;
 pub mod oracle;
+pub mod raised_signals;
 mod replayed_gains;
 pub mod searched;
 pub mod synthetic;
@@ -132,7 +134,7 @@ impl Chooser<'_> {
         }
     }
 
-    /// The best `visits` pages of those that compete, best first.
+    /// The best `visits` pages of those that compete, best first. They are fewer if lists of signals were read instead.
     fn choose(&mut self, cycle: u32, visits: usize) -> Vec<u32> {
         match self {
             Self::Policy(policy) => policy.choose(cycle, visits),
@@ -194,7 +196,8 @@ pub(crate) fn replay_telling(
         let visits = terms.visits(competing);
         let chosen = chooser.choose(cycle, visits);
         told(cycle, &chosen);
-        let mut figures = ledger.open(cycle, visits);
+        let mut figures = ledger.open(cycle, chosen.len());
+        figures.readings = visits - chosen.len();
         for (rank, page) in chosen.iter().enumerate() {
             let changed = ledger.visit(*page, cycle);
             figures.visited(rank, changed);
@@ -218,5 +221,7 @@ pub(crate) fn best_pages(scored: impl IntoIterator<Item = (f64, u32, u32)>, visi
     plan.visits.iter().map(|visit| visit.page.0 as u32).collect()
 }
 
+#[cfg(test)]
+mod reference_tests;
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::compare::{ComparePlan, CompareRow, compare};
+use super::super::raised_signals::SignalSource;
 use super::super::replayed_gains::ReplayedGains;
 use super::super::tests::group_of;
 use super::super::{Measuring, Ties};
@@ -32,6 +33,7 @@ fn page(url: &str, texts: &[(u32, &str)], inlinks: u32) -> RecordedPage {
         },
         words: texts.iter().map(|(_, text)| words(text)).collect(),
         inlinks,
+        signals: Vec::new(),
     }
 }
 
@@ -60,6 +62,8 @@ fn compared(dataset: &Dataset, search: &SearchWorkload, policies: &str, budget: 
         threads: 1,
         least_pages: 1,
         searched: Some(Arc::new(searched)),
+        signals: SignalSource::Off,
+        list_cost: None,
     };
     compare(dataset, &plan, &|_, _| {}).expect("policies")
 }

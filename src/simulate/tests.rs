@@ -13,7 +13,7 @@ use crate::estimate::tests::{golden, number, numbers};
 use crate::observation::Life;
 use crate::page::{HostId, PageId};
 use crate::policy::registry::{ALL, PolicySettings, find};
-use crate::policy::{Lesson, PageState, Policy, Survey};
+use crate::policy::{CollectedVisit, Lesson, PageState, PlanMoment, Policy, Survey};
 use crate::schedule::Candidates;
 use metric::Figures;
 
@@ -129,10 +129,7 @@ fn texts_that_come_back_are_fresh_again_and_fragments_say_how_far() {
         from: vec![(0, 0), (3, 1), (5, 0), (6, 1)],
         texts: vec![text(&[1, 2, 3, 4]), text(&[3, 4, 5, 6])],
     };
-    let page = |weight, history| {
-        let (url, site) = (String::new(), String::new());
-        RecordedPage { url, site, weight, born: 0, history, words: Vec::new(), inlinks: 0 }
-    };
+    let page = |weight, history| RecordedPage { weight, ..RecordedPage::unnamed(history) };
     let pages = vec![page(1.0, history), page(3.0, bits("000000"))];
     let group = Group { pages, cycles: 8, ..group_of(&[]) };
     let truth = Truth::of(&group, &in_order(&group));
@@ -199,6 +196,21 @@ impl<'a> Live<'a> {
             start_profile(self.truth, &self.terms, profiles, (*page, cycle), pinned);
             (state.last_visit, state.seen_at) = (Some(at), Some(at));
         }
+        self.learn_from_all(pages, at, cycle > self.terms.warm_up);
+    }
+
+    fn learn_from_all(&mut self, pages: &[u32], at: Timestamp, was_planned: bool) {
+        let mut pages = pages.to_vec();
+        pages.sort_unstable();
+        let visit = |page: &u32| {
+            let PageState { host, kin, found_at, learnt, .. } = &self.states[*page as usize];
+            let (host, kin, found_at) = (*host, *kin, *found_at);
+            CollectedVisit { host, kin, found_at, at, learnt, was_planned }
+        };
+        let visits: Vec<CollectedVisit<'_>> = pages.iter().map(visit).collect();
+        let warm_up = PlanMoment { at, ..PlanMoment::default() };
+        let plan = self.policy.planned().filter(|_| was_planned).unwrap_or(warm_up);
+        self.policy.learn_from_all(&plan, &visits);
     }
 
     fn choose(&mut self, cycle: u32, visits: usize) -> Vec<u32> {

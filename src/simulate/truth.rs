@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
+use super::raised_signals::RaisedSignals;
 use super::searched::{SearchedDataset, SearchedPages};
 use crate::change::divergence::{Divergence, of_smallest, of_sorted};
 use crate::dataset::{Group, History};
@@ -33,6 +34,8 @@ pub struct Truth {
     pub cycles: u32,
     /// The words of the pages, if queries are replayed too.
     pub(crate) searched: Option<SearchedPages>,
+    /// The signals of the pages, if there are any.
+    pub(crate) signals: Option<RaisedSignals>,
 }
 
 /// From this cycle on the page has this text.
@@ -57,6 +60,7 @@ impl Truth {
             kin: Vec::with_capacity(order.len()),
             cycles: group.cycles,
             searched: None,
+            signals: None,
         };
         for page in order.iter().filter_map(|at| group.pages.get(*at as usize)) {
             match &page.history {
@@ -94,6 +98,12 @@ impl Truth {
     #[must_use]
     pub fn with_words(self, searched: Option<&SearchedDataset>, group: &Group, order: &[u32]) -> Self {
         Self { searched: searched.map(|searched| searched.pages(group, order)), ..self }
+    }
+
+    /// The same with signals.
+    #[must_use]
+    pub fn with_signals(self, signals: Option<RaisedSignals>) -> Self {
+        Self { signals, ..self }
     }
 
     /// Does a page return to a text that it had before?
@@ -205,6 +215,12 @@ impl Truth {
     /// The fragments of each text of a page; empty if they are not known.
     pub fn fragments(&self, page: u32) -> &[Arc<[u64]>] {
         self.distances.texts.get(page as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Is it known that a text of a page has no fragments?
+    pub(crate) fn is_empty(&self, page: u32, text: u32) -> bool {
+        let texts = self.distances.texts.get(page as usize);
+        texts.and_then(|texts| texts.get(text as usize)).is_some_and(|text| text.is_empty())
     }
 
     /// Are fragments known?

@@ -11,6 +11,7 @@ use super::{ReplayTerms, best_pages};
 use crate::page::{HostId, PageId};
 use crate::policy::allocation::{Objective, VisitTerms, Watched, optimal_under};
 use crate::policy::{PageState, Policy};
+use crate::signal::PageSignals;
 
 /// How the visits of a cycle are shared out among pages. No page gets more than one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +123,7 @@ impl<'a> ByCredit<'a> {
     }
 
     pub(super) fn visited(&mut self, page: u32, cycle: u32, changed: bool) {
-        self.learning.visited(page, cycle, changed);
+        self.learning.visited(page, cycle, changed, true, PageSignals::NONE);
         if let Some(Some(credit)) = self.credit.get_mut(page as usize) {
             *credit -= 1.0;
             self.look_again(page);

@@ -56,7 +56,7 @@ pub struct LinksReread {
     pub page: PageId,
     /// A hash of what decided which of its links were taken.
     pub rules: u64,
-    /// The known pages that it links to, as [`crate::page::Fingerprint::prefix`] has them, sorted.
+    /// The known pages that it links to, as [`crate::page::Fingerprint::prefix`] has them, in the order of the page.
     pub links: Vec<u64>,
 }
 

@@ -10,10 +10,11 @@ use crate::observation::compare::Held;
 use crate::observation::{CycleId, EventKind, Folded, Observation, PageNode, VersionHashes};
 use crate::page::{Depth, Fingerprint, Host, HostId, PageId, PageUrl, SeedId};
 use crate::policy::Learnt;
+use crate::signal::{PageSignals, Signal, SignalKind};
 use crate::time::Timestamp;
 use crate::unique::Refusal;
 
-use super::{GainRow, LinksReread, PageEvents};
+use super::{GainRow, LinksReread, ListRow, PageEvents, Ping, SignalledPage, StoredTargets, TrustRow};
 
 // --- what a batch is judged by -----------------------------------------------------------------------------------
 
@@ -45,6 +46,16 @@ pub struct Wanted {
     pub robots_of: Vec<Host>,
     /// Pages of which it is counted how many others name them, with a text that is unlike theirs.
     pub named: Vec<PageId>,
+    /// Pages that something is told of, by their addresses.
+    pub told: Vec<Fingerprint>,
+    /// Pages that something is told of, by the high halves of their fingerprints.
+    pub told_prefixes: Vec<u64>,
+    /// Pages whose links of before are needed.
+    pub links_of: Vec<PageId>,
+    /// Pages whose signals are needed that were learnt after a time.
+    pub signals_after: Vec<(PageId, Timestamp)>,
+    /// Hosts of which it is needed how often their signals were right.
+    pub trust_of: Vec<HostId>,
     /// The first ids that are free are needed.
     pub free_ids: bool,
 }
@@ -84,6 +95,14 @@ pub struct Loaded {
     /// Pages that name one of [`Wanted::named`] with a text that is unlike its own, counted by that one, up to
     /// [`MOST_COUNTED`].
     pub unlike: HashMap<PageId, u64>,
+    /// Pages of [`Wanted::told`] and [`Wanted::told_prefixes`].
+    pub told: Vec<SignalledPage>,
+    /// The links of [`Wanted::links_of`].
+    pub links: HashMap<PageId, StoredTargets>,
+    /// Signals of [`Wanted::signals_after`], those of a page in the order in which they were learnt.
+    pub signals: Vec<Signal>,
+    /// How often signals of [`Wanted::trust_of`] were right.
+    pub trust: Vec<TrustRow>,
     /// The first ids that are free.
     pub free_ids: FreeIds,
 }
@@ -115,10 +134,12 @@ pub struct PageFacts {
     pub weight: f64,
     /// The `Last-Modified` that came with the stored version.
     pub last_modified: Option<String>,
-    /// When it last changed, by its sitemap.
-    pub sitemap_date: Option<Timestamp>,
+    /// When it last changed, by its sitemap or a feed.
+    pub listed_date: Option<Timestamp>,
     /// It asks not to be indexed.
     pub noindex: bool,
+    /// Its signals, counted.
+    pub signals: PageSignals,
     /// Its state: its observations, folded.
     pub folded: Folded,
     /// The lessons that the policy keeps of it.
@@ -223,7 +244,21 @@ pub struct Commit {
     /// The page that stands for each of these from now on.
     pub aliases: Vec<(PageId, Option<PageId>)>,
     /// When pages changed last, by their sitemap, in UTC seconds.
-    pub sitemap_dates: Vec<(Fingerprint, i64)>,
+    pub sitemap_dates: Vec<(PageId, i64)>,
+    /// When pages changed last, by a feed, in UTC seconds.
+    pub feed_dates: Vec<(PageId, i64)>,
+    /// New signals, in the order in which they were learnt.
+    pub signals: Vec<Signal>,
+    /// The signals of pages, counted, in place of the counts of before.
+    pub page_signals: Vec<(PageId, PageSignals)>,
+    /// How often signals were right, in place of the counts of before.
+    pub trust: Vec<TrustRow>,
+    /// Hosts that have no signals of a kind any more: what was counted of them is dropped.
+    pub dropped_trust: Vec<(HostId, SignalKind)>,
+    /// Sitemap files that were read, in place of what was known of them.
+    pub lists: Vec<ListRow>,
+    /// Pings that were taken over.
+    pub pings_taken: Vec<Ping>,
     /// Hosts as the fetcher left them.
     pub hosts: Vec<HostReport>,
     /// Hosts whose sitemaps were read.
@@ -316,7 +351,7 @@ pub struct JudgedVisit {
     pub redirects_to: Option<PageId>,
     /// How it was read; `None`: as it was.
     pub read_as: Option<ReadAs>,
-    /// The known pages that it links to, as [`Fingerprint::prefix`] has them, sorted; `None`: as they were.
+    /// The known pages that it links to, as [`Fingerprint::prefix`] has them, in the order of the page; `None`: as they were.
     pub links: Option<Vec<u64>>,
 }
 

@@ -3,13 +3,14 @@
 //! The contract of every implementation:
 //! - a call that returns `Ok` is durable against a crash of the process;
 //! - a call that returns `Err` changed nothing: each writes in one transaction;
-//! - the log of observations is append-only, but for [`Frontier::forget`], which a person asks for;
+//! - the logs of observations and of signals are append-only, but for [`Frontier::forget`], which a person asks for;
 //! - a page is one row for ever: its fingerprint is unique, and a page found again keeps its first row;
 //! - between [`Frontier::plan`] and the [`Log::commit`] of its visit (or [`Frontier::close_cycle`]) a page stays
 //!   planned, so an interrupted cycle can be finished: what was recorded is not visited again, what was planned
 //!   and not recorded still is;
-//! - no call keeps a transaction open while it calls back, so a reader that pauses holds up neither a writer nor
-//!   its checkpoints. A list shows the rows there were when it began, each as it is when it is reached.
+//! - no call keeps a transaction open while its caller pauses in a call back, so such a reader holds up neither a writer
+//!   nor its checkpoints. A list shows the rows there were when it began, each as it is when it is reached, or some rows
+//!   before that.
 //!
 //! Calls block; the crawl makes them from one thread of its own. Reading that can be built from these calls is in
 //! [`reading`].
@@ -21,8 +22,10 @@ pub mod error;
 pub mod events;
 mod gains;
 mod packed_head;
+mod plan_rows;
 pub mod reading;
 pub mod rows;
+mod signal_rows;
 mod sizes;
 mod sqlite;
 pub mod version;
@@ -37,6 +40,7 @@ pub use crate::observation::CycleId;
 use crate::page::{HostId, PageId, SeedId};
 use crate::quality::measure::MeasureId;
 use crate::schedule::Plan;
+use crate::signal::Signal;
 use crate::time::Timestamp;
 use crate::unique::seeds::Seed;
 pub use collection_rows::{Forgotten, LinksReread, PageToRead, SeedChange, SeedPages};
@@ -48,10 +52,12 @@ pub use cycle_rows::{CycleCommand, CycleRow};
 pub use error::StoreError;
 pub use events::{EventCount, EventFilter, EventPlace, PageEvent, PageEvents};
 pub use gains::GainRow;
+pub use plan_rows::{CollectionMemory, LoggedPlan};
 pub use rows::{
-    JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, OpenCycle, PageFilter, PageLessons, PageRow,
-    PlannedVisit, Spelling, StoredContent, Summary, VersionFacts, VisitRow,
+    JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, OpenCycle, PageAddress, PageFilter,
+    PageLessons, PageRow, PlannedVisit, Spelling, StoredContent, Summary, VersionFacts, VisitRow,
 };
+pub use signal_rows::{ListRow, Ping, SignalledPage, StoredTargets, TrustRow};
 pub use sizes::Sizes;
 use sqlite::SqliteStore;
 pub use views::{HostTally, LogPart, LoggedVisit, PageOrder};
@@ -69,6 +75,12 @@ pub fn open(location: &Path) -> Result<Box<dyn Store>> {
 /// release made is brought up to date first.
 pub fn open_to_look(location: &Path) -> Result<Box<dyn Store>> {
     Ok(Box::new(SqliteStore::open_to_look(file(location)?)?))
+}
+
+/// Opens a store to leave pings in it, while a crawl may be writing to it. A store that an earlier release made is brought up to date
+/// first.
+pub fn open_to_ping(location: &Path) -> Result<Box<dyn Store>> {
+    Ok(Box::new(SqliteStore::open_to_ping(file(location)?)?))
 }
 
 /// Is there anything at this location that could be opened?
@@ -120,14 +132,22 @@ pub trait Frontier {
     /// person asks for this; nothing else takes anything from the log.
     fn forget(&mut self, pages: &[PageId], now: Timestamp) -> Result<Forgotten>;
 
-    /// Calls `each` for every page, in order of their ids.
-    fn each_page(&mut self, each: &mut dyn FnMut(KnownPage)) -> Result<()>;
+    /// Calls `each` for every page, in order of their ids. The page it gets is used again for the next one.
+    fn each_page(&mut self, each: &mut dyn FnMut(&mut KnownPage)) -> Result<()> {
+        self.each_page_in(1, each)
+    }
+
+    /// The same for one page in `every`, evenly taken: those whose ids can be divided by it.
+    fn each_page_in(&mut self, every: u64, each: &mut dyn FnMut(&mut KnownPage)) -> Result<()>;
+
+    /// Calls `each` for every page, in order of their ids, with what it is called.
+    fn each_address(&mut self, each: &mut dyn FnMut(&mut PageAddress)) -> Result<()>;
 
     /// A page as scheduling sees it.
     fn known_page(&mut self, page: PageId) -> Result<Option<KnownPage>>;
 
     /// Calls `each` for every page whose links are known, with the high halves of the fingerprints of the pages it links
-    /// to.
+    /// to, in the order of the page.
     fn each_links(&mut self, each: &mut dyn FnMut(PageId, &[u64])) -> Result<()>;
 
     /// The words of the links by which pages were found that have not been visited, in order of the pages' ids; only of pages that
@@ -136,6 +156,15 @@ pub trait Frontier {
 
     /// Every host that is known.
     fn hosts(&mut self) -> Result<Vec<KnownHost>>;
+
+    /// The sitemap files of these hosts as they were last read, in order of the hosts and of their addresses.
+    fn lists_of(&mut self, hosts: &[HostId]) -> Result<Vec<ListRow>>;
+
+    /// The pings that wait to be taken over, in order of time.
+    fn pings(&mut self) -> Result<Vec<Ping>>;
+
+    /// Leaves pings to be taken over. Of two for one address the later one counts.
+    fn add_pings(&mut self, pings: &[Ping]) -> Result<()>;
 
     /// The open cycle, if one was interrupted; else a new one of this command. A cycle of [`CycleCommand::Only`] is always a
     /// new one and is never resumed: one that was interrupted is closed here. It leaves the plan of another cycle alone.
@@ -184,6 +213,9 @@ pub trait Log {
     /// order of time.
     fn gains_of(&mut self, pages: &[PageId], measure: MeasureId) -> Result<Vec<GainRow>>;
 
+    /// The signals of these pages: page by page in order of their ids, a page's own in the order in which they were learnt.
+    fn signals_of(&mut self, pages: &[PageId]) -> Result<Vec<Signal>>;
+
     /// The next versions after `after`, in order of their ids and at most `most`, with their sketches.
     fn sketched_versions(&mut self, after: VersionId, most: usize) -> Result<Vec<SketchedVersion>>;
 }
@@ -195,6 +227,18 @@ pub trait Notes {
 
     /// Keeps a single fact, in place of what it was.
     fn set_note(&mut self, name: &str, value: &str) -> Result<()>;
+
+    /// Logs a plan, before the first visit that it leads to. It stands in place of one after which no visit was recorded.
+    fn log_plan(&mut self, plan: &LoggedPlan) -> Result<()>;
+
+    /// The plans that led to the visits after this one, in order.
+    fn plans_since(&mut self, visit: i64) -> Result<Vec<LoggedPlan>>;
+
+    /// What a policy knows of the collection, by [`crate::policy::Policy::memory_version`].
+    fn collection_memory(&mut self, version: &str) -> Result<Option<CollectionMemory>>;
+
+    /// Keeps what a policy knows of the collection, in place of what was kept.
+    fn keep_collection_memory(&mut self, version: &str, memory: &CollectionMemory) -> Result<()>;
 
     /// The priors there are.
     fn priors(&mut self) -> Result<Priors>;
@@ -222,6 +266,9 @@ pub trait Look {
 
     /// The pages of every host that has any, counted, with the visits of one cycle.
     fn host_tallies(&mut self, cycle: CycleId) -> Result<BTreeMap<HostId, HostTally>>;
+
+    /// How often the signals of each host and kind were right, in order of the hosts and kinds; only where there was one.
+    fn trust(&mut self) -> Result<Vec<TrustRow>>;
 
     /// The number of the visit that was recorded last; 0 if there is none.
     fn log_end(&mut self) -> Result<i64>;

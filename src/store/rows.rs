@@ -14,6 +14,7 @@ use crate::observation::{
 };
 use crate::page::{Depth, Fingerprint, HostId, PageId, SeedId};
 use crate::policy::{PageState, Yield};
+use crate::signal::PageSignals;
 use crate::time::Timestamp;
 use crate::unique::ScopeKind;
 
@@ -84,6 +85,19 @@ impl KnownPage {
             _ => self.due_at,
         }
     }
+}
+
+/// What a page is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageAddress {
+    /// Its number.
+    pub id: PageId,
+    /// Of its address.
+    pub fingerprint: Fingerprint,
+    /// Its address, as it was found first.
+    pub url: String,
+    /// Links from a seed.
+    pub depth: Depth,
 }
 
 /// A host as it is stored.
@@ -196,6 +210,8 @@ pub struct VisitRow {
     pub same_as: Option<SameAs>,
     /// The weight of the page in the cycle of the visit; 1 in rows from before this was noted.
     pub weight: f64,
+    /// The signals that the page had at the visit.
+    pub signals: PageSignals,
     /// The event that it made.
     pub event: Option<EventKind>,
 }
@@ -226,6 +242,7 @@ impl VisitRow {
             told: self.told,
             same_as: self.same_as,
             weight: self.weight,
+            signals: self.signals,
         })
     }
 }

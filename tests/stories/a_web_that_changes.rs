@@ -571,3 +571,114 @@ fn a_recording_is_played_back_on_the_same_sockets() {
     assert!(ran.stderr.contains("nowhere/manifest.jsonl"), "{}", ran.stderr);
     assert_eq!(freshet.run(&["web", "--replay", "tape", "--pages", "5"]).code, Some(2));
 }
+
+/// The dates of a list, in seconds since 1970, by the path that stands before each.
+fn dates(list: &str, before: &str, after: &str) -> BTreeMap<String, f64> {
+    let entries = list.split(before).skip(1).filter_map(|entry| {
+        let (url, rest) = entry.split_once(['<', '"'])?;
+        let (_, rest) = rest.split_once(after)?;
+        let date: jiff::Timestamp = rest.split_once('<')?.0.parse().expect("a date");
+        Some((split(url).1.to_owned(), date.as_millisecond() as f64 / 1000.0))
+    });
+    entries.collect()
+}
+
+#[test]
+fn lists_tell_what_changed_as_late_and_as_well_as_asked_for() {
+    let freshet = Freshet::new();
+    let web = |signals: &str| {
+        let flags = ["--hosts", "1", "--pages", "60", "--turnover", "0", "--signals", signals];
+        Web::on_day(&freshet, 9.0, 0, &flags)
+    };
+    let sitemap = |web: &Web| dates(&get(&format!("{}sitemap.xml", web.seeds[0])), "<loc>", "<lastmod>");
+    let truth_at = |web: &Web, days: f64| -> BTreeMap<String, f64> {
+        let at = now() - days * DAY_SECONDS;
+        let told = truth(&format!("{}.truth/site?at={at}", web.seeds[0]));
+        let pages = told["pages"].as_array().expect("pages").iter();
+        pages
+            .map(|page| {
+                (
+                    page["path"].as_str().expect("a path").to_owned(),
+                    page["last_change"].as_f64().expect("a time"),
+                )
+            })
+            .collect()
+    };
+    let alike = |told: &BTreeMap<String, f64>, is: &BTreeMap<String, f64>| {
+        assert_eq!(told.len(), 60);
+        told.iter().filter(|(path, at)| (**at - is[*path].max(0.0)).abs() < 0.002).count()
+    };
+    for (signals, days) in [("1,1", 0.0), ("1,1,delay=2", 2.0)] {
+        let web = web(signals);
+        assert_eq!(alike(&sitemap(&web), &truth_at(&web, days)), 60, "{signals}");
+        let feed = dates(&get(&format!("{}feed.atom", web.seeds[0])), "<link href=\"", "<updated>");
+        let is = truth_at(&web, days);
+        // The newest entry of a page comes first, and the last one is kept here.
+        assert!(!feed.is_empty() && feed.iter().all(|(path, at)| *at <= is[path] + 0.002), "{feed:?}");
+        assert!(get(&web.seeds[0]).contains("href=\"/feed.atom\""));
+        web.stop();
+    }
+    let half = web("0.5,0.5");
+    let right = alike(&sitemap(&half), &truth_at(&half, 0.0));
+    // False dates come to static pages as often as to others, so after nine days most pages have had one.
+    assert!((1..40).contains(&right), "{right}");
+    half.stop();
+    let lying = web("1,1,always");
+    let told: BTreeSet<u64> = sitemap(&lying).values().map(|at| *at as u64).collect();
+    assert!(told.iter().all(|at| now() - (*at as f64) < 30.0), "all dates are of now: {told:?}");
+    lying.stop();
+
+    let web = web("0.8,0.8,build");
+    let (host, _) = split(&web.seeds[0]);
+    let line = |headers: &str| {
+        format!("GET /sitemap.xml HTTP/1.1\r\nHost: {host}\r\n{headers}Connection: close\r\n\r\n")
+    };
+    let answer = ask(host, &[line("")]);
+    let header = |name: &str| {
+        let found = answer.lines().find_map(|line| line.strip_prefix(name)).expect(name);
+        found.trim().to_owned()
+    };
+    let tag = line(&format!("If-None-Match: {}\r\n", header("etag:")));
+    assert!(ask(host, &[tag]).starts_with("HTTP/1.1 304"));
+    let date = line(&format!("If-Modified-Since: {}\r\n", header("last-modified:")));
+    assert!(ask(host, &[date]).starts_with("HTTP/1.1 304"));
+    web.stop();
+
+    for (flags, said) in [
+        (&["--signals", "0.8"][..], "--signals: `0.8` has no recall"),
+        (&["--signals", "0.001,1"], "the sitemap's precision is `0.001`; it must be from 0.01 to 1"),
+        (&["--signals", "1,1,delay=5000"], "the sitemap's delay is `5000`; it must be from 0 to 1000 days"),
+        (&["--signals", "1,1", "--feed-recall", "1"], "cannot be used with"),
+    ] {
+        let ran = freshet.run(&[&["web", "--port", "0"], flags].concat());
+        assert_eq!(ran.code, Some(2), "{}", ran.output());
+        assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_recording_can_tell_its_changes_late() {
+    let freshet = Freshet::new();
+    recording(&freshet);
+    let told = |day: f64, signals: &[&str]| {
+        let start = (now() - day * DAY_SECONDS).to_string();
+        let place = ["web", "--replay", "tape", "--day", DAY, "--start", &start, "--port", "0"];
+        let web = Web::start(&freshet, &[&place, signals].concat());
+        let lists = ["sitemap.xml", "feed.atom"].map(|list| get(&format!("{}{list}", web.seeds[0])));
+        web.stop();
+        let day_of = |at: f64| ((at - (now() - day * DAY_SECONDS)) / DAY_SECONDS * 10.0).round() / 10.0;
+        let days = dates(&lists[0], "<loc>", "<lastmod>").into_iter().map(|(path, at)| (path, day_of(at)));
+        (days.collect::<BTreeMap<String, f64>>(), lists[1].clone())
+    };
+    let (plain, none) = told(5.0, &[]);
+    assert!(none.starts_with("HTTP/1.1 404"), "{none}");
+    let (prompt, feed) = told(5.0, &["--signals", "1,1"]);
+    assert!(feed.contains("<updated>"), "{feed}");
+    assert_eq!(prompt.keys().collect::<Vec<_>>(), plain.keys().collect::<Vec<_>>());
+    let changed: Vec<&String> = prompt.iter().filter(|(_, day)| **day > 0.0).map(|(path, _)| path).collect();
+    assert!(!changed.is_empty(), "{prompt:?}");
+    let (late, _) = told(5.0, &["--signals", "1,1,delay=50"]);
+    assert!(late.values().all(|day| *day <= 0.0), "not known yet: {late:?}");
+    let (always, _) = told(5.0, &["--signals", "1,1,always"]);
+    assert!(always.values().all(|day| *day == 5.0), "{always:?}");
+}

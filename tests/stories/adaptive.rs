@@ -124,7 +124,7 @@ fn a_plan_is_what_the_next_cycle_does_and_fetches_nothing() {
         "rank",
         "score",
         "replaced every",
-        "8 visits by `longevity` with a budget of 8, of 31 pages",
+        "8 visits by `calibrated` with a budget of 8, of 31 pages",
         "a threshold of",
     ] {
         assert!(table.stdout.contains(said), "`{said}`: {}", table.output());
@@ -251,7 +251,7 @@ fn every_page_has_its_reason() {
     for words in [
         "is in the plan of the next cycle.",
         "Of 2 visits that could compare, 2 found a change",
-        "Estimate by `longevity`: its text is replaced about every",
+        "Estimate by `calibrated`: its text is replaced about every",
         "of it has changed since our copy",
         "to gain",
         "under a budget of 25",

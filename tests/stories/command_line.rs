@@ -600,7 +600,7 @@ fn status_tells_of_pages_hosts_cycles_and_the_store() {
     assert!(status["size"]["store_bytes"].as_u64() >= Some(size), "{status:#}");
 
     let told = freshet.run(&["status"]).stdout;
-    for words in ["9 known", "5 alive", "127.0.0.2", "longevity", "observations"] {
+    for words in ["9 known", "5 alive", "127.0.0.2", "calibrated", "observations"] {
         assert!(told.contains(words), "{words}\n{told}");
     }
 }

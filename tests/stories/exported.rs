@@ -317,3 +317,42 @@ fn pages_whose_names_no_file_system_could_tell_apart_have_files_of_their_own() {
         }
     }
 }
+
+#[test]
+fn signals_of_a_store_go_with_its_history() {
+    let site = Site::start();
+    site.page("/", links_page("home", &["/feed", "/told"]));
+    site.page("/told", Reply::dynamic(|request| article("told", 60, request.count as u64, &[]).into()));
+    let entry = |id: &str, url: String| format!("<entry><id>{id}</id><link href=\"{url}\"/></entry>");
+    let feed = |entries: &str| {
+        let xml = format!("<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>News</title>{entries}</feed>");
+        Reply::bytes("application/atom+xml", xml)
+    };
+    let (first, second) = (entry("1", site.url("/")), entry("2", site.url("/told")));
+    site.page("/feed", Reply::sequence(vec![feed(&first), feed(&(second + &first))]));
+    let freshet = Freshet::new();
+    for _ in 0..3 {
+        crawl(&freshet, &[site.url("/")], "1");
+    }
+    let url = site.url("/told");
+    for (file, format) in [("visits.csv", "observations"), ("texts.parquet", "fragments")] {
+        done(out(&freshet, &["--format", format, "--out", file]));
+        done(freshet.run(&["import", file, "--format", format, "--out", &format!("{file}.ds")]));
+    }
+    let told = |file: &str| {
+        let text = fs::read_to_string(freshet.path(file)).expect("signals");
+        let rows = text.lines().filter(|line| line.contains(&format!(",{url},feed,"))).count();
+        (rows, text)
+    };
+    let (rows, text) = told("visits.csv.signals.csv");
+    assert_eq!(rows, 1, "{text}");
+    assert!(freshet.path("texts.parquet.signals.parquet").exists());
+    // What was imported is what a replay of the store has, and what an export of the dataset writes again.
+    for dataset in ["visits.csv.ds", "texts.parquet.ds"] {
+        done(out(&freshet, &["--from", dataset, "--format", "observations", "--out", "again.csv"]));
+        assert_eq!(told("again.csv.signals.csv").0, 1, "{dataset}");
+    }
+    let piped = out(&freshet, &["--format", "observations", "--out", "-"]);
+    assert!(piped.stderr.contains("signal") && piped.stderr.contains("no room"), "{}", piped.stderr);
+    assert!(!piped.stdout.contains(",feed,"), "{}", piped.stdout);
+}

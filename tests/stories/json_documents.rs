@@ -116,7 +116,10 @@ impl Printed {
 /// A site with pages that change, move, vanish and fail, crawled a few times.
 fn crawled(printed: &mut Printed) -> (Site, Freshet) {
     let site = Site::start();
-    site.page("/robots.txt", Reply::text("User-agent: *\nDisallow: /closed\n"));
+    let robots = format!("User-agent: *\nDisallow: /closed\nSitemap: {}\n", site.url("/listed.xml"));
+    site.page("/robots.txt", Reply::text(robots));
+    let listed = format!("<urlset><url><loc>{}</loc></url></urlset>", site.url("/0"));
+    site.page("/listed.xml", Reply::text(listed).etag("\"v1\""));
     // Priors are fitted to twenty pages or more.
     let many: Vec<String> = (0..20).map(|page| format!("/{page}")).collect();
     many.iter().for_each(|page| site.page(page, article(page, 30, 0, &[])));
@@ -134,6 +137,7 @@ fn crawled(printed: &mut Printed) -> (Site, Freshet) {
     for _ in 0..4 {
         printed.run(&freshet, "crawl", &crawl);
     }
+    printed.run(&freshet, "ping", &["ping", &site.url("/news")]);
     let once = [&["monitor", "--once"], &FAST[..]].concat();
     printed.run(&freshet, "monitor", &once);
     let told = std::fs::read_to_string(freshet.path("told.jsonl")).expect("changes were told");
@@ -162,6 +166,8 @@ fn looked_at(printed: &mut Printed, site: &Site, freshet: &Freshet) {
     printed.run(freshet, "quality", &["quality", "--queries", "queries.txt"]);
     printed.run(freshet, "plan", &["plan", "--budget", "20"]);
     printed.run(freshet, "why", &["why", &news]);
+    printed.run(freshet, "signals", &["signals"]);
+    printed.run(freshet, "ping", &["ping", &news]);
     printed.run(freshet, "check", &[&["check", &news][..], &FAST[..]].concat());
     let failed = freshet.run(&[&["check", &site.url("/no"), "--json"][..], &FAST[..]].concat());
     printed.take("check", &failed, &[1]);

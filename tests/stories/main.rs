@@ -48,6 +48,7 @@ mod scored_by_the_truth;
 mod searched;
 mod secrets;
 mod settings_that_hold;
+mod signals;
 mod sites_and_log;
 mod stopped_and_killed;
 mod store_rebuilt;

@@ -77,6 +77,25 @@ fn policies_are_compared_on_the_same_history() {
 }
 
 #[test]
+fn a_policy_that_does_not_look_at_signals_does_the_same_with_them() {
+    let freshet = Freshet::new();
+    imported(&freshet);
+    let run = |signals: &[&str]| {
+        let flags = ["simulate", "eight.ds", "--policy", "age,utility", "--budget", "25%", "--json"];
+        let ran = freshet.run(&[&flags[..], signals].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.output());
+        ran
+    };
+    let without = run(&[]);
+    for signals in [&["--signals", "0.8,0.5"][..], &["--signals", "1,1,delay=2,build", "--list-cost"]] {
+        let with = run(signals);
+        assert_eq!(with.stdout, without.stdout);
+        assert!(with.stderr.contains("none of these policies looks at signals"), "{}", with.stderr);
+    }
+    assert!(!run(&["--signals", "none"]).stderr.contains("signals"));
+}
+
+#[test]
 fn made_up_pages_are_the_same_for_the_same_spec() {
     let freshet = Freshet::new();
     let run = || {
@@ -84,7 +103,7 @@ fn made_up_pages_are_the_same_for_the_same_spec() {
         freshet.run(&spec).stdout
     };
     let once = run();
-    assert_eq!(once.lines().count(), 27);
+    assert_eq!(once.lines().count(), 30);
     let ran = freshet.run(&["simulate", "--synthetic", "pages=300,cycles=20,seed=5", "--plot", "all.svg"]);
     assert_eq!(ran.code, Some(0), "{}", ran.output());
     let plot = std::fs::read_to_string(freshet.path("all.svg")).expect("a plot");
@@ -132,6 +151,11 @@ fn wrong_wishes_and_datasets_are_named() {
         (&["simulate", "eight.ds", "--budget", "0"], 2, "--budget is `0`"),
         (&["simulate", "eight.ds", "--budget", "120%"], 2, "--budget is `120%`"),
         (&["simulate", "--synthetic", "pages=none"], 2, "pages is `none`"),
+        (&["simulate", "eight.ds", "--signals", "2,1"], 2, "--signals: the precision is `2`"),
+        (&["simulate", "eight.ds", "--signals", "0.8"], 2, "--signals: `0.8` has no recall"),
+        (&["simulate", "eight.ds", "--signals", "1,1,always,biuld"], 2, "did you mean `build`?"),
+        (&["simulate", "eight.ds", "--signals", "1,1,delay=0.5"], 2, "a whole number of cycles"),
+        (&["simulate", "eight.ds", "--list-cost=0"], 2, "--list-cost is `0`; write a share of the budget"),
         (&["simulate", "nowhere.ds"], 1, "nowhere.ds"),
         (&["simulate", "broken.ds"], 1, "broken.ds"),
         (&["simulate", "--store", "none.db"], 1, "none.db"),

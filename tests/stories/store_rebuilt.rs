@@ -387,3 +387,42 @@ fn contents_that_an_earlier_release_hashed_otherwise_are_known_again() {
     let third = crawl_seeds(&freshet, &[site.url("/")], &["--delay", "0", "--no-sitemaps"]);
     assert!(!third.stderr.contains("hashed again"), "{}", third.output());
 }
+
+/// What the policy knows of the collection, and the last visit that it was learnt from.
+const COLLECTION: &str = "SELECT version, upto_id, content FROM collection_memory";
+
+#[test]
+fn what_is_known_of_the_collection_is_rebuilt_to_the_byte() {
+    let site = Site::start();
+    let names: Vec<String> = (0..12).map(|page| format!("/{}/{page}", ["news", "docs"][page % 2])).collect();
+    site.page("/", links_page("home", &names.iter().map(String::as_str).collect::<Vec<_>>()));
+    for (seed, name) in (1_u64..).zip(&names) {
+        let title = name.clone();
+        let text = move |count: usize| if seed % 2 == 0 { 0 } else { count as u64 / (1 + seed % 3) };
+        site.page(name, Reply::dynamic(move |request| article(&title, 80, text(request.count), &[]).into()));
+    }
+    let freshet = Freshet::new();
+    // Another policy made the first visits; they are learnt from all the same.
+    crawl(&freshet, &[site.url("/")], &["--policy", "age"]);
+    for budget in ["13", "4", "13", "6", "9"] {
+        crawl(&freshet, &[site.url("/")], &["--budget", budget]);
+        let checked = rebuild(&freshet, &["--check"]).json();
+        assert_eq!(checked["collection_differs"], json!(false), "budget {budget}: {checked}");
+    }
+    let before = dump(&freshet, COLLECTION);
+    assert_eq!(before.len(), 1, "one policy has learnt");
+    // A state that is not what the log amounts to is found, and made again.
+    database(&freshet)
+        .execute("UPDATE collection_memory SET content = zeroblob(40)", [])
+        .expect("harm is done");
+    let checked = rebuild(&freshet, &["--check"]);
+    assert_eq!(checked.code, Some(1), "{}", checked.output());
+    assert!(checked.stdout.contains("\"collection_differs\": true"), "{}", checked.output());
+    assert_eq!(rebuild(&freshet, &[]).code, Some(0));
+    assert_eq!(dump(&freshet, COLLECTION), before);
+    // A run with another policy in between teaches, too.
+    crawl(&freshet, &[site.url("/")], &["--policy", "age", "--budget", "8"]);
+    crawl(&freshet, &[site.url("/")], &["--budget", "5"]);
+    let checked = rebuild(&freshet, &["--check"]);
+    assert_eq!(checked.code, Some(0), "{}", checked.output());
+}

@@ -33,7 +33,7 @@ fn it_spends_its_budget_gains_freshness_and_leaves_a_store() {
     let freshet = Freshet::new();
     let told = demo(&freshet, &["--short", "--json"]).json();
     let policies = told["contenders"].as_array().expect("contenders").iter().map(|one| &one["policy"]);
-    assert_eq!(policies.collect::<Vec<_>>(), ["longevity", "uniform", "nutch"]);
+    assert_eq!(policies.collect::<Vec<_>>(), ["calibrated", "calibrated-alone", "uniform", "nutch"]);
     let contender = &told["contenders"][0];
     let cycles = contender["by_cycle"].as_array().expect("cycles");
     assert_eq!(cycles.len() as u64, told["cycle_count"].as_u64().expect("a number"));

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// How long a command may take before it is taken to hang.
-const TIME_LIMIT: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(240);
 
 /// How often to look whether a command has ended: std can't wait with a limit.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -72,7 +72,7 @@ impl Freshet {
         command
     }
 
-    /// Runs the binary to its end, whatever its exit code. Panics with the output so far after 60 seconds.
+    /// Runs the binary to its end, whatever its exit code. Panics with the output so far after four minutes: a run that hangs is not waited for.
     #[track_caller]
     pub fn run(&self, arguments: &[&str]) -> Ran {
         self.start(arguments).wait(TIME_LIMIT)

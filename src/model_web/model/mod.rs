@@ -7,12 +7,15 @@ pub(crate) mod announcements;
 pub mod clock;
 pub mod content;
 mod draw;
+pub(crate) mod lists;
 pub mod poisson;
 pub mod queries;
 pub mod rhythm;
 pub mod site;
 pub mod spec;
 pub(crate) mod text_history;
+mod told_changes;
+pub(crate) mod told_past;
 pub mod truth;
 pub mod turnover;
 pub mod validators;
@@ -22,7 +25,7 @@ pub use clock::Clock;
 pub use content::{Mix, ModelBehaviour, PageContent, Region, RegionKind};
 pub use rhythm::Rhythm;
 pub use site::Site;
-pub use spec::{Announcing, SpecError, Validity, WebSpec};
+pub use spec::{Announcing, SpecError, Telling, Validity, WebSpec};
 pub use turnover::{Fate, Tenant};
 
 #[cfg(test)]

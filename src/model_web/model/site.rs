@@ -1,13 +1,14 @@
 //! One host of the web: its pages as HTML, when they change, and what answers a path.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use memchr::memmem;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::content::{Mix, PageContent};
 use super::draw::{SeededDraw, sub_seed, unit};
-use super::spec::WebSpec;
+use super::spec::{Telling, WebSpec};
 use super::turnover::{Fate, HostPlaces, Tenant};
 use super::words;
 
@@ -51,6 +52,22 @@ impl<'a> Site<'a> {
     /// All pages that live at a moment: one in each place.
     pub fn living(&self, day: f64) -> impl Iterator<Item = Tenant> {
         (0..self.spec.pages).map(move |place| self.places.tenant(place, day))
+    }
+
+    /// The pages that live in these places at a moment.
+    pub(crate) fn living_in(&self, places: Range<u32>, day: f64) -> impl Iterator<Item = Tenant> {
+        places.map(move |place| self.places.tenant(place, day))
+    }
+
+    /// The last time that a page of these places moved or was replaced.
+    pub(crate) fn last_turn(&self, places: Range<u32>, day: f64) -> Option<f64> {
+        let turns = places.filter_map(|place| self.places.last_turn(place, day));
+        turns.map(|turn| turn.at).max_by(f64::total_cmp)
+    }
+
+    /// The seed of the times at which the host stamps all its pages anew.
+    pub(super) fn builds_seed(&self) -> u64 {
+        self.places.builds_seed()
     }
 
     /// The page that lives in a place at a moment.
@@ -141,7 +158,12 @@ impl<'a> Site<'a> {
         let title = self.title(page);
         out.push_str("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>");
         out.push_str(&title);
-        out.push_str("</title>\n</head>\n<body>\n<header>\n<nav>\n<a href=\"/\">Home</a>\n");
+        out.push_str("</title>\n");
+        // Hosts that tell changes one by one name their feed. On other webs pages stay as they were.
+        if page.place == 0 && self.spec.feed.telling != Telling::Pages {
+            out.push_str("<link rel=\"alternate\" type=\"application/atom+xml\" href=\"/feed.atom\">\n");
+        }
+        out.push_str("</head>\n<body>\n<header>\n<nav>\n<a href=\"/\">Home</a>\n");
         // Only pages that stay are in the navigation: it is the same on every page, for ever.
         let stays = |place: &u32| !self.places.below(*place).is_empty();
         for place in self.places.below(0).filter(stays).take(NAVIGATION) {

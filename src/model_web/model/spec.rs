@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::rhythm::Rhythm;
+use crate::signal::spec::{Falsehood, SignalSpec};
 
 /// All that a web follows from. Two webs of the same spec are the same at every moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,6 +55,45 @@ pub struct Announcing {
     pub precision: f64,
     /// The share of pages or changes that are announced.
     pub recall: f64,
+    /// Days until a change is announced.
+    #[serde(default)]
+    pub delay: f64,
+    /// What is left out, and what is made up.
+    #[serde(default)]
+    pub telling: Telling,
+}
+
+/// What is left out of a list of changes, and what is made up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Telling {
+    /// Whole pages are left out of a sitemap, and false dates are of today.
+    #[default]
+    Pages,
+    /// Changes are left out, and others are made up, each for itself.
+    Poisson,
+    /// Changes are left out, and all pages get the date of each build.
+    Build,
+    /// Every page has the date of the request, whatever its precision and recall.
+    Always,
+}
+
+impl Announcing {
+    /// Changes told one by one, as a flag describes them. Its delay is in days.
+    pub fn of(spec: &SignalSpec) -> Self {
+        let telling = match spec.falsehood {
+            Falsehood::Poisson => Telling::Poisson,
+            Falsehood::Build => Telling::Build,
+            Falsehood::Always => Telling::Always,
+        };
+        let SignalSpec { precision, recall, delay, .. } = *spec;
+        Self { precision, recall, delay, telling }
+    }
+
+    /// Announcements of whole pages, at once.
+    pub fn of_pages(precision: f64, recall: f64) -> Self {
+        Self { precision, recall, delay: 0.0, telling: Telling::Pages }
+    }
 }
 
 impl Default for WebSpec {
@@ -73,8 +113,8 @@ impl Default for WebSpec {
             rhythm: Rhythm::Even,
             etag: Validity { right: 0.6, wrong: 0.05 },
             last_modified: Validity { right: 0.6, wrong: 0.1 },
-            sitemap: Announcing { precision: 0.9, recall: 0.95 },
-            feed: Announcing { precision: 0.95, recall: 0.8 },
+            sitemap: Announcing::of_pages(0.9, 0.95),
+            feed: Announcing::of_pages(0.95, 0.8),
         }
     }
 }
@@ -93,6 +133,10 @@ pub struct SpecError {
 
 /// The truth of a whole site is one answer: with more pages it would not fit.
 const MOST_PAGES: u32 = 1_000_000;
+/// With fewer right announcements, a feed would be made of a hundred false ones for each right one.
+const LEAST_PRECISION: f64 = 0.01;
+/// In days. The oldest page is 400 days old on day 0.
+const LONGEST_DELAY: f64 = 1000.0;
 const SMALLEST_MEDIAN_BYTES: u32 = 1_500;
 const LARGEST_MEDIAN_BYTES: u32 = 1_000_000;
 
@@ -122,13 +166,20 @@ impl WebSpec {
                 return wrong(what, share.to_string(), "from 0 to 1");
             }
         }
-        let precisions = [
-            ("the sitemap's precision", self.sitemap.precision),
-            ("the feed's precision", self.feed.precision),
+        let lists = [
+            ("the sitemap's precision", "the sitemap's delay", self.sitemap),
+            ("the feed's precision", "the feed's delay", self.feed),
         ];
-        for (what, precision) in precisions {
-            if !(0.1..=1.0).contains(&precision) {
-                return wrong(what, precision.to_string(), "from 0.1 to 1");
+        for (of_precision, of_delay, list) in lists {
+            let (least, rule) = match list.telling {
+                Telling::Pages => (0.1, "from 0.1 to 1"),
+                _ => (LEAST_PRECISION, "from 0.01 to 1"),
+            };
+            if !(least..=1.0).contains(&list.precision) {
+                return wrong(of_precision, list.precision.to_string(), rule);
+            }
+            if !(0.0..=LONGEST_DELAY).contains(&list.delay) {
+                return wrong(of_delay, list.delay.to_string(), "from 0 to 1000 days");
             }
         }
         if !(1..=MOST_PAGES).contains(&self.pages) {

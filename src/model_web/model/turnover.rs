@@ -16,6 +16,7 @@ pub(crate) const FAN_OUT: u32 = 40;
 /// The purposes of a host's seeds.
 const TURNOVER: u64 = 1 << 40;
 const PAGE: u64 = 2 << 40;
+const BUILDS: u64 = 3 << 40;
 
 /// The places of one host.
 #[derive(Clone, Debug)]
@@ -169,6 +170,11 @@ impl<'a> HostPlaces<'a> {
 
     fn page_seed(&self, place: u32, birth: i64) -> u64 {
         sub_seed(sub_seed(self.seed, PAGE | u64::from(place)), birth as u64)
+    }
+
+    /// The seed of the host's builds.
+    pub(crate) fn builds_seed(&self) -> u64 {
+        sub_seed(self.seed, BUILDS)
     }
 
     fn turn_seed(&self, place: u32, id: i64) -> u64 {

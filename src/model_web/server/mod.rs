@@ -6,6 +6,7 @@ mod content_cache;
 pub(crate) mod model_answer;
 pub mod recording;
 pub(crate) mod recording_answer;
+mod recording_lists;
 pub(crate) mod truth_json;
 
 use std::convert::Infallible;

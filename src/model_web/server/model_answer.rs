@@ -9,10 +9,12 @@ use hyper::header::{
     LOCATION,
 };
 use hyper::{Method, Response, StatusCode, Uri};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::truth_json;
 use crate::model_web::model::announcements;
 use crate::model_web::model::clock::Clock;
+use crate::model_web::model::lists::{self, ListFile};
 use crate::model_web::model::site::Site;
 use crate::model_web::model::turnover::{Fate, Tenant};
 use crate::model_web::model::validators::{self, Modified};
@@ -23,7 +25,7 @@ pub(crate) type HttpAnswer = Response<Full<Bytes>>;
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const XML: &str = "application/xml; charset=utf-8";
-const ATOM: &str = "application/atom+xml; charset=utf-8";
+pub(super) const ATOM: &str = "application/atom+xml; charset=utf-8";
 pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 pub(super) const JSON: &str = "application/json";
 
@@ -44,11 +46,14 @@ impl ModelDesk<'_> {
             return other_method();
         }
         let day = self.clock.day_at(self.now);
-        let date = |day: f64| self.clock.second_at(day).to_string();
+        let (site, origin, date) = (&self.site, self.origin, |day: f64| self.clock.date_at(day));
         match uri.path() {
-            "/robots.txt" => typed(TEXT, announcements::robots_txt(self.origin)),
-            "/sitemap.xml" => typed(XML, announcements::sitemap_xml(&self.site, day, self.origin, &date)),
-            "/feed.atom" => typed(ATOM, announcements::feed_xml(&self.site, day, self.origin, &date)),
+            "/robots.txt" => typed(TEXT, lists::robots_txt(origin)),
+            path if is_sitemap(path) => match announcements::sitemap_file(site, path, day, origin, &date) {
+                Some(file) => self.list(XML, file, headers),
+                None => missing(StatusCode::NOT_FOUND),
+            },
+            "/feed.atom" => self.list(ATOM, announcements::feed_file(site, day, origin, &date), headers),
             path if path.starts_with(truth_json::PREFIX) => match truth_json::answer(self, uri) {
                 Ok(truth) => typed(JSON, truth),
                 Err(wrong) => plain(StatusCode::BAD_REQUEST, &format!("{wrong}\n")),
@@ -57,6 +62,10 @@ impl ModelDesk<'_> {
             path if uri.query().is_none() => self.page(path, day, headers),
             _ => missing(StatusCode::NOT_FOUND),
         }
+    }
+
+    fn list(&self, kind: &'static str, file: ListFile, headers: &HeaderMap) -> HttpAnswer {
+        list(kind, file, headers, |day| self.modified(Modified::At(day)))
     }
 
     fn page(&self, path: &str, day: f64, headers: &HeaderMap) -> HttpAnswer {
@@ -120,9 +129,35 @@ pub(super) fn is_held(headers: &HeaderMap, etag: Option<&str>, modified: Option<
     matches!((modified, since), (Some(modified), Some(since)) if modified <= since)
 }
 
+/// A list with its validators, or 304 if the client has it. `modified` makes a date of a day.
+pub(super) fn list(
+    kind: &'static str,
+    file: ListFile,
+    headers: &HeaderMap,
+    modified: impl Fn(f64) -> Option<SystemTime>,
+) -> HttpAnswer {
+    let etag = format!("\"{:016x}\"", xxh3_64(file.xml.as_bytes()));
+    let modified = file.changed.and_then(modified);
+    let answer = if is_held(headers, Some(&etag), modified) {
+        status(StatusCode::NOT_MODIFIED, kind, String::new())
+    } else {
+        typed(kind, file.xml)
+    };
+    let answer = with(answer, ETAG, &etag);
+    match modified {
+        Some(modified) => with(answer, LAST_MODIFIED, &httpdate::fmt_http_date(modified)),
+        None => answer,
+    }
+}
+
+/// Is it the path of a file of a sitemap?
+pub(super) fn is_sitemap(path: &str) -> bool {
+    path.starts_with("/sitemap") && path.ends_with(".xml")
+}
+
 /// Whether an answer takes long enough to hold up others: it is about all pages.
 pub(super) fn is_long(path: &str) -> bool {
-    matches!(path, "/sitemap.xml" | "/feed.atom") || path.starts_with(truth_json::PREFIX)
+    is_sitemap(path) || path == "/feed.atom" || path.starts_with(truth_json::PREFIX)
 }
 
 pub(super) fn other_method() -> HttpAnswer {
@@ -158,7 +193,7 @@ pub(super) fn with(mut answer: HttpAnswer, name: HeaderName, value: &str) -> Htt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model_web::model::spec::{Validity, WebSpec};
+    use crate::model_web::model::spec::{Announcing, Validity, WebSpec};
 
     const ORIGIN: &str = "http://127.0.1.1:8000";
 
@@ -257,6 +292,38 @@ mod tests {
         assert!(!held(&[(IF_NONE_MATCH, "\"a\""), (IF_MODIFIED_SINCE, &late)], None));
         assert!(held(&[(IF_MODIFIED_SINCE, &late)], tag));
         assert!(!held(&[(IF_MODIFIED_SINCE, "yesterday")], tag));
+    }
+
+    #[test]
+    fn a_list_that_did_not_change_costs_a_304() {
+        // Of ten pages one changes, and only now and then.
+        let sitemap = Announcing::of_pages(1.0, 1.0);
+        let spec = WebSpec { pages: 12, static_share: 0.9, turnover: 0.0, sitemap, ..right() };
+        let site = Site::new(&spec, 0);
+        let (mut same, mut other) = (0, 0);
+        for tenth in 10..60 {
+            let (then, now) = (f64::from(tenth), f64::from(tenth + 1));
+            for path in ["/sitemap.xml", "/feed.atom"] {
+                let first = ask(&spec, then, path, &[]);
+                let (etag, date) = (header(&first, ETAG), header(&first, LAST_MODIFIED));
+                let changed =
+                    site.living(0.0).any(|page| !site.changes(&page, then / 10.0, now / 10.0).is_empty());
+                let again = ask(&spec, now, path, &[(IF_NONE_MATCH, &etag)]).status();
+                if path == "/sitemap.xml" && !changed {
+                    assert_eq!(again, StatusCode::NOT_MODIFIED);
+                    if !date.is_empty() {
+                        let by_date = ask(&spec, now, path, &[(IF_MODIFIED_SINCE, &date)]).status();
+                        assert_eq!(by_date, StatusCode::NOT_MODIFIED);
+                    }
+                }
+                *(if again == StatusCode::OK { &mut other } else { &mut same }) += 1;
+            }
+        }
+        assert!(same > 20 && other > 0, "{same} {other}");
+        let always = Announcing::of(&"1,1,always".parse().expect("signals"));
+        let spec = WebSpec { sitemap: always, ..spec };
+        let etag = header(&ask(&spec, 10.0, "/sitemap.xml", &[]), ETAG);
+        assert_eq!(ask(&spec, 11.0, "/sitemap.xml", &[(IF_NONE_MATCH, &etag)]).status(), StatusCode::OK);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use url::Url;
 
 use super::content_cache::ContentCache;
+use super::recording_lists::ToldPast;
 use super::truth_json::PREFIX;
 use crate::dataset::blobs::{BlobError, Blobs};
 use crate::extract;
@@ -52,8 +53,12 @@ pub struct RecordedHost {
     pub name: String,
     /// The opening of its window, in seconds since 1970.
     pub opens: f64,
+    /// The end of its window, in seconds since 1970.
+    pub closes: f64,
     /// By the path that they are asked for.
     pub pages: BTreeMap<String, ServedHistory>,
+    /// The signals that it tells; `None`: it tells true dates.
+    pub(super) told: Option<ToldPast>,
 }
 
 /// A page's history.
@@ -124,7 +129,7 @@ impl Recording {
             }
             let page_path =
                 request_path(&line.path).ok_or_else(|| wrong(format!("`{}` is no path", line.path)))?;
-            let opens = seconds(line.window.0);
+            let (opens, closes) = (seconds(line.window.0), seconds(line.window.1));
             let versions = line.versions.into_iter().map(|version| (seconds(version.t), version.b)).collect();
             let page = ServedHistory { media: line.media, versions };
             if is_ours(&page_path) {
@@ -144,7 +149,9 @@ impl Recording {
                 None => groups.push(RecordedHost {
                     name: line.group,
                     opens,
+                    closes,
                     pages: BTreeMap::from([(page_path, page)]),
+                    told: None,
                 }),
             }
         }
@@ -225,7 +232,7 @@ impl ServedHistory {
 
 /// Paths that a recorded host answers by itself.
 fn is_ours(path: &str) -> bool {
-    matches!(path, "/robots.txt" | "/sitemap.xml") || path.starts_with(PREFIX)
+    matches!(path, "/robots.txt" | "/sitemap.xml" | "/feed.atom") || path.starts_with(PREFIX)
 }
 
 fn seconds(time: jiff::Timestamp) -> f64 {

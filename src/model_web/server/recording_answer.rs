@@ -9,22 +9,19 @@ use hyper::{Method, StatusCode, Uri};
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
-use super::model_answer::{self, HTML, HttpAnswer, JSON, TEXT, XML};
+use super::model_answer::{self, ATOM, HTML, HttpAnswer, JSON, TEXT, XML};
 use super::recording::{RecordedHost, RecordedState, Recording, RecordingError, ServedHistory};
 use super::truth_json::{self, PREFIX};
 use crate::change::fragment::Fragments;
-use crate::model_web::model::announcements;
 use crate::model_web::model::clock::Clock;
+use crate::model_web::model::lists::{self, ListFile, ListedPage};
 use crate::model_web::model::text_history::{TextHash, TextHistory, Turn};
 use crate::model_web::model::truth::FRAGMENT_WORDS;
 use crate::time::Timestamp;
 
-/// A day of the recording, in seconds.
-const DAY_SECONDS: f64 = 86_400.0;
-
 /// How much of a page is told.
 #[derive(Clone, Copy, PartialEq)]
-enum Telling {
+enum TruthPart {
     All,
     Text,
 }
@@ -47,11 +44,15 @@ impl RecordedDesk<'_> {
         if method != Method::GET && method != Method::HEAD {
             return model_answer::other_method();
         }
-        let moment = self.moment(self.clock.day_at(self.now));
+        let moment = self.group.moment(self.clock.day_at(self.now));
         match uri.path() {
             "/" if uri.query().is_none() => model_answer::typed(HTML, self.index(moment)),
-            "/robots.txt" => model_answer::typed(TEXT, announcements::robots_txt(self.origin)),
-            "/sitemap.xml" => model_answer::typed(XML, self.sitemap(moment)),
+            "/robots.txt" => model_answer::typed(TEXT, lists::robots_txt(self.origin)),
+            "/sitemap.xml" => self.sitemap(moment, headers),
+            "/feed.atom" => match self.group.feed(moment) {
+                Some(entries) => self.feed(entries, headers),
+                None => model_answer::missing(StatusCode::NOT_FOUND),
+            },
             path if path.starts_with(PREFIX) => match self.truth(uri) {
                 Ok(truth) => model_answer::typed(JSON, truth.to_string()),
                 Err(wrong) => model_answer::plain(StatusCode::BAD_REQUEST, &format!("{wrong}\n")),
@@ -96,36 +97,35 @@ impl RecordedDesk<'_> {
 
     fn index(&self, moment: f64) -> String {
         let mut html = String::from(
-            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<title>Pages</title></head><body>\n<ul>\n",
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<title>Pages</title>",
         );
-        for (path, _) in self.living(moment) {
+        if self.group.told.is_some() {
+            html += "<link rel=\"alternate\" type=\"application/atom+xml\" href=\"/feed.atom\">";
+        }
+        html += "</head><body>\n<ul>\n";
+        for (path, _) in self.group.living(moment) {
             // Writing to a string does not fail.
             let _ = writeln!(html, "<li><a href=\"{}\">{}</a></li>", escape(path), escape(path));
         }
         html + "</ul>\n</body></html>\n"
     }
 
-    fn sitemap(&self, moment: f64) -> String {
-        let mut xml = String::from(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n",
-        );
-        for (path, since) in self.living(moment) {
-            let date = self.clock.second_at(self.day(since));
-            let _ = writeln!(
-                xml,
-                "<url><loc>{}{}</loc><lastmod>{date}</lastmod></url>",
-                self.origin,
-                escape(path)
-            );
-        }
-        xml + "</urlset>\n"
+    fn sitemap(&self, moment: f64, headers: &HeaderMap) -> HttpAnswer {
+        let (pages, changed) = self.group.sitemap(moment);
+        let date = |day: f64| self.clock.date_at(day);
+        let xml = lists::sitemap_xml(&escaped(pages), self.origin, &date);
+        self.list(XML, ListFile { xml, changed }, headers)
     }
 
-    fn living(&self, moment: f64) -> impl Iterator<Item = (&String, f64)> {
-        self.group.pages.iter().filter_map(move |(path, page)| match page.at(moment) {
-            RecordedState::Shows { since, .. } => Some((path, since)),
-            RecordedState::NotYet | RecordedState::Removed { .. } => None,
-        })
+    fn feed(&self, entries: Vec<ListedPage>, headers: &HeaderMap) -> HttpAnswer {
+        let changed = entries.first().map(|entry| entry.at);
+        let date = |day: f64| self.clock.date_at(day);
+        let xml = lists::atom_xml(&escaped(entries), self.origin, &date);
+        self.list(ATOM, ListFile { xml, changed }, headers)
+    }
+
+    fn list(&self, kind: &'static str, file: ListFile, headers: &HeaderMap) -> HttpAnswer {
+        model_answer::list(kind, file, headers, |day| self.modified(self.group.moment(day)))
     }
 
     /// The truth at a moment, in real seconds since 1970: `/.truth/site?at=`, and of a page `/.truth/page?path=&at=`,
@@ -139,11 +139,11 @@ impl RecordedDesk<'_> {
                 other => return Err(format!("there is no parameter `{other}`; there are path, at")),
             }
         }
-        let moment = self.moment(day);
+        let moment = self.group.moment(day);
         let told = match (uri.path().strip_prefix(PREFIX), path) {
             (Some("site"), None) => return Ok(self.site_truth(moment)),
-            (Some("page"), Some(path)) => self.page_truth(&path, moment, Telling::All),
-            (Some("text"), Some(path)) => self.page_truth(&path, moment, Telling::Text),
+            (Some("page"), Some(path)) => self.page_truth(&path, moment, TruthPart::All),
+            (Some("text"), Some(path)) => self.page_truth(&path, moment, TruthPart::Text),
             (Some("history"), Some(path)) => self.history(&path, moment),
             _ => {
                 return Err(
@@ -180,7 +180,7 @@ impl RecordedDesk<'_> {
         })
     }
 
-    fn page_truth(&self, path: &str, moment: f64, telling: Telling) -> Result<Value, RecordingError> {
+    fn page_truth(&self, path: &str, moment: f64, telling: TruthPart) -> Result<Value, RecordingError> {
         let mut told = json!({ "path": path, "at": self.real(moment), "recorded_at": moment });
         let Some(page) = self.group.page(path) else {
             told["fate"] = json!("unknown");
@@ -201,7 +201,7 @@ impl RecordedDesk<'_> {
                 told["fate"] = json!("lives");
                 told["version"] = json!(blob);
                 told["last_change"] = json!(self.real(since));
-                if telling == Telling::All {
+                if telling == TruthPart::All {
                     let fragments = Fragments::of(&text, FRAGMENT_WORDS);
                     told["fragments"] =
                         json!(fragments.iter().map(|hash| format!("{hash:016x}")).collect::<Vec<_>>());
@@ -229,26 +229,24 @@ impl RecordedDesk<'_> {
         Ok(json!({ "path": path, "at": self.real(moment), "turns": TextHistory::new(turns) }))
     }
 
-    /// The moment of the recording at a day since the start.
-    fn moment(&self, day: f64) -> f64 {
-        self.group.opens + day * DAY_SECONDS
-    }
-
-    fn day(&self, moment: f64) -> f64 {
-        (moment - self.group.opens) / DAY_SECONDS
-    }
-
     /// A moment of the recording in real time, in seconds since 1970.
     fn real(&self, moment: f64) -> f64 {
-        self.clock.seconds_at(self.day(moment))
+        self.clock.seconds_at(self.group.day(moment))
     }
 
     /// The date to send: that of the change, once its second is over, so that no other change can share it.
     fn modified(&self, since: f64) -> Option<SystemTime> {
-        let second = self.clock.second_at(self.day(since));
+        let second = self.clock.second_at(self.group.day(since));
         let current = Timestamp::from_seconds(self.now.millis().div_euclid(1000));
         (second < current).then(|| UNIX_EPOCH + Duration::from_millis(second.millis().max(0).unsigned_abs()))
     }
+}
+
+/// The same pages with paths and titles that can stand in XML.
+fn escaped(pages: Vec<ListedPage>) -> Vec<ListedPage> {
+    let escaped =
+        |page: ListedPage| ListedPage { path: escape(&page.path), title: escape(&page.title), ..page };
+    pages.into_iter().map(escaped).collect()
 }
 
 fn escape(text: &str) -> String {

@@ -5,7 +5,7 @@ use super::*;
 const DAY: i64 = 86_400_000;
 
 fn kin(section: u32, name: u32) -> Kin {
-    Kin { site: 1, section, name }
+    Kin { site: 1, section, name, ..Kin::default() }
 }
 
 fn page(visits: &[(f64, f64)]) -> Replaced {
@@ -78,7 +78,7 @@ fn siblings_that_moved_make_time_pass_faster_where_that_was_right_before() {
     assert!(waiting > 1.4, "{waiting}");
     assert!((just_seen - 1.0).abs() < 1e-9, "nothing happened since: {just_seen}");
     assert_eq!(
-        kinship.clock_factor(Kin { site: 7, section: 1, name: 99 }, at(3)),
+        kinship.clock_factor(Kin { site: 7, section: 1, name: 99, ..Kin::default() }, at(3)),
         1.0,
         "nothing is known of that host"
     );

@@ -1,4 +1,4 @@
-//! `longevity`, the default: the visit that brings most of the content that will last.
+//! `longevity`, the default of earlier releases: the visit that brings most of the content that will last.
 //!
 //! Utility U(t) = t·D(t) − ∫₀ᵗ D (Olston & Pandey 2008, §2.2, eq. 4) of a page whose fragments are replaced at the page's own
 //! rate s: D(t) = 1 − e^(−st). The rate is learnt from divergences, not from change bits, so a page that shows the time of day

@@ -108,7 +108,7 @@ mod tests {
 
     fn page(host: i64, depth: Depth, name: u32, section: u32) -> PageState {
         let mut page = PageState::found(PageId(1), HostId(host), depth, 1.0, Timestamp::from_seconds(0));
-        page.kin = Kin { site: host as u32, section, name };
+        page.kin = Kin { site: host as u32, section, name, ..Kin::default() };
         page
     }
 

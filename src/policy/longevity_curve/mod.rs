@@ -138,7 +138,7 @@ mod tests {
     fn page(host: i64, name: u32, seen: &[(f64, f64)]) -> PageState {
         let start = Timestamp::from_seconds(0);
         let mut page = PageState::found(PageId(1), HostId(host), 1, 1.0, start);
-        page.kin = Kin { site: host as u32, section: name, name };
+        page.kin = Kin { site: host as u32, section: name, name, ..Kin::default() };
         (page.last_visit, page.seen_at) = (Some(start), Some(start));
         let policy = LongevityCurve::new(LongevitySettings::default());
         for (days, divergence) in seen {

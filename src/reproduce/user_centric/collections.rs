@@ -210,6 +210,7 @@ fn at_cycles(page: &RecordedPage, cycles: &[u32]) -> Option<RecordedPage> {
         history: History::Texts { from, texts: kept },
         words,
         inlinks: page.inlinks,
+        signals: Vec::new(),
     })
 }
 
@@ -236,6 +237,7 @@ mod tests {
                 })
                 .collect(),
             inlinks: 2,
+            signals: Vec::new(),
         }
     }
 

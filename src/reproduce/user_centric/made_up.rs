@@ -159,6 +159,7 @@ impl<R: Rng> Maker<R> {
             history: History::Texts { from, texts: fragments },
             words,
             inlinks: 1 + (200.0 / (1.0 + self.rank(SITE_WORDS) as f64)) as u32,
+            signals: Vec::new(),
         }
     }
 

@@ -4,7 +4,7 @@ use rusqlite::{Connection, params, params_from_iter, types::Value};
 use url::Url;
 
 use super::state::{SET_STATE, values};
-use super::{Result, SqliteStore, answers, events, gains, hosts, notes, pages, signed};
+use super::{Result, SqliteStore, answers, events, gains, hosts, notes, pages, signals, signed};
 use crate::change::profile::Measured;
 use crate::page::PageId;
 use crate::store::rows::millis;
@@ -29,10 +29,14 @@ pub(super) fn commit(store: &mut SqliteStore, rows: &Commit) -> Result<()> {
     for page in &rows.new_pages {
         pages::insert(&transaction, page, rows.now)?;
     }
-    for (page, date) in &rows.sitemap_dates {
-        transaction
-            .prepare_cached("UPDATE page SET sitemap_lastmod_seconds = ?2 WHERE fingerprint = ?1")?
-            .execute(params![page.to_bytes(), date])?;
+    let dates =
+        [("sitemap_lastmod_seconds", &rows.sitemap_dates), ("feed_lastmod_seconds", &rows.feed_dates)];
+    for (column, dates) in dates {
+        for (page, date) in dates {
+            transaction
+                .prepare_cached(&format!("UPDATE page SET {column} = ?2 WHERE id = ?1"))?
+                .execute(params![page.0, date])?;
+        }
     }
     for version in &rows.new_versions {
         insert_version(&transaction, version)?;
@@ -63,6 +67,24 @@ pub(super) fn commit(store: &mut SqliteStore, rows: &Commit) -> Result<()> {
         transaction
             .prepare_cached(&format!("UPDATE page SET {SET_STATE} WHERE id = ?1"))?
             .execute(params_from_iter(values(*page, folded, learnt)))?;
+    }
+    for signal in &rows.signals {
+        signals::append(&transaction, signal)?;
+    }
+    for (page, counts) in &rows.page_signals {
+        signals::keep_counts(&transaction, *page, counts)?;
+    }
+    for (host, kind) in &rows.dropped_trust {
+        signals::drop_trust(&transaction, *host, *kind)?;
+    }
+    for row in &rows.trust {
+        signals::keep_trust(&transaction, row)?;
+    }
+    for list in &rows.lists {
+        signals::keep_list(&transaction, list)?;
+    }
+    for ping in &rows.pings_taken {
+        signals::take_ping(&transaction, ping)?;
     }
     for gain in &rows.gains {
         gains::keep(&transaction, gain)?;
@@ -151,10 +173,10 @@ fn append(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
         .prepare_cached(
             "INSERT INTO observation (id, page_id, cycle_id, at, outcome, status, changed, bytes, took_ms, version_id, detail,
                 divergence, bases, returned_to, validator, text_rules, has_words, dated_at, events, new_links,
-                same_as, same_apart, reason, weight)
+                same_as, same_apart, reason, weight, signals)
              VALUES (1 + max(coalesce((SELECT max(id) FROM observation), 0),
                              coalesce((SELECT max(last_observation) FROM forgotten), 0)),
-                ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)",
+                ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)",
         )?
         .execute(params![
             fact.page.0,
@@ -180,6 +202,7 @@ fn append(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
             fact.same_as.and_then(|said| said.apart),
             attempt.reason,
             (fact.weight != 1.0).then_some(fact.weight),
+            fact.signals.any().then(|| fact.signals.to_bytes()),
         ])?;
     visit.event.map_or(Ok(()), |event| events::keep(connection, connection.last_insert_rowid(), event))
 }

@@ -110,10 +110,10 @@ fn mark(connection: &Connection, pages: &[PageId]) -> Result<Forgotten> {
 const IS_FORGOTTEN_SEED: &str = "fingerprint IN
     (SELECT fingerprint FROM page WHERE id IN (SELECT id FROM forgotten_page))";
 
-/// The triggers of the log, with the statements that make them.
+/// The triggers of the logs, with the statements that make them.
 fn triggers(connection: &Connection) -> Result<Vec<(String, String)>> {
     let mut statement = connection
-        .prepare("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'observation'")?;
+        .prepare("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN ('observation', 'signal')")?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::{Connection, Row, ToSql, params_from_iter};
 
 use super::state::{STATE, STATE_COLUMNS, claim, state};
-use super::{Result, SqliteStore, count, fingerprint, hosts, moment, signed};
+use super::{Result, SqliteStore, count, fingerprint, hosts, moment, signals, signed};
 use crate::observation::{Life, PageNode, VersionHashes};
 use crate::page::{Fingerprint, HostId, PageId, SeedId};
 use crate::store::commit::MOST_COUNTED;
@@ -33,6 +33,10 @@ pub(super) fn load(store: &mut SqliteStore, wanted: &Wanted) -> Result<Loaded> {
         earlier: earlier(connection, wanted)?,
         robots: hosts::robots_of(connection, &wanted.robots_of)?,
         unlike: unlike(connection, &wanted.named)?,
+        told: signals::told(connection, &wanted.told, &wanted.told_prefixes)?,
+        links: signals::links_of(connection, &wanted.links_of)?,
+        signals: signals::after(connection, &wanted.signals_after)?,
+        trust: signals::trust_of(connection, &wanted.trust_of)?,
         free_ids: if wanted.free_ids { free_ids(connection)? } else { FreeIds::default() },
     };
     transaction.finish()?;
@@ -41,7 +45,7 @@ pub(super) fn load(store: &mut SqliteStore, wanted: &Wanted) -> Result<Loaded> {
 
 /// Runs a query for all these values, some at once, and calls `each` for every row. `sql` is given one `group` of
 /// placeholders a value, `(?, ?)` for one of two columns, separated by commas.
-fn each_row<V>(
+pub(super) fn each_row<V>(
     connection: &Connection,
     values: &[V],
     group: &str,
@@ -82,7 +86,7 @@ pub(super) fn rows_of<I: Copy + Ord, T>(
     Ok(found)
 }
 
-fn one<T: ToSql + 'static>(value: T) -> Vec<Box<dyn ToSql>> {
+pub(super) fn one<T: ToSql + 'static>(value: T) -> Vec<Box<dyn ToSql>> {
     vec![Box::new(value)]
 }
 
@@ -93,7 +97,7 @@ fn pages(connection: &Connection, wanted: &[PageId]) -> Result<Vec<PageFacts>> {
             "SELECT {STATE}, page.id, page.fingerprint, page.alias_of, page.redirects_to, page.url, page.host_id,
                     page.depth, page.hops, page.weight, page.last_modified, page.sitemap_lastmod_seconds, page.noindex,
                     version.body_hash, version.text_hash, version.text_bytes > 0, version.text_bytes, {IS_SEED},
-                    page.stored_bytes, host.stored_bytes, version.title
+                    page.stored_bytes, host.stored_bytes, version.title, page.feed_lastmod_seconds, page.signals
              FROM page JOIN host ON host.id = page.host_id LEFT JOIN version ON version.id = page.version_id
              WHERE page.id IN ({places})"
         )
@@ -107,6 +111,7 @@ fn pages(connection: &Connection, wanted: &[PageId]) -> Result<Vec<PageFacts>> {
         |row| {
             let own = |place: usize| STATE_COLUMNS + place;
             let (folded, learnt, is_readable) = state(row)?;
+            let (signals, are_readable) = signals::counts(row, own(21))?;
             let id = PageId(row.get(own(0))?);
             let held = match (folded.version, row.get(own(12))?, row.get(own(13))?) {
                 (Some(version), Some(body), Some(text)) => Some(VersionHashes {
@@ -138,14 +143,18 @@ fn pages(connection: &Connection, wanted: &[PageId]) -> Result<Vec<PageFacts>> {
                 host_stored_bytes: count(row.get(own(18))?),
                 weight: row.get(own(8))?,
                 last_modified: row.get(own(9))?,
-                sitemap_date: row.get::<_, Option<i64>>(own(10))?.map(Timestamp::from_seconds),
+                listed_date: row
+                    .get::<_, Option<i64>>(own(10))?
+                    .max(row.get::<_, Option<i64>>(own(20))?)
+                    .map(Timestamp::from_seconds),
                 noindex: row.get(own(11))?,
+                signals,
                 folded,
                 learnt,
                 held,
                 held_text_bytes: row.get::<_, Option<i64>>(own(15))?.unwrap_or(0).unsigned_abs(),
                 held_title: row.get(own(19))?,
-                is_readable,
+                is_readable: is_readable && are_readable,
             });
             Ok(())
         },

@@ -10,6 +10,7 @@ use super::{Result, count, moment};
 use crate::change::profile::Measured;
 use crate::observation::{EventKind, SameAs, Told};
 use crate::page::PageId;
+use crate::signal::PageSignals;
 use crate::store::{CycleId, LogPart, LoggedVisit, StoredContent, VersionId, VisitRow, version};
 use crate::time::Timestamp;
 
@@ -20,7 +21,7 @@ const VISIT: &str =
      same_as, same_apart,
      coalesce(has_words, (SELECT text_bytes > 0 FROM version WHERE version.id = version_id), 0),
      coalesce((SELECT length(content) > 0 FROM version WHERE version.id = version_id), 0), reason,
-     (SELECT kind FROM event WHERE event.observation_id = observation.id), coalesce(weight, 1.0)";
+     (SELECT kind FROM event WHERE event.observation_id = observation.id), coalesce(weight, 1.0), signals";
 
 pub(super) fn visits_of(connection: &Connection, pages: &[PageId]) -> Result<Vec<VisitRow>> {
     let sql = |places: &str| {
@@ -113,8 +114,15 @@ fn visit(row: &Row<'_>) -> Result<VisitRow> {
             None => None,
         },
         weight: row.get(25)?,
+        signals: signals(row, 26)?,
         event: row.get_ref(24)?.as_str_or_null().ok().flatten().and_then(EventKind::from_name),
     })
+}
+
+/// The signals of a page; bytes that can't be read count as none.
+pub(super) fn signals(row: &Row<'_>, place: usize) -> Result<PageSignals> {
+    let bytes = row.get_ref(place)?.as_blob_or_null().ok().flatten();
+    Ok(bytes.and_then(PageSignals::from_bytes).unwrap_or_default())
 }
 
 pub(super) fn version(connection: &Connection, version: VersionId) -> Result<Option<StoredContent>> {

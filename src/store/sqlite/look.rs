@@ -92,7 +92,9 @@ const SORTED_AT_ONCE: usize = 1000;
 const PAGES: &str =
     "SELECT page.id, page.url, page.state, page.last_outcome, page.depth, page.weight, page.visits, page.changes,
             page.failures, page.found_at, page.last_visit_at, page.due_at, version.body_bytes,
-            page.content_type, page.sitemap_lastmod_seconds, page.noindex, target.url, length(version.content) > 0,
+            page.content_type,
+            max(coalesce(page.sitemap_lastmod_seconds, page.feed_lastmod_seconds),
+                coalesce(page.feed_lastmod_seconds, page.sitemap_lastmod_seconds)), page.noindex, target.url, length(version.content) > 0,
             named.url, page.same_text, last.status, last.detail, last.reason, host.waiting_for, host.wait_reason,
             source.url AS found_on, version.title
      FROM page JOIN host ON host.id = page.host_id

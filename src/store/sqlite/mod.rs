@@ -17,8 +17,10 @@ mod look;
 mod notes;
 mod pages;
 mod paging;
+mod plans;
 mod reader;
 mod rehash;
+mod signals;
 mod sites;
 mod state;
 
@@ -30,16 +32,17 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use super::{
-    Commit, CycleCommand, CycleId, CycleRow, EventCount, EventFilter, Forgotten, Frontier, GainRow,
-    HostTally, JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, Loaded, Log, LogPart, LoggedVisit,
-    Look, Notes, OpenCycle, PageEvent, PageFilter, PageRow, PageToRead, PlannedVisit, Result, SeedChange,
-    SeedPages, SketchedVersion, StoreError, StoredContent, Summary, VersionFacts, VersionId, VisitRow,
-    Wanted,
+    CollectionMemory, Commit, CycleCommand, CycleId, CycleRow, EventCount, EventFilter, Forgotten, Frontier,
+    GainRow, HostTally, JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, ListRow, Loaded, Log,
+    LogPart, LoggedPlan, LoggedVisit, Look, Notes, OpenCycle, PageAddress, PageEvent, PageFilter, PageRow,
+    PageToRead, Ping, PlannedVisit, Result, SeedChange, SeedPages, SketchedVersion, StoreError,
+    StoredContent, Summary, TrustRow, VersionFacts, VersionId, VisitRow, Wanted,
 };
 use crate::estimate::priors::Priors;
 use crate::page::{Fingerprint, HostId, PageId, SeedId};
 use crate::quality::measure::MeasureId;
 use crate::schedule::Plan;
+use crate::signal::Signal;
 use crate::time::Timestamp;
 use crate::unique::seeds::Seed;
 
@@ -85,6 +88,18 @@ impl SqliteStore {
         }
         let connection = reader::reader(path)?;
         Ok(Self::with(connection, path, None))
+    }
+
+    /// Opens the store to leave pings in it: SQLite lets two programs write in turn, and the crawl's lock is not asked for. One that an
+    /// earlier release made is brought up to date first.
+    pub(super) fn open_to_ping(path: &Path) -> Result<Self> {
+        match check_file(path)? {
+            None => return Err(StoreError::Missing(path.to_owned())),
+            Some(schema) if schema < newest_schema() => drop(Self::open(path).map_err(unwritable(path))?),
+            Some(_) => {}
+        }
+        let connection = Connection::open(path).map_err(|error| cannot_open(path, error))?;
+        Self::configure(connection, path, None)
     }
 
     fn with(connection: Connection, path: &Path, lock: Option<File>) -> Self {
@@ -292,8 +307,12 @@ impl Frontier for SqliteStore {
         forget::forget(self, pages, now)
     }
 
-    fn each_page(&mut self, each: &mut dyn FnMut(KnownPage)) -> Result<()> {
-        pages::each(&self.connection, each)
+    fn each_page_in(&mut self, every: u64, each: &mut dyn FnMut(&mut KnownPage)) -> Result<()> {
+        pages::each(&mut self.connection, every, each)
+    }
+
+    fn each_address(&mut self, each: &mut dyn FnMut(&mut PageAddress)) -> Result<()> {
+        pages::each_address(&mut self.connection, each)
     }
 
     fn known_page(&mut self, page: PageId) -> Result<Option<KnownPage>> {
@@ -310,6 +329,18 @@ impl Frontier for SqliteStore {
 
     fn hosts(&mut self) -> Result<Vec<KnownHost>> {
         hosts::all(&self.connection)
+    }
+
+    fn lists_of(&mut self, hosts: &[HostId]) -> Result<Vec<ListRow>> {
+        signals::lists_of(&self.connection, hosts)
+    }
+
+    fn pings(&mut self) -> Result<Vec<Ping>> {
+        signals::pings(&self.connection)
+    }
+
+    fn add_pings(&mut self, pings: &[Ping]) -> Result<()> {
+        signals::add_pings(self, pings)
     }
 
     fn open_cycle(
@@ -364,6 +395,10 @@ impl Log for SqliteStore {
         gains::gains_of(&self.connection, pages, measure)
     }
 
+    fn signals_of(&mut self, pages: &[PageId]) -> Result<Vec<Signal>> {
+        signals::of_pages(&self.connection, pages)
+    }
+
     fn sketched_versions(&mut self, after: VersionId, most: usize) -> Result<Vec<SketchedVersion>> {
         load::sketched_versions(&self.connection, after, most)
     }
@@ -376,6 +411,24 @@ impl Notes for SqliteStore {
 
     fn set_note(&mut self, name: &str, value: &str) -> Result<()> {
         notes::set_note(&self.connection, name, value)
+    }
+
+    fn log_plan(&mut self, plan: &LoggedPlan) -> Result<()> {
+        let transaction = self.transaction()?;
+        plans::log(&transaction, plan)?;
+        Ok(transaction.commit()?)
+    }
+
+    fn plans_since(&mut self, visit: i64) -> Result<Vec<LoggedPlan>> {
+        plans::since(&self.connection, visit)
+    }
+
+    fn collection_memory(&mut self, version: &str) -> Result<Option<CollectionMemory>> {
+        plans::memory(&self.connection, version)
+    }
+
+    fn keep_collection_memory(&mut self, version: &str, memory: &CollectionMemory) -> Result<()> {
+        plans::keep_memory(&self.connection, version, memory)
     }
 
     fn priors(&mut self) -> Result<Priors> {
@@ -410,6 +463,10 @@ impl Look for SqliteStore {
 
     fn host_tallies(&mut self, cycle: CycleId) -> Result<BTreeMap<HostId, HostTally>> {
         sites::tallies(&self.connection, cycle)
+    }
+
+    fn trust(&mut self) -> Result<Vec<TrustRow>> {
+        signals::trust(&self.connection)
     }
 
     fn log_end(&mut self) -> Result<i64> {

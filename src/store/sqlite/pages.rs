@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::paging::{each_by_id, last_id};
+use super::paging::{PageScan, last_id};
 use super::state::claim;
-use super::{Result, SqliteStore, StoreError, fingerprint, moment};
+use super::{Result, SqliteStore, StoreError, fingerprint, moment, signals};
 use crate::observation::Life;
 use crate::page::{Host, HostId, Kin, PageId, PageUrl, SeedId};
 use crate::policy::{Learnt, PageState};
-use crate::store::{CycleId, KnownPage, KnownSeed, NewPageRow};
+use crate::store::{CycleId, KnownPage, KnownSeed, NewPageRow, PageAddress};
 use crate::time::Timestamp;
 use crate::unique::seeds::Seed;
 
@@ -187,21 +187,24 @@ pub(super) fn ensure_host(connection: &Connection, host: &Host) -> Result<HostId
 
 /// All that [`known`] reads.
 const KNOWN: &str = "SELECT id, fingerprint, url, host_id, depth, weight, found_at, last_visit_at, due_at,
-    last_cycle_id, alias_of, seen_at, state, failures, learnt, same_as, same_times, same_moved, same_text FROM page";
+    last_cycle_id, alias_of, seen_at, state, failures, learnt, same_as, same_times, same_moved, same_text, signals
+    FROM page";
 
-fn known(row: &Row<'_>) -> Result<KnownPage> {
+/// The page of a row, but for its kin. `url`: room for its URL.
+fn known(row: &Row<'_>, mut url: String) -> Result<KnownPage> {
     let (page, host) = (PageId(row.get(0)?), HostId(row.get(3)?));
+    text_into(row, 2, &mut url)?;
     let learnt = row.get_ref(14)?.as_blob_or_null().map_err(rusqlite::Error::from)?;
     Ok(KnownPage {
         id: page,
         fingerprint: fingerprint(row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?)?,
-        url: row.get(2)?,
+        url,
         host,
         state: PageState {
             page,
             host,
             depth: row.get(4)?,
-            kin: Kin::of(row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?),
+            kin: Kin::default(),
             weight: row.get(5)?,
             found_at: Timestamp::from_millis(row.get(6)?),
             last_visit: moment(row.get(7)?),
@@ -211,6 +214,7 @@ fn known(row: &Row<'_>) -> Result<KnownPage> {
             // Bytes that can't be read count as none: the log has it all.
             learnt: learnt.and_then(Learnt::from_bytes).unwrap_or_default(),
             anchor_gain: 0.0,
+            signals: signals::counts(row, 19)?.0,
         },
         due_at: Timestamp::from_millis(row.get(8)?),
         last_cycle: row.get::<_, Option<i64>>(9)?.map(CycleId),
@@ -219,14 +223,57 @@ fn known(row: &Row<'_>) -> Result<KnownPage> {
     })
 }
 
-pub(super) fn each(connection: &Connection, each: &mut dyn FnMut(KnownPage)) -> Result<()> {
-    let sql = format!("{KNOWN} WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3");
-    let last = last_id(connection, "page", "id")?;
-    each_by_id(connection, (&sql, &[]), (last, None), |page| page.id.0, known, each)
+fn text_into(row: &Row<'_>, column: usize, text: &mut String) -> Result<()> {
+    text.clear();
+    text.push_str(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?);
+    Ok(())
+}
+
+pub(super) fn each(
+    connection: &mut Connection,
+    every: u64,
+    each: &mut dyn FnMut(&mut KnownPage),
+) -> Result<()> {
+    let one_of = if every > 1 { format!("AND id % {every} = 0") } else { String::new() };
+    let scan = PageScan {
+        sql: format!("{KNOWN} WHERE id > ?1 AND id <= ?2 {one_of} ORDER BY id LIMIT ?3"),
+        last: last_id(connection, "page", "id")?,
+        id: |page: &KnownPage| page.id.0,
+        read: |row: &Row<'_>, used: Option<KnownPage>| {
+            known(row, used.map_or_else(String::new, |page| page.url))
+        },
+    };
+    // Kin are made here, where the reader of rows does not wait for it.
+    scan.each(connection, &mut |page| {
+        page.state.kin = Kin::of(&page.url);
+        each(page);
+    })
+}
+
+pub(super) fn each_address(
+    connection: &mut Connection,
+    each: &mut dyn FnMut(&mut PageAddress),
+) -> Result<()> {
+    let scan = PageScan {
+        sql: "SELECT id, fingerprint, url, depth FROM page WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3"
+            .to_owned(),
+        last: last_id(connection, "page", "id")?,
+        id: |page: &PageAddress| page.id.0,
+        read: |row: &Row<'_>, used: Option<PageAddress>| {
+            let mut url = used.map_or_else(String::new, |page| page.url);
+            text_into(row, 2, &mut url)?;
+            let fingerprint = fingerprint(row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?)?;
+            Ok(PageAddress { id: PageId(row.get(0)?), fingerprint, url, depth: row.get(3)? })
+        },
+    };
+    scan.each(connection, each)
 }
 
 pub(super) fn one(connection: &Connection, page: PageId) -> Result<Option<KnownPage>> {
     let mut statement = connection.prepare_cached(&format!("{KNOWN} WHERE id = ?1"))?;
     let mut rows = statement.query([page.0])?;
-    rows.next()?.map(known).transpose()
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let mut page = known(row, String::new())?;
+    page.state.kin = Kin::of(&page.url);
+    Ok(Some(page))
 }

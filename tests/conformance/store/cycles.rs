@@ -150,7 +150,9 @@ fn full_batch(begun: &mut Begun, last: VisitRecord) -> Batch {
         store_limits: Default::default(),
         visits: vec![VisitRecord { found: links, ..fetched(root, b"body", "text", later(1)) }, last],
         found: vec![found("/from-a-sitemap", from, None)],
-        sitemap_dates: vec![(url("/").fingerprint(), 1_700_000_000)],
+        told: vec![told_by(SignalKind::Sitemap, "/", Timestamp::from_seconds(1_700_000_000), later(1))],
+        lists: Vec::new(),
+        pings_taken: Vec::new(),
         adopted_seeds: Vec::new(),
         let_go: Vec::new(),
         reread: Vec::new(),
@@ -309,6 +311,32 @@ pub fn pages_of_one_batch_may_lead_to_each_other(place: &dyn Place) {
         begun.record(vec![redirected(c, "/b", false, later(3)), redirected(b, "/c", false, later(4))]);
     let outcomes: Vec<&str> = recorded.visits.iter().map(|visit| visit.outcome.code()).collect();
     assert_eq!(outcomes, ["redirect-loop", "redirected"], "/b led to /c already");
+}
+
+pub fn pages_are_read_in_order_all_of_them_or_one_in_so_many(place: &dyn Place) {
+    let mut store = place.open();
+    // Few, and as many as are read ahead.
+    for count in [7, 21_500] {
+        let seeds: Vec<Seed> = (0..count).map(|page| seed(&format!("/{page}/x"))).collect();
+        store.add_seeds(&seeds, NOW).expect("seeds are added");
+        let all = pages(&mut *store);
+        assert_eq!(all.len(), count);
+        assert!(all.is_sorted_by(|one, next| one.id < next.id));
+        assert!(all.iter().all(|page| page.state.page == page.id && page.state.kin == Kin::of(&page.url)));
+        let mut some = Vec::new();
+        store.each_page_in(5, &mut |page| some.push((page.id, page.url.clone()))).expect("pages are read");
+        let expected = all.iter().filter(|page| page.id.0 % 5 == 0).map(|page| (page.id, page.url.clone()));
+        assert!(some.into_iter().eq(expected));
+        let mut addresses = Vec::new();
+        store.each_address(&mut |page| addresses.push(page.clone())).expect("pages are read");
+        let expected = all.into_iter().map(|page| PageAddress {
+            id: page.id,
+            fingerprint: page.fingerprint,
+            url: page.url,
+            depth: page.state.depth,
+        });
+        assert!(addresses.into_iter().eq(expected));
+    }
 }
 
 pub fn a_list_may_be_longer_than_what_is_read_at_once(place: &dyn Place) {

@@ -100,10 +100,13 @@ pub fn sitemaps_leave_dates_and_the_time_they_were_read(place: &dyn Place) {
     let mut begun = begun(place, &["/"]);
     let from = begun.seed;
     let dated = NewPage { lastmod: Some(1_600_000_000), ..found("/a", from, None) };
-    let dates = vec![(url("/").fingerprint(), 1_700_000_000), (url("/unknown").fingerprint(), 1)];
+    let told = [("/", 1_700_000_000), ("/unknown", 1)];
+    let told = told
+        .map(|(page, date)| told_by(SignalKind::Sitemap, page, Timestamp::from_seconds(date), NOW))
+        .to_vec();
     let batch = Batch {
         found: vec![dated],
-        sitemap_dates: dates,
+        told,
         sitemaps_read: vec![(url("/").host(), later(7))],
         now: NOW,
         ..Batch::default()

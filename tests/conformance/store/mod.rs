@@ -12,6 +12,7 @@ mod lists;
 mod lives;
 mod pages;
 mod rebuilt;
+mod signals;
 mod versions;
 mod views;
 
@@ -25,31 +26,36 @@ pub use lists::*;
 pub use lives::*;
 pub use pages::*;
 pub use rebuilt::*;
+pub use signals::*;
 pub use versions::*;
 pub use views::*;
 
 use freshet::change::changed_when::ChangedWhen;
 use freshet::change::{self, ChangeSettings};
-use freshet::crawl::batch::{Batch, Content, Recorded, VisitRecord};
+use freshet::crawl::batch::{Batch, Content, Recorded, ToldChange, VisitRecord};
 use freshet::crawl::learning::{self, MemoryMaker};
 use freshet::crawl::rebuild::Rebuilt;
+use freshet::crawl::retold;
 use freshet::estimate::priors::{GroupBy, Prior, PriorKind, Priors};
 use freshet::fetch::answer_head::AnswerHead;
 use freshet::fetch::visit::{
     Failure, HostReport, Outcome, RedirectFault, Refused, RobotsFault, RobotsRecord, RobotsStatus, Waiting,
 };
 use freshet::observation::{Attempt, EventKind, Life};
-use freshet::page::{Host, Normaliser, PageId, PageUrl, SeedId};
+use freshet::page::{Host, Kin, Normaliser, PageId, PageUrl, SeedId};
 use freshet::policy::registry::{self, PolicySettings};
 use freshet::policy::{Policy, Score, Yield};
 use freshet::quality::gain::MeasuredGain;
 use freshet::quality::measure::MeasureId;
 use freshet::schedule::{Plan, Planned};
+use freshet::signal::lists::{ListFlaw, MOST_UNUSED};
+use freshet::signal::trust::HostTrust;
+use freshet::signal::{PageSignals, Signal, SignalCount, SignalKind};
 use freshet::store::version::content_hash;
 use freshet::store::{
-    Commit, CycleCommand, CycleId, EventFilter, GainRow, JournalSize, KnownHost, KnownPage, LogPart,
-    LoggedVisit, PageEvent, PageEvents, PageFilter, PageOrder, PageRow, PlannedVisit, ReadContent, Store,
-    StoreError, Summary, Tally, VersionId, VisitRow, Wanted, version,
+    Commit, CycleCommand, CycleId, EventFilter, GainRow, JournalSize, KnownHost, KnownPage, ListRow, LogPart,
+    LoggedVisit, PageAddress, PageEvent, PageEvents, PageFilter, PageOrder, PageRow, Ping, PlannedVisit,
+    ReadContent, Store, StoreError, Summary, Tally, TrustRow, VersionId, VisitRow, Wanted, version,
 };
 use freshet::time::Timestamp;
 use freshet::unique::seeds::Seed;
@@ -92,6 +98,7 @@ macro_rules! conformance_of_a_store {
             visits_of_a_batch_are_judged_one_after_the_other
             pages_of_one_batch_may_lead_to_each_other
             a_list_may_be_longer_than_what_is_read_at_once
+            pages_are_read_in_order_all_of_them_or_one_in_so_many
             observations_are_only_added
             a_content_is_held_once_and_comes_back_to_the_byte
             pages_that_share_a_content_keep_their_own_types
@@ -143,6 +150,15 @@ macro_rules! conformance_of_a_store {
             a_rebuild_repairs_what_is_derived
             an_empty_picture_is_no_empty_page
             what_scheduling_keeps_is_small
+            signals_are_facts_that_pages_count
+            a_visit_uses_up_what_was_told_before_it
+            what_a_visit_has_seen_is_no_signal
+            a_page_collects_no_more_signals_than_tell_anything
+            links_that_appear_and_entries_of_feeds_are_signals
+            visits_say_how_far_a_host_is_trusted
+            a_rebuild_counts_signals_again_to_the_bit
+            signals_go_with_a_page_that_is_forgotten
+            sitemap_files_and_pings_come_back
             refusals_add_up
             counts_of_a_cycle_add_up
             summary_and_list_agree
@@ -221,10 +237,18 @@ fn visit(page: PageId, outcome: Outcome, at: Timestamp) -> VisitRecord {
         changed_when: ChangedWhen::default(),
         found: Vec::new(),
         links: None,
+        same_rules: false,
+        entries: Vec::new(),
+        read_at: at,
         entry_dates: None,
         redirect: None,
         alias: None,
     }
+}
+
+/// A change of a page that a list or a person tells of.
+fn told_by(kind: SignalKind, path: &str, date: Timestamp, learnt_at: Timestamp) -> ToldChange {
+    ToldChange { page: url(path).fingerprint(), kind, date, learnt_at }
 }
 
 /// A visit that brought this body and text.
@@ -275,7 +299,7 @@ fn plan_of(pages: &[&KnownPage]) -> Plan {
 
 fn pages(store: &mut dyn Store) -> Vec<KnownPage> {
     let mut pages = Vec::new();
-    store.each_page(&mut |page| pages.push(page)).expect("pages are read");
+    store.each_page(&mut |page| pages.push(page.clone())).expect("pages are read");
     pages
 }
 
