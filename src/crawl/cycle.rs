@@ -65,9 +65,24 @@ struct Second {
     began: Instant,
     /// The terms of the first look.
     terms: Terms,
-    /// Visits that were recorded, and every page that was ever planned.
-    visits: u64,
+    /// The requests that the cycle had left when it began, if it has a budget.
+    budget: Option<u64>,
+    /// Every page that was ever planned.
     planned: HashSet<PageId>,
+}
+
+impl Second {
+    /// Visits that may still be planned before the second look; `None` if none is awaited.
+    fn room(&self) -> Option<usize> {
+        let budget = self.budget.filter(|_| self.keeps_planned)?;
+        Some((second_look::first_part(budget) as usize).saturating_sub(self.planned.len()))
+    }
+
+    /// There will be no second look, or it was taken.
+    fn close(&mut self) -> HashSet<PageId> {
+        (self.is_open, self.keeps_planned) = (false, false);
+        std::mem::take(&mut self.planned)
+    }
 }
 
 /// How far a cycle is.
@@ -136,6 +151,7 @@ impl<'a, W: Web> Cycle<'a, W> {
         let planner = Planner::new(candidates, crawler.settings.discover, until);
         // Found pages can wait a little: their host has its pause to keep.
         let linger = crawler.settings.fetch.politeness.delay / 4;
+        let budget = fetcher.left();
         let recorder = crawler.recorder.take().ok_or(CrawlError::WriterLost)?;
         let is_open = recorder.policy.learns_from_all() && crawler.only.is_none();
         let (change, place) = (crawler.observer.change, crawler.writer_place);
@@ -164,7 +180,7 @@ impl<'a, W: Web> Cycle<'a, W> {
                 first,
                 began: Instant::now(),
                 terms,
-                visits: 0,
+                budget,
                 planned: HashSet::new(),
             },
         };
@@ -240,26 +256,35 @@ impl<'a, W: Web> Cycle<'a, W> {
         true
     }
 
-    /// Orders a second look, once, after half of the budget.
+    /// Orders a second look, once, when most of the first part of the visits has ended.
     async fn look_again(&mut self) {
-        let Some(budget) = self.second.terms.budget.filter(|_| self.second.is_open && self.phase.plans())
-        else {
+        let Second { is_open, first, began, mut terms, .. } = self.second;
+        if !is_open || !self.phase.plans() || self.second.room() != Some(0) {
             return;
-        };
-        let Second { first, began, visits, mut terms, .. } = self.second;
-        if second_look::is_due(first, began.elapsed(), visits, budget) {
-            self.second.is_open = false;
-            terms.now = Timestamp::now();
-            let unwanted = Arc::new(self.crawler.unwanted.clone());
-            let look = SecondLook { terms, unwanted, known: self.crawler.pages };
-            self.outbox.order(Order::LookAgain(look)).await;
         }
+        if !second_look::is_due(self.second.planned.len(), self.planned.len()) {
+            return;
+        }
+        let time = self.crawler.settings.every.unwrap_or_default().max(began.elapsed());
+        if !second_look::is_worth_it(first, time) {
+            self.second.close();
+            return;
+        }
+        self.second.is_open = false;
+        terms.now = Timestamp::now();
+        let unwanted = Arc::new(self.crawler.unwanted.clone());
+        let look = SecondLook { terms, unwanted, known: self.crawler.pages };
+        self.outbox.order(Order::LookAgain(look)).await;
     }
 
     /// Plans a wave, if a host may have room and no wave is being planned.
     async fn plan_wave(&mut self) {
         let now = Instant::now();
         if !self.phase.plans() || self.outbox.is_planning() || !self.planner.wants_wave(now) {
+            return;
+        }
+        let room = self.second.room();
+        if room == Some(0) {
             return;
         }
         // Requests in flight were taken off the budget when they were sent.
@@ -271,6 +296,7 @@ impl<'a, W: Web> Cycle<'a, W> {
         {
             self.planner.choice_took(now.elapsed());
         }
+        let left = left.map(|left| left.min(room.unwrap_or(left)));
         if let Some(plan) = self.planner.next_wave(left, now, load) {
             self.outbox.plan(plan).await;
         }
@@ -287,8 +313,7 @@ impl<'a, W: Web> Cycle<'a, W> {
                 self.submit(visits);
             }
             Reply::LookedAgain(candidates) => {
-                let planned = std::mem::take(&mut self.second.planned);
-                self.second.keeps_planned = false;
+                let planned = self.second.close();
                 self.planner.scored_again(candidates, |page| planned.contains(&page));
             }
             Reply::Robots(host, record) => self.fetcher.recalled(&host, record.as_ref()),
@@ -333,7 +358,6 @@ impl<'a, W: Web> Cycle<'a, W> {
     /// A batch is in the store: visits are counted, and pages that the store took as new compete in the next wave.
     fn recorded(&mut self, visits: Vec<RecordedVisit>, new: Vec<FoundPage>) {
         let crawler = &mut *self.crawler;
-        self.second.visits += visits.len() as u64;
         crawler.accounts.record(&visits, new.len());
         for RecordedVisit { event, .. } in visits {
             if let (Some(event), Some(told)) = (event, &crawler.events) {

@@ -1,8 +1,8 @@
-//! A second look within a cycle: a policy that learns from all pages takes in what the first half of the visits found, and scores
-//! the pages that wait again.
+//! A second look within a cycle: a policy that learns from all pages takes in what the first half of the visits found and what the
+//! lists told that were read meanwhile, and scores the pages that wait again.
 //!
-//! What the first visits of a cycle find tells of their kin: where a folder has moved, the rest of it is visited in this cycle
-//! rather than in the next. It costs another pass over the pages, so it is left out where that pass is long beside the cycle.
+//! Where a folder has moved, the rest of it is visited in this cycle rather than in the next; so are pages that a sitemap tells of.
+//! It costs another pass over the pages, so it is left out where that pass is long beside the cycle.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,10 +22,19 @@ use crate::store::{CycleId, LoggedPlan, Result};
 /// The part of the cycle's time that a second look may take.
 const MOST_SHARE: u32 = 20;
 
-/// Is a second look worth its time? `first`: how long the first took; `elapsed`: the time since the cycle began; `visits`: how many
-/// of `budget` were made.
-pub(super) fn is_due(first: Duration, elapsed: Duration, visits: u64, budget: u64) -> bool {
-    visits * 2 >= budget && visits < budget && first * MOST_SHARE < elapsed
+/// The visits of a budget that are planned before the second look.
+pub(super) fn first_part(budget: u64) -> u64 {
+    budget.div_ceil(2)
+}
+
+/// Have most of the planned visits ended? The last few belong to slow hosts, for which others need not wait.
+pub(super) fn is_due(planned: usize, under_way: usize) -> bool {
+    under_way * 4 <= planned
+}
+
+/// `first`: how long the first look took; `time`: how long the cycle lasts.
+pub(super) fn is_worth_it(first: Duration, time: Duration) -> bool {
+    first * MOST_SHARE < time
 }
 
 /// All that the second look needs of the cycle.
@@ -74,11 +83,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_look_comes_after_half_of_the_visits_if_it_is_short() {
-        let (short, long) = (Duration::from_millis(10), Duration::from_secs(60));
-        assert!(!is_due(short, Duration::from_secs(10), 49, 100));
-        assert!(is_due(short, Duration::from_secs(10), 50, 100));
-        assert!(!is_due(short, Duration::from_secs(10), 100, 100), "nothing is left to choose");
-        assert!(!is_due(long, Duration::from_secs(600), 50, 100), "it would take a tenth of the time");
+    fn a_second_look_comes_when_most_of_half_of_the_visits_have_ended() {
+        assert_eq!((first_part(0), first_part(1), first_part(100), first_part(101)), (0, 1, 50, 51));
+        assert!(!is_due(50, 13) && is_due(50, 12) && is_due(50, 0));
+    }
+
+    #[test]
+    fn a_second_look_that_is_long_beside_the_cycle_is_left_out() {
+        assert!(is_worth_it(Duration::from_millis(10), Duration::from_secs(10)));
+        assert!(!is_worth_it(Duration::from_secs(60), Duration::from_secs(600)), "a tenth of the time");
     }
 }
