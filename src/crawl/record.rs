@@ -207,7 +207,8 @@ impl<'a> Judge<'a> {
             anchor: page.anchor.clone(),
         });
         let state = PageState::found(id, host, page.depth, weight, self.now);
-        let state = PageState { kin: Kin::of(page.url.as_str()), ..state };
+        let is_listed = page.found_on.is_none();
+        let state = PageState { kin: Kin::of(page.url.as_str()), is_listed, ..state };
         self.recorded.new.push(AddedPage {
             id,
             host,

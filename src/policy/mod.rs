@@ -97,9 +97,9 @@ pub trait Policy: Send + Sync {
         true
     }
 
-    /// The worth of reading the lists (sitemaps) of a host again, `since` they were last read: what they are expected to tell, on the scale
-    /// of the scores of pages. See [`crate::signal::lists::reading_gain`]. Asked where a budget limits the number of requests; then the
-    /// lists compete with pages. `None`: nothing is known of that, and they are read once a day.
+    /// The worth of reading the lists (sitemaps) of a host again, `since` they were last read: what they are expected to tell,
+    /// on the scale of the scores of pages. Asked where a budget limits the number of requests; then the lists compete with pages.
+    /// `None`: nothing is known of that, and they are read once a day.
     fn list_gain(&self, _host: HostId, _since: Age) -> Option<Score> {
         None
     }

@@ -40,6 +40,8 @@ pub struct PageState {
     pub anchor_gain: f64,
     /// What signals say of it, counted by kind.
     pub signals: PageSignals,
+    /// A list (a sitemap) told of it, not a link on a page. So it is with seeds and pings, too.
+    pub is_listed: bool,
 }
 
 impl PageState {
@@ -64,6 +66,7 @@ impl PageState {
             learnt,
             anchor_gain,
             signals,
+            is_listed: false,
         }
     }
 

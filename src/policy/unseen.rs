@@ -21,7 +21,7 @@ const DEPTH_LOSS: f64 = 0.01;
 const RETRY_FACTOR: f64 = 0.2;
 
 /// U of a divergence that grows by 1 with each new link: D = ν t, so ν t²/2, in days.
-fn discovery_utility(links_a_day: f64, days: f64) -> f64 {
+pub(super) fn discovery_utility(links_a_day: f64, days: f64) -> f64 {
     links_a_day * days * days / 2.0
 }
 

@@ -5,6 +5,9 @@
 //! cost at the visits of the host; the trust is their mean, weighted by how well they did. Hosts of which little is known lean
 //! on all others.
 //!
+//! A change that one list told is no news in another. So the signals of all kinds are one stream: each counts by the trust in its
+//! kind, and their absence by the mean trust.
+//!
 //! What must stay true: without signals nothing is stretched, and a kind that tells nothing ends at no trust.
 
 use std::collections::BTreeMap;
@@ -23,7 +26,7 @@ const SHARPNESS: f64 = 2.0;
 const SHARED_CHANGES: f64 = 5.0;
 /// Time is never taken for less than this part of itself.
 const LEAST_STRETCH: f64 = 0.01;
-/// Prior of the rate at which a host signals: signals of a page, and the days in which they came.
+/// Prior of the rate at which a host signals: signals of a page, and the cycles in which they came.
 const RATE_PRIOR: (f64, f64) = (0.1, 1.0);
 
 const KINDS: usize = SignalKind::ALL.len();
@@ -37,6 +40,10 @@ pub struct SignalView {
     pub days: f64,
     /// Days since it was found.
     pub watched_days: f64,
+    /// The length of a cycle in days.
+    pub cycle_days: f64,
+    /// Changes that visits found before.
+    pub changes: u32,
     /// The kinds of signals that its host is known to give, in the order of [`SignalKind::ALL`]: none of them is a signal, too.
     pub heard: [bool; KINDS],
 }
@@ -60,46 +67,99 @@ struct KindTrust {
     days: f64,
 }
 
-/// One kind of signals of one page: how long a signal usually is in coming, and whether it came.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// One kind of signals of one page: how many come, and how many came.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct KindTold {
     trust: f64,
-    /// n/(g t): 1 if as many signals came as usual.
-    ratio: f64,
-    /// Signals a day on average (g).
+    /// The share of the page's own changes that signals can have told. One that no list names says nothing by its silence.
+    reach: f64,
+    /// Signals a day on average.
     rate: f64,
-    came: bool,
+    /// Signals since the last visit.
+    count: f64,
 }
 
-/// What reading the lists of a host is expected to tell.
+/// What the signals of one page say.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ExpectedSignals {
-    /// Signals that each page has had since the lists were read, on average.
-    pub signals_a_page: f64,
-    trust: f64,
-    /// Signals of a page a day.
+struct Told {
+    kinds: [KindTold; KINDS],
+    /// Signals of all kinds a day on average (g).
     rate: f64,
+    /// Days since the last visit.
+    days: f64,
 }
 
-impl ExpectedSignals {
-    /// The factor on the utility of a visit to a page that is told of, whose copy has this age in days.
-    pub fn factor(&self, days: f64) -> f64 {
-        let ratio = 1.0 / (self.rate * days).max(1e-12);
-        KindTold { trust: self.trust, ratio, rate: self.rate, came: true }.factor(days)
+/// What the signals of a page amount to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SignalReading {
+    /// The factor on the time since the last visit, by which its worth is told where divergence grows with each change.
+    pub time_factor: f64,
+    /// The factor on the divergence to be found.
+    pub stretch: f64,
+    /// How sure it is that a signal came, against that none did.
+    pub came: f64,
+    /// Trust in the kind that is trusted most.
+    pub trust: f64,
+    /// Signals of that kind a day, on average.
+    pub rate: f64,
+}
+
+impl Told {
+    /// τ/t: by how much signals, or their absence, stretch the time since the last visit.
+    fn stretch(&self) -> f64 {
+        let more = |kind: &KindTold| kind.trust * (kind.count / self.days - kind.rate);
+        1.0 + self.kinds.iter().map(more).sum::<f64>() / self.rate
     }
-}
 
-impl KindTold {
-    /// The factor on the utility of a visit after this number of days.
-    fn factor(self, days: f64) -> f64 {
-        let time = ((1.0 - self.trust) + self.trust * self.ratio) * days;
-        let more = self.trust / self.rate;
-        let index = if self.came {
-            (time * time + time * more) / 2.0
-        } else {
-            time * days / (2.0 + self.rate * days * more / (more + time).max(1e-12))
+    /// The kinds that the host gives.
+    fn places(&self) -> impl Iterator<Item = usize> {
+        self.kinds.iter().enumerate().filter(|(_, kind)| kind.rate > 0.0).map(|(place, _)| place)
+    }
+
+    /// The stretch, if one of the kinds were trusted so much.
+    fn stretch_with(&self, place: usize, trust: f64) -> f64 {
+        let mut other = *self;
+        if let Some(kind) = other.kinds.get_mut(place) {
+            kind.trust = kind.reach * trust;
+        }
+        other.stretch()
+    }
+
+    /// How sure it is that a signal came. One of a kind that is little trusted does not end the silence of a better one.
+    fn came(&self) -> f64 {
+        let most = |came: bool| {
+            let kinds = self.kinds.iter().filter(|kind| kind.count > 0.0 || !came);
+            kinds.map(|kind| kind.trust).fold(0.0, f64::max)
         };
-        index / (days * days / 2.0)
+        if most(false) > 0.0 { most(true) / most(false) } else { 0.0 }
+    }
+
+    /// The time that is worth as much as this one with these signals, as its multiple: more if a signal came; less if none came,
+    /// for the next will tell when it is time.
+    fn time_factor(&self) -> f64 {
+        let days = self.days;
+        let time = self.stretch().max(0.0) * days;
+        // What a signal adds, on average.
+        let more = self.kinds.iter().map(|kind| kind.trust * kind.rate).sum::<f64>() / self.rate.powi(2);
+        let came = (time * time + time * more) / 2.0;
+        let silent = time * days / (2.0 + self.rate * days * more / (more + time).max(1e-12));
+        let share = self.came();
+        let index = share * came + (1.0 - share) * silent;
+        (2.0 * index).sqrt() / days
+    }
+
+    fn reading(&self) -> SignalReading {
+        let (trust, rate) = self
+            .kinds
+            .iter()
+            .fold((0.0, 0.0), |best, kind| if kind.trust > best.0 { (kind.trust, kind.rate) } else { best });
+        SignalReading {
+            time_factor: self.time_factor(),
+            stretch: self.stretch().max(0.0),
+            came: self.came(),
+            trust,
+            rate,
+        }
     }
 }
 
@@ -117,8 +177,13 @@ impl KindTrust {
     }
 
     /// The rate at which a page of the host has signals, before its own are looked at.
-    fn rate(&self) -> f64 {
-        (self.signals + RATE_PRIOR.0) / (self.days + RATE_PRIOR.1)
+    fn rate(&self, cycle_days: f64) -> f64 {
+        (self.signals + RATE_PRIOR.0) / (self.days + RATE_PRIOR.1 * cycle_days).max(1e-12)
+    }
+
+    /// The rate of a page that has had so many signals in so many days, leaning on the host's by one signal.
+    fn rate_of(&self, total: u32, view: &SignalView) -> f64 {
+        (f64::from(total) + 1.0) / (view.watched_days.max(0.0) + 1.0 / self.rate(view.cycle_days))
     }
 }
 
@@ -149,44 +214,56 @@ impl SignalClock {
         sum / weights
     }
 
-    /// The kinds of a page's signals that its host has given before, each with the trust in it.
-    fn told(&self, host: HostId, view: &SignalView) -> impl Iterator<Item = (usize, KindTold)> + '_ {
+    /// What signals say of a page; `None` if its host never gave any.
+    fn told(&self, host: HostId, view: &SignalView) -> Option<Told> {
         let kinds = self.hosts.get(&host);
-        let view = *view;
-        (0..KINDS).filter(move |_| view.days > 0.0).filter_map(move |place| {
-            let unknown = KindTrust::default();
+        let unknown = KindTrust::default();
+        let mut told = Told { kinds: [KindTold::default(); KINDS], rate: 0.0, days: view.days };
+        for (place, kind) in told.kinds.iter_mut().enumerate() {
             let own = kinds.and_then(|kinds| kinds.get(place)).unwrap_or(&unknown);
             let count = view.signals.by_kind.get(place).copied().unwrap_or_default();
             let is_heard = view.heard.get(place).is_some_and(|heard| *heard);
-            if !(is_heard || count.total > 0 || own.has_told()) {
-                return None;
+            if is_heard || count.total > 0 || own.has_told() {
+                let rate = own.rate_of(count.total, view);
+                let reach = ((f64::from(count.total) + 1.0) / (f64::from(view.changes) + 1.0)).min(1.0);
+                let trust = reach * self.trust(place, own);
+                *kind = KindTold { trust, reach, rate, count: f64::from(count.since_visit) };
+                told.rate += rate;
             }
-            let rate = (f64::from(count.total) + 1.0) / (view.watched_days.max(0.0) + 1.0 / own.rate());
-            let ratio = f64::from(count.since_visit) / (rate * view.days);
+        }
+        (told.rate > 0.0 && told.days > 0.0).then_some(told)
+    }
+
+    /// ln of how much oftener than pages of its host a page has signals, each kind as far as it is trusted.
+    pub fn log_relative_rate(&self, host: HostId, view: &SignalView) -> f64 {
+        let Some(kinds) = self.hosts.get(&host) else { return 0.0 };
+        let (mut page, mut pages, mut all) = (0.0, 0.0, 0.0);
+        for (place, own) in kinds.iter().enumerate().filter(|(_, own)| own.has_told()) {
+            let total = view.signals.by_kind.get(place).map_or(0, |count| count.total);
             let trust = self.trust(place, own);
-            Some((place, KindTold { trust, ratio, rate, came: count.since_visit > 0 }))
-        })
+            page += trust * own.rate_of(total, view);
+            let rate = own.rate(view.cycle_days);
+            pages += trust * rate;
+            all += rate;
+        }
+        if page > 0.0 && pages > 0.0 { pages / all * (page / pages).ln() } else { 0.0 }
     }
 
     /// ln of τ/t: by how much signals, or their absence, stretch the time since the last visit.
     pub fn log_stretch(&self, host: HostId, view: &SignalView) -> f64 {
-        self.told(host, view).map(|(_, told)| log_stretch(told.trust, told.ratio)).sum()
+        self.told(host, view).map_or(0.0, |told| told.stretch().max(LEAST_STRETCH).ln())
     }
 
-    /// The factor on the utility of a visit: more if a signal came; less if none came, for the next will tell when it is time.
-    pub fn factor(&self, host: HostId, view: &SignalView) -> f64 {
-        self.told(host, view).map(|(_, told)| told.factor(view.days)).product()
+    /// What the signals of a page amount to; `None` if its host never gave any.
+    pub fn reading(&self, host: HostId, view: &SignalView) -> Option<SignalReading> {
+        self.told(host, view).map(|told| told.reading())
     }
 
-    /// What the lists of a host are expected to tell that were read `days` ago; `None` if they never told anything.
-    pub fn expected(&self, host: HostId, days: f64) -> Option<ExpectedSignals> {
-        let kinds = self.hosts.get(&host)?;
-        let listed = [SignalKind::Sitemap as usize, SignalKind::Feed as usize];
-        let all = listed.into_iter().filter_map(|place| Some((place, kinds.get(place)?)));
-        let (place, own) =
-            all.filter(|(_, own)| own.has_told()).max_by(|a, b| a.1.signals.total_cmp(&b.1.signals))?;
-        let (rate, trust) = (own.rate(), self.trust(place, own));
-        Some(ExpectedSignals { signals_a_page: rate * days, trust, rate })
+    /// Signals of this kind that a page has a day; `None` if its host never gave one.
+    pub fn rate(&self, host: HostId, kind: SignalKind, view: &SignalView) -> Option<f64> {
+        let own = self.hosts.get(&host)?.get(kind as usize).filter(|own| own.has_told())?;
+        let total = view.signals.by_kind.get(kind as usize).map_or(0, |count| count.total);
+        Some(own.rate_of(total, view))
     }
 
     /// Charges every candidate with the staleness that it would have cost at these visits: the host of each, its signals, the
@@ -194,12 +271,11 @@ impl SignalClock {
     pub fn learn(&mut self, visits: &[(HostId, SignalView, f64, f64, f64)]) {
         let mut learnt: Vec<(HostId, usize, KindTrust)> = Vec::new();
         for (host, view, found, expected, eta) in visits {
-            let told: Vec<(usize, KindTold)> = self.told(*host, view).collect();
-            let all: f64 = told.iter().map(|(_, told)| log_stretch(told.trust, told.ratio)).sum();
-            for (place, of) in told {
-                let others = all - log_stretch(of.trust, of.ratio);
+            let told = self.told(*host, view);
+            let eta = eta.clamp(-MOST_ETA, MOST_ETA);
+            for (told, place) in told.iter().flat_map(|told| told.places().map(move |place| (told, place))) {
                 let losses = CANDIDATES.map(|trust| {
-                    let eta = (eta + others).clamp(-MOST_ETA, MOST_ETA) + log_stretch(trust, of.ratio);
+                    let eta = eta + told.stretch_with(place, trust).max(LEAST_STRETCH).ln();
                     found * (-eta / 2.0).exp() + expected * (eta / 2.0).exp()
                 });
                 learnt.push((*host, place, KindTrust { losses, changes: *found, ..KindTrust::default() }));
@@ -266,11 +342,6 @@ impl KindTrust {
 /// ln of a rate over the mean rate is cut here.
 const MOST_ETA: f64 = 12.0;
 
-/// ln of τ/t for a trust, where n/(g t) signals came of each that was usual.
-fn log_stretch(trust: f64, ratio: f64) -> f64 {
-    (1.0 - trust + trust * ratio).max(LEAST_STRETCH).ln()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -280,7 +351,7 @@ mod tests {
     fn view(since_visit: u32, total: u32, days: f64) -> SignalView {
         let mut signals = PageSignals::default();
         (signals.by_kind[0].since_visit, signals.by_kind[0].total) = (since_visit, total);
-        SignalView { signals, days, watched_days: 100.0, ..SignalView::default() }
+        SignalView { signals, days, watched_days: 100.0, cycle_days: 1.0, ..SignalView::default() }
     }
 
     /// Two hundred visits, of which each fifth finds a change; `tells`: was there a signal at this visit?
@@ -302,8 +373,9 @@ mod tests {
         assert!(right.of(HOST, SignalKind::Sitemap) > 0.9, "{}", right.of(HOST, SignalKind::Sitemap));
         assert!(wrong.of(HOST, SignalKind::Sitemap) < 0.05, "{}", wrong.of(HOST, SignalKind::Sitemap));
         // One signal in five days is what is usual; with it all of the time counts, and a little more for what it saves.
-        let (told, untold) = (right.factor(HOST, &view(1, 20, 5.0)), right.factor(HOST, &view(0, 20, 5.0)));
-        assert!(told > 1.0 && untold < 0.2, "{told} {untold}");
+        let factor = |count| right.reading(HOST, &view(count, 20, 5.0)).map_or(1.0, |told| told.time_factor);
+        let [told, untold] = [factor(1), factor(0)];
+        assert!(told > 1.0 && untold < 0.4, "{told} {untold}");
         // Where every visit has its signal, a signal tells nothing that time does not.
         let (told, untold) = (always.log_stretch(HOST, &view(1, 20, 5.0)), always.of(HOST, SignalKind::Feed));
         assert!(told.abs() < 0.2 && untold == 0.0, "{told} {untold}");
@@ -312,7 +384,7 @@ mod tests {
     #[test]
     fn a_host_without_signals_is_left_alone() {
         let trust = taught(|visit| visit % 5 == 0);
-        assert_eq!(trust.factor(HostId(9), &view(0, 0, 5.0)), 1.0);
+        assert_eq!(trust.reading(HostId(9), &view(0, 0, 5.0)), None);
         assert_eq!(trust.log_stretch(HostId(9), &view(0, 0, 5.0)), 0.0);
         let mut bytes = Vec::new();
         trust.push_bytes(&mut bytes);

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::latest_moment;
-use crate::time::{Age, Timestamp};
+use crate::time::Timestamp;
 
 /// Why the dates of a list are not believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,39 +124,6 @@ pub fn is_settled(
     is_recent && before == listed && latest_moment(listed, now) < read_at
 }
 
-/// What is known of the lists of a host, to say what reading them is worth.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ListTerms {
-    /// Changes of the host's pages that are expected in a day.
-    pub changes_a_day: f64,
-    /// The share of them that its lists tell of.
-    pub recall: f64,
-    /// The share of what its lists tell that is right.
-    pub precision: f64,
-    /// The score of a visit to a page that is known to have changed.
-    pub worth: f64,
-    /// The score of the visit that such a visit takes the place of.
-    pub lowest: f64,
-    /// Requests that the reading takes.
-    pub requests: f64,
-}
-
-/// What one request for the lists of a host is expected to bring, as a score, `since` they were read.
-///
-/// Each change that the lists tell of turns a visit of the lowest score into one to a page that changed: r·Λ·t changes are told of, each
-/// worth the difference of the two. Of what is told, the share 1 − p is wrong, and each wrong telling costs the visit that it takes:
-/// r·Λ·t·(w − s − s·(1 − p)/p), but not less than 0, shared by the requests.
-pub fn reading_gain(terms: &ListTerms, since: Age) -> f64 {
-    let ListTerms { changes_a_day, recall, precision, worth, lowest, requests } = *terms;
-    if !(precision > 0.0 && requests > 0.0) {
-        return 0.0;
-    }
-    let told = recall * changes_a_day * since.days();
-    let each = worth - lowest - lowest * (1.0 - precision) / precision;
-    let gain = told * each / requests;
-    if gain.is_finite() { gain.max(0.0) } else { 0.0 }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -243,40 +210,7 @@ mod tests {
         );
     }
 
-    #[test]
-    fn the_gain_of_reading_is_what_it_tells() {
-        let terms = ListTerms {
-            changes_a_day: 10.0,
-            recall: 0.8,
-            precision: 1.0,
-            worth: 3.0,
-            lowest: 1.0,
-            requests: 1.0,
-        };
-        let day = Age::from_days(1.0);
-        assert!((reading_gain(&terms, day) - 16.0).abs() < 1e-9);
-        // Every second telling is wrong, and costs a visit of score 1.
-        assert!((reading_gain(&ListTerms { precision: 0.5, ..terms }, day) - 8.0).abs() < 1e-9);
-        assert!(reading_gain(&ListTerms { precision: 0.1, ..terms }, day) < 1e-9);
-        assert!((reading_gain(&ListTerms { requests: 4.0, ..terms }, day) - 4.0).abs() < 1e-9);
-    }
-
     proptest! {
-        #[test]
-        fn a_gain_is_finite_and_does_not_fall_while_a_list_waits(
-            numbers in prop::array::uniform6(prop_oneof![0.0..10.0_f64, Just(f64::NAN), Just(f64::INFINITY)]),
-            days in 0.0..50.0_f64,
-            more in 0.0..50.0_f64,
-        ) {
-            let [changes_a_day, recall, precision, worth, lowest, requests] = numbers;
-            let terms = ListTerms { changes_a_day, recall, precision, worth, lowest, requests };
-            let gain = |days| reading_gain(&terms, Age::from_days(days));
-            prop_assert!(gain(days).is_finite() && gain(days) >= 0.0);
-            if numbers.iter().all(|number| number.is_finite()) {
-                prop_assert!(gain(days + more) >= gain(days));
-            }
-        }
-
         #[test]
         fn no_dates_make_it_fail(dates in prop::collection::vec(any::<i64>(), 0..9)) {
             let _ = ListFlaw::of(&dates, at(0));

@@ -9,20 +9,21 @@
 use crate::varint::{push_float, take_float};
 
 /// How many features there are, and the place of each in [`Features`].
-pub(super) const FEATURES: usize = 6;
+pub(super) const FEATURES: usize = 7;
 pub(super) const OWN: usize = 0;
 pub(super) const LAG: usize = 1;
 pub(super) const CLOCK: usize = 2;
 pub(super) const YOUTH: usize = 3;
 pub(super) const GONE: usize = 4;
 pub(super) const NAME: usize = 5;
+pub(super) const TOLD: usize = 6;
 
 /// Numbers that tell a page's rate.
 pub(super) type Features = [f64; FEATURES];
 
 /// Prior of each coefficient: mean and standard deviation over groups of pages that it was learnt on before.
 const PRIOR: [(f64, f64); FEATURES] =
-    [(0.85, 0.40), (-0.35, 0.40), (0.75, 0.35), (0.40, 0.40), (-2.0, 1.0), (0.20, 0.30)];
+    [(0.85, 0.40), (-0.35, 0.40), (0.75, 0.35), (0.40, 0.40), (-2.0, 1.0), (0.20, 0.30), (0.0, 0.40)];
 /// Standard deviation of the intercept, whose mean is 0.
 const INTERCEPT_DEVIATION: f64 = 1.0;
 /// No coefficient moves further at one plan.
@@ -190,7 +191,7 @@ mod tests {
         let mut matrix = [[0.0; SIZE]; SIZE];
         (0..SIZE).for_each(|at| matrix[at][at] = 2.0 + at as f64);
         (matrix[0][1], matrix[1][0]) = (1.0, 1.0);
-        let x = [1.0, -2.0, 3.0, 0.5, 0.0, 7.0, -1.0];
+        let x = [1.0, -2.0, 3.0, 0.5, 0.0, 7.0, -1.0, 4.0];
         let right: [f64; SIZE] =
             std::array::from_fn(|row| (0..SIZE).map(|column| matrix[row][column] * x[column]).sum());
         let found = solve(&matrix, &right).unwrap();
@@ -203,7 +204,7 @@ mod tests {
         // Pages that look fast move like all others.
         let mut learnt = Coefficients::default();
         let outcome = |own| RatedVisit {
-            features: [own, 0.0, 0.0, 0.0, 0.0, 0.0],
+            features: [own, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
             found: 1.0,
             expected: 1.0,
             offset: 0.0,
@@ -217,7 +218,7 @@ mod tests {
         #[test]
         fn coefficients_stay_numbers(
             plans in prop::collection::vec(
-                prop::collection::vec((prop::array::uniform6(-40.0..40.0_f64), 0.0..1e6_f64, 0.0..1e9_f64), 0..8), 0..30)
+                prop::collection::vec((prop::array::uniform7(-40.0..40.0_f64), 0.0..1e6_f64, 0.0..1e9_f64), 0..8), 0..30)
         ) {
             let mut learnt = Coefficients::default();
             for plan in plans {

@@ -8,7 +8,7 @@ use super::coefficients::{Coefficients, Features, RatedVisit};
 use super::folder_clocks::{ClockReadings, FolderClocks};
 use super::names::Names;
 use super::watched::{LastVisit, PageWatch, WatchedSums};
-use crate::page::Kin;
+use crate::page::{HostId, Kin};
 use crate::policy::{CollectedVisit, PlanMoment};
 use crate::signal::clock::{SignalClock, SignalView};
 use crate::time::{Age, Timestamp};
@@ -16,7 +16,7 @@ use crate::varint::{push_float, push_signed, take_float, take_signed};
 
 /// How many typical changes' worth the mean rate counts for in a page's own.
 const OWN_CHANGES: f64 = 0.3;
-/// A page is young for about this many days.
+/// A page is young for about this many days, or cycles where those are shorter.
 const YOUNG_DAYS: f64 = 365.0;
 /// Prior of the mean rate: divergence, and the cycles in which it was found.
 const RATE_PRIOR: (f64, f64) = (1e-4, 1e-2);
@@ -66,6 +66,7 @@ impl Default for LearntCollection {
 /// A page as its features are read off it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageBefore {
+    pub(super) host: HostId,
     pub(super) kin: Kin,
     pub(super) found_at: Timestamp,
     /// The visit that brought or confirmed the copy.
@@ -94,10 +95,11 @@ impl LearntCollection {
         (self.oldest.0 / self.oldest.1).clamp(LEAST_HEIGHT, 1.0)
     }
 
-    /// The features of a page at a plan, from visits before it.
+    /// The features of a page at a plan, from visits before it and what signals told.
     pub(super) fn features(
         &self,
         page: &PageBefore,
+        signals: &SignalView,
         plan: &PlanMoment,
         mean_rate: f64,
         clocks: &ClockReadings,
@@ -113,17 +115,19 @@ impl LearntCollection {
             own,
             lag(page, plan.at, plan.cycle_length) - plan.mean_lag,
             clocks.of(page.kin, page.seen_at),
-            self.youth(page.found_at, plan.at),
+            self.youth(page.found_at, plan),
             f64::from(u8::from(is_gone)),
             name,
+            self.signals.log_relative_rate(page.host, signals),
         ]
     }
 
     /// ln(1 + a year / age) of a page that appeared while the collection was watched; 0 for those that were there.
-    fn youth(&self, found_at: Timestamp, now: Timestamp) -> f64 {
+    fn youth(&self, found_at: Timestamp, plan: &PlanMoment) -> f64 {
         let is_new = self.began.is_some_and(|began| found_at > began);
-        let days = now.since(found_at).days();
-        if is_new && days > 0.0 { (YOUNG_DAYS / days).ln_1p() } else { 0.0 }
+        let days = plan.at.since(found_at).days();
+        let young_days = YOUNG_DAYS * plan.cycle_length.days().min(1.0);
+        if is_new && days > 0.0 { (young_days / days).ln_1p() } else { 0.0 }
     }
 
     /// Pages found later than this are new.
@@ -145,15 +149,23 @@ impl LearntCollection {
         let read: Vec<(&CollectedVisit<'_>, PageBefore, LastVisit)> =
             visits.iter().filter_map(|visit| Some((visit, before(visit)?, last(visit)?))).collect();
         for (visit, page, last) in &read {
-            let features = self.features(page, plan, mean_rate, clocks);
+            let watched_days = visit.at.since(visit.found_at).days();
+            let (signals, days) = (last.signals, last.days);
+            let changes = visit.learnt.state.changes.saturating_sub(u32::from(last.changed));
+            let view = SignalView {
+                signals,
+                days,
+                watched_days,
+                cycle_days: cycle,
+                changes,
+                ..SignalView::default()
+            };
+            let features = self.features(page, &view, plan, mean_rate, clocks);
             let (found, expected) = (last.found / jump, last.days / cycle * mean_rate / jump);
             self.measure_height(last, mean_rate / cycle * self.coefficients.relative_rate(&features).exp());
             if !visit.was_planned {
                 continue;
             }
-            let watched_days = visit.at.since(visit.found_at).days();
-            let view =
-                SignalView { signals: last.signals, days: last.days, watched_days, ..SignalView::default() };
             let eta = self.coefficients.prediction(&features);
             let offset = self.signals.log_stretch(visit.host, &view);
             signalled.push((visit.host, view, found, expected, eta));
@@ -240,7 +252,13 @@ pub(super) fn before(visit: &CollectedVisit<'_>) -> Option<PageBefore> {
     let days = watched.last?.days;
     let seen_at =
         Timestamp::from_millis(visit.at.millis().saturating_sub((days * MILLIS_PER_DAY).round() as i64));
-    Some(PageBefore { kin: visit.kin, found_at: visit.found_at, seen_at, sums: watched.before })
+    Some(PageBefore {
+        host: visit.host,
+        kin: visit.kin,
+        found_at: visit.found_at,
+        seen_at,
+        sums: watched.before,
+    })
 }
 
 fn last(visit: &CollectedVisit<'_>) -> Option<LastVisit> {

@@ -16,6 +16,7 @@
 mod coefficients;
 mod collection;
 mod folder_clocks;
+mod list_worths;
 mod names;
 mod watched;
 
@@ -31,12 +32,13 @@ use super::{
 use crate::estimate::Seen;
 use crate::observation::Life;
 use crate::page::{Depth, HostId};
-use crate::signal::clock::SignalView;
+use crate::signal::clock::{SignalReading, SignalView};
 use crate::signal::{PageSignals, SignalKind};
 use crate::time::{Age, Timestamp};
-use coefficients::{CLOCK, FEATURES, Features, GONE, LAG, NAME, OWN, YOUTH};
+use coefficients::{CLOCK, FEATURES, Features, GONE, LAG, NAME, OWN, TOLD, YOUTH};
 use collection::{LearntCollection, PageBefore, lag};
 use folder_clocks::ClockReadings;
+use list_worths::{ListWorths, ToldPage, ToldPages};
 use watched::PageWatch;
 
 /// The worth of a page that is not known yet, in pages; as in `longevity`.
@@ -44,6 +46,10 @@ const LINK_WORTH: f64 = 4.0;
 /// A page that has waited this many times the mean interval gains worth without bound, so that none waits for ever.
 const PATIENCE: f64 = 100.0;
 
+/// Where signals are trusted in full, this share of the gain is told by how long a copy lasts from one signal to the next.
+const MOST_SUDDEN: f64 = 0.5;
+/// The part of all that ever moves in a page that one change replaces, there.
+const PART_OF_A_CHANGE: f64 = 0.5;
 /// Pages that are enough for the mean lag: its error is then well below a hundredth.
 const SURVEYED: u64 = 20_000;
 
@@ -69,10 +75,12 @@ struct Calibrated {
     clocks: ClockReadings,
     /// s₀ at the plan, per cycle.
     mean_rate: f64,
-    /// Pages of each host that have a copy.
-    held: HashMap<HostId, f64>,
-    /// Visits of a cycle for which no page waits that was told of: more signals than this are of no use.
-    room: f64,
+    /// Feeds of each host.
+    feeds: HashMap<HostId, f64>,
+    /// New pages a day that the lists of each host tell of.
+    listed: HashMap<HostId, f64>,
+    /// What the lists of each host are worth.
+    lists: ListWorths,
     /// The kinds of signals that pages of each host have had.
     heard: HashMap<HostId, [bool; SignalKind::ALL.len()]>,
 }
@@ -113,7 +121,7 @@ impl Calibrated {
         let plan = PlanMoment::default();
         let mean_rate = collection.mean_rate(plan.cycle_length);
         let (unseen, clocks) = (Unseen::default(), ClockReadings::default());
-        let (held, heard) = (HashMap::new(), HashMap::new());
+        let (feeds, listed, heard) = (HashMap::new(), HashMap::new(), HashMap::new());
         Self {
             name,
             counts,
@@ -123,8 +131,9 @@ impl Calibrated {
             plan,
             clocks,
             mean_rate,
-            held,
-            room: f64::INFINITY,
+            feeds,
+            listed,
+            lists: ListWorths::default(),
             heard,
         }
     }
@@ -133,13 +142,13 @@ impl Calibrated {
         let mut sums = PageWatch::of(&page.learnt.memory).sums();
         sums.is_gone |= matches!(page.life, Life::Gone | Life::Missing);
         let seen_at = page.seen_at.unwrap_or_else(|| page.waits_since());
-        PageBefore { kin: page.kin, found_at: page.found_at, seen_at, sums }
+        PageBefore { host: page.host, kin: page.kin, found_at: page.found_at, seen_at, sums }
     }
 
     /// The rate that a page had at the plan. It stays the same while the page waits, so that its score never falls.
     fn rated(&self, page: &PageState) -> Rated {
-        let features =
-            self.collection.features(&Self::watched(page), &self.plan, self.mean_rate, &self.clocks);
+        let (before, signals) = (Self::watched(page), self.signal_view(page, self.plan.at));
+        let features = self.collection.features(&before, &signals, &self.plan, self.mean_rate, &self.clocks);
         let coefficients = &self.collection.coefficients;
         let a_cycle = self.mean_rate * coefficients.relative_rate(&features).exp();
         Rated {
@@ -153,17 +162,40 @@ impl Calibrated {
         let days = page.copy_age(now).days();
         let signals = if self.hears { page.signals } else { PageSignals::NONE };
         let heard = self.heard.get(&page.host).copied().unwrap_or_default();
-        SignalView { heard, signals, days, watched_days: now.since(page.found_at).days() }
+        let (watched_days, cycle_days) = (now.since(page.found_at).days(), self.plan.cycle_length.days());
+        let changes = page.learnt.state.changes;
+        SignalView { heard, signals, days, watched_days, cycle_days, changes }
     }
 
     /// The gain of a visit in content, in divergence × days.
-    fn refresh_gain(&self, page: &PageState, rated: &Rated, now: Timestamp) -> f64 {
-        let days = page.copy_age(now).days();
-        let told = self.collection.signals.factor(page.host, &self.signal_view(page, now));
-        let gain = refresh_utility(rated.rate, days * rated.clock_factor) * told;
+    fn refresh_gain(&self, page: &PageState, rated: &Rated, signals: &SignalView) -> f64 {
+        let days = signals.days;
+        let time = days * rated.clock_factor;
+        let steady = |factor: f64| self.collection.height() * refresh_utility(rated.rate, time * factor);
+        let gain = match self.collection.signals.reading(page.host, signals) {
+            None => steady(1.0),
+            Some(told) => {
+                let share = MOST_SUDDEN * told.trust.powi(2);
+                (1.0 - share) * steady(told.time_factor)
+                    + share * self.sudden_gain(page, rated.rate * time, days, &told)
+            }
+        };
         let mean_days = self.collection.mean_visit_days();
         let overdue = (days - PATIENCE * mean_days).max(0.0);
-        gain + overdue * mean_days * self.mean_rate / self.plan.cycle_length.days()
+        gain + self.collection.height() * overdue * mean_days * self.mean_rate / self.plan.cycle_length.days()
+    }
+
+    /// The gain if the signals of a page tell how long its copy lasts: until one more change or two, which replace all that ever moves.
+    /// `grown` is the divergence to be expected without signals.
+    fn sudden_gain(&self, page: &PageState, grown: f64, days: f64, told: &SignalReading) -> f64 {
+        let sums = PageWatch::of(&page.learnt.memory).sums();
+        let a_change = (sums.found + self.collection.jump()) / (f64::from(page.learnt.state.changes) + 1.0);
+        let rate = PART_OF_A_CHANGE * told.rate;
+        // The share of the worth that lies in waiting, as no signal came: s t e^(−st) / (1 − e^(−st)), as in U(t).
+        let events = rate * days;
+        let waiting = if events > 0.0 { events / events.exp_m1() } else { 1.0 };
+        let found = (grown * told.stretch).min(a_change);
+        found / rate * (1.0 - (1.0 - told.came) * waiting)
     }
 
     /// The part of the gain that new pages make up.
@@ -171,8 +203,48 @@ impl Calibrated {
         LINK_WORTH * unseen::discovery_gain(page, self.collection.mean_visit_days(), now)
     }
 
+    /// The part of the gain that a feed has for what it tells of other pages.
+    fn feed_gain(&self, page: &PageState, now: Timestamp) -> f64 {
+        let Some(feeds) = self.feeds.get(&page.host).filter(|_| self.hears) else { return 0.0 };
+        if !PageWatch::of(&page.learnt.memory).is_feed {
+            return 0.0;
+        }
+        self.lists.gain(page.host, SignalKind::Feed, page.copy_age(now)).unwrap_or(0.0) / feeds.max(1.0)
+    }
+
     fn gain(&self, page: &PageState, rated: &Rated, now: Timestamp) -> f64 {
-        self.collection.height() * self.refresh_gain(page, rated, now) + self.discovery_gain(page, now)
+        self.refresh_gain(page, rated, &self.signal_view(page, now))
+            + self.discovery_gain(page, now)
+            + self.feed_gain(page, now)
+    }
+
+    /// What lists are worth, by the signals that pages have had and by what one more would do to their scores.
+    fn list_worths(&self, survey: &mut Survey<'_>) -> ListWorths {
+        let Some(visits) = survey.visits_a_day.filter(|_| !self.heard.is_empty()) else {
+            return ListWorths::default();
+        };
+        let (now, cycle_days, mut told) = (survey.now, survey.cycle_length.days(), ToldPages::default());
+        (survey.pages)(&mut |page, count| {
+            if !page.is_held() || !matches!(page.life, Life::Alive | Life::Failing) {
+                return;
+            }
+            let (rated, view) = (self.rated(page), self.signal_view(page, now));
+            let gain = |view: &SignalView| page.weight * self.refresh_gain(page, &rated, view);
+            let (count, untold) = (count as f64, gain(&view));
+            let mut often: Option<ToldPage> = None;
+            for kind in [SignalKind::Sitemap, SignalKind::Feed] {
+                let Some(a_day) = self.collection.signals.rate(page.host, kind, &view) else { continue };
+                let mut told_view = view;
+                told_view.signals.learn(kind);
+                let page = ToldPage { untold, told: gain(&told_view), a_day, count, list: (page.host, kind) };
+                told.signals.push(page);
+                often = often.filter(|often| often.a_day >= a_day).or(Some(page));
+            }
+            let soon = often.map_or(0.0, |often| -(-often.a_day * cycle_days).exp_m1());
+            told.scores.push((untold, count * (1.0 - soon)));
+            told.scores.extend(often.map(|often| (often.told, count * soon)));
+        });
+        told.worths(visits * cycle_days)
     }
 
     /// Gets ready to score: reads the clocks as they stand.
@@ -213,7 +285,8 @@ impl Policy for Calibrated {
             told(FACTOR_KEYS.get(place)?, log.exp(), told_factor(place, log))
         });
         let clock = told("haste", rated.clock_factor, told_clock(rated.clock_factor));
-        let factor = self.collection.signals.factor(page.host, &self.signal_view(page, now));
+        let reading = self.collection.signals.reading(page.host, &self.signal_view(page, now));
+        let factor = reading.map_or(1.0, |told| told.time_factor);
         let signals = told("signal_factor", factor, told_signals(factor));
         let rest = [Fact::expected_divergence(divergence), Fact::gain(self.gain(page, &rated, now))];
         let links = Fact::new_links(self.discovery_gain(page, now));
@@ -235,46 +308,46 @@ impl Policy for Calibrated {
     }
 
     fn memory_version(&self) -> String {
-        format!("{}/1", self.name)
+        format!("{}/2", self.name)
     }
 
     fn survey(&mut self, survey: &mut Survey<'_>) {
         self.unseen.look_at_hosts(survey);
         let (mut sum, mut pages) = (0.0, 0.0);
         let (now, cycle) = (survey.now, survey.cycle_length);
-        self.held.clear();
+        self.feeds.clear();
         self.heard.clear();
-        let (hears, mut told_of) = (self.hears, 0.0);
+        let hears = self.hears;
+        let mut listed: HashMap<HostId, Vec<(Timestamp, f64)>> = HashMap::new();
         (survey.pages)(&mut |page, count| {
+            if page.is_listed {
+                listed.entry(page.host).or_default().push((page.found_at, count as f64));
+            }
             if page.is_held() {
-                *self.held.entry(page.host).or_default() += count as f64;
+                if PageWatch::of(&page.learnt.memory).is_feed {
+                    *self.feeds.entry(page.host).or_default() += count as f64;
+                }
                 if hears && page.signals.any() {
                     let heard = self.heard.entry(page.host).or_default();
                     let counts = page.signals.by_kind.iter();
                     heard.iter_mut().zip(counts).for_each(|(heard, count)| *heard |= count.total > 0);
-                    let is_told = page.signals.by_kind.iter().any(|count| count.since_visit > 0);
-                    told_of += if is_told { count as f64 } else { 0.0 };
                 }
                 sum += lag(&Self::watched(page), now, cycle) * count as f64;
                 pages += count as f64;
             }
         });
+        let a_day = |(host, found): (HostId, Vec<_>)| Some((host, listed_a_day(&found, now, cycle)?));
+        self.listed = listed.into_iter().filter_map(a_day).collect();
         let mean_lag = if pages > 0.0 { sum / pages } else { 0.0 };
-        let visits = survey.visits_a_day.map_or(f64::INFINITY, |visits| visits * cycle.days());
-        self.room = (visits - told_of).max(0.0);
         self.read(PlanMoment { at: now, cycle_length: cycle, mean_lag });
+        self.lists = self.list_worths(survey);
     }
 
     fn list_gain(&self, host: HostId, since: Age) -> Option<Score> {
-        let told = self.collection.signals.expected(host, since.days())?;
-        let pages = self.held.get(&host).copied().unwrap_or(0.0);
-        // A page is told of in the middle of its interval, on average; the list takes the place of a usual visit.
-        let (rate, days) =
-            (self.mean_rate / self.plan.cycle_length.days(), self.collection.mean_visit_days());
-        let told_page = refresh_utility(rate, days / 2.0) * told.factor(days / 2.0);
-        let better = (told_page - refresh_utility(rate, days)).max(0.0);
-        let useful = (told.signals_a_page.min(1.0) * pages).min(self.room);
-        Some(Score::new(self.collection.height() * useful * better))
+        let told = self.lists.gain(host, SignalKind::Sitemap, since);
+        let found =
+            self.listed.get(&host).map(|a_day| LINK_WORTH * unseen::discovery_utility(*a_day, since.days()));
+        (told.is_some() || found.is_some()).then(|| Score::new(told.unwrap_or(0.0) + found.unwrap_or(0.0)))
     }
 
     fn survey_sample(&self) -> Option<NonZeroU64> {
@@ -325,9 +398,18 @@ impl Policy for Calibrated {
     }
 }
 
+/// New pages a day that the lists of a host told of since they were first read: the first reading, which may take a cycle, tells of all
+/// pages that were there before. `None` if there were none.
+fn listed_a_day(found: &[(Timestamp, f64)], now: Timestamp, cycle: Age) -> Option<f64> {
+    let first = found.iter().map(|(at, _)| *at).min()?;
+    let is_new = |at: Timestamp| at.since(first).days() > cycle.days();
+    let new: f64 = found.iter().filter(|(at, _)| is_new(*at)).map(|(_, count)| count).sum();
+    (new > 0.0).then(|| new / now.since(first).days().max(cycle.days()))
+}
+
 /// Keys in JSON of the factors that features put on a rate, in the order of [`Features`].
 const FACTOR_KEYS: [&str; FEATURES] =
-    ["own_factor", "lag_factor", "haste", "youth_factor", "gone_factor", "name_factor"];
+    ["own_factor", "lag_factor", "haste", "youth_factor", "gone_factor", "name_factor", "told_factor"];
 
 /// ln of a factor that is not worth a word.
 const LITTLE: f64 = 0.1;
@@ -350,6 +432,8 @@ fn told_factor(place: usize, log: f64) -> &'static str {
         (GONE, _) => "it was removed ({} times)",
         (NAME, 0.0..) => "pages of its name move more than most ({} times)",
         (NAME, _) => "pages of its name move less than most ({} times)",
+        (TOLD, 0.0..) => "signals tell of it oftener than of most ({} times)",
+        (TOLD, _) => "signals tell of it more seldom than of most ({} times)",
         _ => "",
     }
 }
@@ -365,8 +449,8 @@ fn told_clock(factor: f64) -> &'static str {
 fn told_signals(factor: f64) -> &'static str {
     match factor.ln() {
         log if log.abs() < LITTLE => "",
-        0.0.. => "a signal says that it changed: a visit is worth {} times as much",
-        _ => "no signal says that it changed: a visit is worth {} times as much",
+        0.0.. => "a signal says that it changed, so its time counts {} times",
+        _ => "no signal says that it changed, so its time counts {} times",
     }
 }
 

@@ -58,7 +58,9 @@ impl Watch {
             let interval = self.now.since(page.seen_at.unwrap());
             let lesson =
                 Lesson { divergence: Some(moved), ..Lesson::of_bit(self.now, interval, moved > 0.0) };
+            let lesson = Lesson { signals: page.signals, ..lesson };
             page.learnt.take(&lesson, page.host, page.depth, &self.policy);
+            page.signals.visited();
             (page.last_visit, page.seen_at) = (Some(self.now), Some(self.now));
         }
         let plan = self.policy.planned().unwrap();
@@ -119,10 +121,16 @@ proptest! {
     #[test]
     fn a_score_is_finite_and_never_falls_while_a_page_waits(
         plans in prop::collection::vec((1_u64..2_000_000, prop::collection::vec((0_usize..12, 0.0..1.0_f64), 0..5)), 1..25),
+        // Pages that are told of before each visit.
+        told in prop::collection::vec((0_usize..12, prop::sample::select(SignalKind::ALL.to_vec())), 0..60),
         waits in prop::collection::vec(1_u64..100_000_000, 1..6)
     ) {
         let mut watch = Watch::new(12);
+        let mut told = told.into_iter();
         for (later, visits) in plans {
+            for (at, kind) in told.by_ref().take(4) {
+                watch.pages[at].signals.learn(kind);
+            }
             watch.plan(Duration::from_secs(later));
             let mut at: Vec<usize> = visits.iter().map(|(at, _)| *at).collect();
             at.sort_unstable();
@@ -130,6 +138,7 @@ proptest! {
             let found: HashMap<usize, f64> = visits.into_iter().collect();
             watch.visit(&at, |at| found[&at]);
         }
+        told.for_each(|(at, kind)| watch.pages[at].signals.learn(kind));
         watch.plan(DAY);
         let mut waits = waits;
         waits.sort_unstable();

@@ -187,8 +187,8 @@ pub(super) fn ensure_host(connection: &Connection, host: &Host) -> Result<HostId
 
 /// All that [`known`] reads.
 const KNOWN: &str = "SELECT id, fingerprint, url, host_id, depth, weight, found_at, last_visit_at, due_at,
-    last_cycle_id, alias_of, seen_at, state, failures, learnt, same_as, same_times, same_moved, same_text, signals
-    FROM page";
+    last_cycle_id, alias_of, seen_at, state, failures, learnt, same_as, same_times, same_moved, same_text, signals,
+    found_on IS NULL FROM page";
 
 /// The page of a row, but for its kin. `url`: room for its URL.
 fn known(row: &Row<'_>, mut url: String) -> Result<KnownPage> {
@@ -215,6 +215,7 @@ fn known(row: &Row<'_>, mut url: String) -> Result<KnownPage> {
             learnt: learnt.and_then(Learnt::from_bytes).unwrap_or_default(),
             anchor_gain: 0.0,
             signals: signals::counts(row, 19)?.0,
+            is_listed: row.get(20)?,
         },
         due_at: Timestamp::from_millis(row.get(8)?),
         last_cycle: row.get::<_, Option<i64>>(9)?.map(CycleId),
