@@ -19,7 +19,7 @@ use super::opening::{CycleHosts, Opening, PageFetcher};
 use super::outbox::Outbox;
 use super::planner::Planner;
 use super::recorder::Recorder;
-use super::second_look::{self, SecondLook};
+use super::second_look::{self, Second, SecondLook};
 use super::site_spending::SiteSpending;
 use super::sitemaps::Sitemaps;
 use super::terms::{self, Terms, View};
@@ -52,37 +52,6 @@ pub(super) struct Cycle<'a, W> {
     /// Requests to sites that have a budget, as the store knows them.
     on_sites: SiteSpending,
     second: Second,
-}
-
-/// Whether the cycle looks at its pages again.
-struct Second {
-    /// The policy learns within the cycle, and no second look was ordered.
-    is_open: bool,
-    /// No second look was answered: pages are noted that must not be planned twice.
-    keeps_planned: bool,
-    /// How long the first look took, and when the cycle began.
-    first: Duration,
-    began: Instant,
-    /// The terms of the first look.
-    terms: Terms,
-    /// The requests that the cycle had left when it began, if it has a budget.
-    budget: Option<u64>,
-    /// Every page that was ever planned.
-    planned: HashSet<PageId>,
-}
-
-impl Second {
-    /// Visits that may still be planned before the second look; `None` if none is awaited.
-    fn room(&self) -> Option<usize> {
-        let budget = self.budget.filter(|_| self.keeps_planned)?;
-        Some((second_look::first_part(budget) as usize).saturating_sub(self.planned.len()))
-    }
-
-    /// There will be no second look, or it was taken.
-    fn close(&mut self) -> HashSet<PageId> {
-        (self.is_open, self.keeps_planned) = (false, false);
-        std::mem::take(&mut self.planned)
-    }
 }
 
 /// How far a cycle is.

@@ -8,6 +8,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::learning_together::{self, Keep};
 use super::opening::is_wanted;
 use super::planner::Eligibility;
@@ -23,7 +25,7 @@ use crate::store::{CycleId, LoggedPlan, Result};
 const MOST_SHARE: u32 = 20;
 
 /// The visits of a budget that are planned before the second look.
-pub(super) fn first_part(budget: u64) -> u64 {
+fn first_part(budget: u64) -> u64 {
     budget.div_ceil(2)
 }
 
@@ -35,6 +37,37 @@ pub(super) fn is_due(planned: usize, under_way: usize) -> bool {
 /// `first`: how long the first look took; `time`: how long the cycle lasts.
 pub(super) fn is_worth_it(first: Duration, time: Duration) -> bool {
     first * MOST_SHARE < time
+}
+
+/// Whether the cycle looks at its pages again.
+pub(super) struct Second {
+    /// The policy learns within the cycle, and no second look was ordered.
+    pub(super) is_open: bool,
+    /// No second look was answered: pages are noted that must not be planned twice.
+    pub(super) keeps_planned: bool,
+    /// How long the first look took, and when the cycle began.
+    pub(super) first: Duration,
+    pub(super) began: Instant,
+    /// The terms of the first look.
+    pub(super) terms: Terms,
+    /// The requests that the cycle had left when it began, if it has a budget.
+    pub(super) budget: Option<u64>,
+    /// Every page that was ever planned.
+    pub(super) planned: HashSet<PageId>,
+}
+
+impl Second {
+    /// Visits that may still be planned before the second look; `None` if none is awaited.
+    pub(super) fn room(&self) -> Option<usize> {
+        let budget = self.budget.filter(|_| self.keeps_planned)?;
+        Some((first_part(budget) as usize).saturating_sub(self.planned.len()))
+    }
+
+    /// There will be no second look, or it was taken.
+    pub(super) fn close(&mut self) -> HashSet<PageId> {
+        (self.is_open, self.keeps_planned) = (false, false);
+        std::mem::take(&mut self.planned)
+    }
 }
 
 /// All that the second look needs of the cycle.

@@ -69,7 +69,7 @@ struct KindTrust {
 
 /// One kind of signals of one page: how many come, and how many came.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct KindTold {
+struct HeardKind {
     trust: f64,
     /// The share of the page's own changes that signals can have told. One that no list names says nothing by its silence.
     reach: f64,
@@ -81,8 +81,8 @@ struct KindTold {
 
 /// What the signals of one page say.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Told {
-    kinds: [KindTold; KINDS],
+struct HeardKinds {
+    kinds: [HeardKind; KINDS],
     /// Signals of all kinds a day on average (g).
     rate: f64,
     /// Days since the last visit.
@@ -104,10 +104,10 @@ pub struct SignalReading {
     pub rate: f64,
 }
 
-impl Told {
+impl HeardKinds {
     /// τ/t: by how much signals, or their absence, stretch the time since the last visit.
     fn stretch(&self) -> f64 {
-        let more = |kind: &KindTold| kind.trust * (kind.count / self.days - kind.rate);
+        let more = |kind: &HeardKind| kind.trust * (kind.count / self.days - kind.rate);
         1.0 + self.kinds.iter().map(more).sum::<f64>() / self.rate
     }
 
@@ -215,10 +215,10 @@ impl SignalClock {
     }
 
     /// What signals say of a page; `None` if its host never gave any.
-    fn told(&self, host: HostId, view: &SignalView) -> Option<Told> {
+    fn told(&self, host: HostId, view: &SignalView) -> Option<HeardKinds> {
         let kinds = self.hosts.get(&host);
         let unknown = KindTrust::default();
-        let mut told = Told { kinds: [KindTold::default(); KINDS], rate: 0.0, days: view.days };
+        let mut told = HeardKinds { kinds: [HeardKind::default(); KINDS], rate: 0.0, days: view.days };
         for (place, kind) in told.kinds.iter_mut().enumerate() {
             let own = kinds.and_then(|kinds| kinds.get(place)).unwrap_or(&unknown);
             let count = view.signals.by_kind.get(place).copied().unwrap_or_default();
@@ -227,7 +227,7 @@ impl SignalClock {
                 let rate = own.rate_of(count.total, view);
                 let reach = ((f64::from(count.total) + 1.0) / (f64::from(view.changes) + 1.0)).min(1.0);
                 let trust = reach * self.trust(place, own);
-                *kind = KindTold { trust, reach, rate, count: f64::from(count.since_visit) };
+                *kind = HeardKind { trust, reach, rate, count: f64::from(count.since_visit) };
                 told.rate += rate;
             }
         }

@@ -9,9 +9,9 @@ use crate::page::HostId;
 use crate::signal::SignalKind;
 use crate::time::Age;
 
-/// A page (or pages in the same state) of which a list may tell.
+/// The next signal of a page, or of pages in the same state.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ToldPage {
+pub(super) struct NextSignal {
     /// The list.
     pub(super) list: (HostId, SignalKind),
     /// Its score as it is.
@@ -24,15 +24,15 @@ pub(super) struct ToldPage {
     pub(super) count: f64,
 }
 
-/// All pages of which lists may tell.
+/// The next signals of all pages.
 #[derive(Debug, Default)]
-pub(super) struct ToldPages {
+pub(super) struct NextSignals {
     /// Scores to be expected in a cycle, each with its number of pages.
     pub(super) scores: Vec<(f64, f64)>,
-    pub(super) signals: Vec<ToldPage>,
+    pub(super) signals: Vec<NextSignal>,
 }
 
-impl ToldPages {
+impl NextSignals {
     /// The worth of each list, where a cycle has room for so many visits.
     pub(super) fn worths(mut self, visits: f64) -> ListWorths {
         let lowest = self.lowest(visits);
@@ -86,10 +86,10 @@ mod tests {
     const LIST: (HostId, SignalKind) = (HostId(1), SignalKind::Sitemap);
 
     fn gain(visits: f64, since: f64) -> f64 {
-        let mut pages = ToldPages::default();
+        let mut pages = NextSignals::default();
         for untold in [1.0, 2.0, 3.0] {
             pages.scores.push((untold, 1.0));
-            pages.signals.push(ToldPage { list: LIST, untold, told: 4.0, a_day: 0.01, count: 1.0 });
+            pages.signals.push(NextSignal { list: LIST, untold, told: 4.0, a_day: 0.01, count: 1.0 });
         }
         pages.worths(visits).gain(LIST.0, LIST.1, Age::from_days(since)).unwrap_or(f64::NAN)
     }
@@ -104,6 +104,6 @@ mod tests {
 
     #[test]
     fn a_list_that_never_told_anything_has_no_worth_that_is_known() {
-        assert_eq!(ToldPages::default().worths(1.0).gain(LIST.0, LIST.1, Age::from_days(1.0)), None);
+        assert_eq!(NextSignals::default().worths(1.0).gain(LIST.0, LIST.1, Age::from_days(1.0)), None);
     }
 }

@@ -38,7 +38,7 @@ use crate::time::{Age, Timestamp};
 use coefficients::{CLOCK, FEATURES, Features, GONE, LAG, NAME, OWN, TOLD, YOUTH};
 use collection::{LearntCollection, PageBefore, lag};
 use folder_clocks::ClockReadings;
-use list_worths::{ListWorths, ToldPage, ToldPages};
+use list_worths::{ListWorths, NextSignal, NextSignals};
 use watched::PageWatch;
 
 /// The worth of a page that is not known yet, in pages; as in `longevity`.
@@ -223,7 +223,7 @@ impl Calibrated {
         let Some(visits) = survey.visits_a_day.filter(|_| !self.heard.is_empty()) else {
             return ListWorths::default();
         };
-        let (now, cycle_days, mut told) = (survey.now, survey.cycle_length.days(), ToldPages::default());
+        let (now, cycle_days, mut told) = (survey.now, survey.cycle_length.days(), NextSignals::default());
         (survey.pages)(&mut |page, count| {
             if !page.is_held() || !matches!(page.life, Life::Alive | Life::Failing) {
                 return;
@@ -231,12 +231,13 @@ impl Calibrated {
             let (rated, view) = (self.rated(page), self.signal_view(page, now));
             let gain = |view: &SignalView| page.weight * self.refresh_gain(page, &rated, view);
             let (count, untold) = (count as f64, gain(&view));
-            let mut often: Option<ToldPage> = None;
+            let mut often: Option<NextSignal> = None;
             for kind in [SignalKind::Sitemap, SignalKind::Feed] {
                 let Some(a_day) = self.collection.signals.rate(page.host, kind, &view) else { continue };
                 let mut told_view = view;
                 told_view.signals.learn(kind);
-                let page = ToldPage { untold, told: gain(&told_view), a_day, count, list: (page.host, kind) };
+                let page =
+                    NextSignal { untold, told: gain(&told_view), a_day, count, list: (page.host, kind) };
                 told.signals.push(page);
                 often = often.filter(|often| often.a_day >= a_day).or(Some(page));
             }
