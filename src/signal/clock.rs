@@ -181,7 +181,7 @@ impl KindTrust {
         (self.signals + RATE_PRIOR.0) / (self.days + RATE_PRIOR.1 * cycle_days).max(1e-12)
     }
 
-    /// The rate of a page that has had so many signals in so many days, leaning on the host's by one signal.
+    /// The rate of a page that has had `total` signals while it was watched; it leans on the host's by one signal.
     fn rate_of(&self, total: u32, view: &SignalView) -> f64 {
         (f64::from(total) + 1.0) / (view.watched_days.max(0.0) + 1.0 / self.rate(view.cycle_days))
     }

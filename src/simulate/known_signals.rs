@@ -46,7 +46,7 @@ fn is_listed(kind: SignalKind) -> bool {
     matches!(kind, SignalKind::Sitemap | SignalKind::Feed)
 }
 
-/// What reading a host's list is worth, so many moments after the last reading; `None`: the policy has no opinion.
+/// What reading a host's list is worth, by the number of moments since the last reading; `None`: the policy has no opinion.
 pub(super) type ListGain<'a> = &'a dyn Fn(HostId, u32) -> Option<Score>;
 
 /// The host of a site in a replay.
@@ -334,7 +334,7 @@ mod tests {
     }
 
     proptest! {
-        /// The replay chooses as one does that keeps every page apart and counts signals anew in each cycle.
+        /// The replay chooses as one does that keeps every page apart and counts all signals again in each cycle.
         #[test]
         fn pages_are_chosen_by_the_signals_that_are_known(
             precision in 0.05..=1.0, recall in 0.0..=1.0, delay in 0_u32..5, kind in 0_usize..3, seed in 0_u32..1000,

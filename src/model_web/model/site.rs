@@ -65,7 +65,7 @@ impl<'a> Site<'a> {
         turns.map(|turn| turn.at).max_by(f64::total_cmp)
     }
 
-    /// The seed of the times at which the host stamps all its pages anew.
+    /// The seed of the times at which the host gives all its pages a new date.
     pub(super) fn builds_seed(&self) -> u64 {
         self.places.builds_seed()
     }

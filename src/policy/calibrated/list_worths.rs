@@ -33,7 +33,7 @@ pub(super) struct NextSignals {
 }
 
 impl NextSignals {
-    /// The worth of each list, where a cycle has room for so many visits.
+    /// The worth of each list, where a cycle has room for `visits`.
     pub(super) fn worths(mut self, visits: f64) -> ListWorths {
         let lowest = self.lowest(visits);
         let mut lists: HashMap<(HostId, SignalKind), ListWorth> = HashMap::new();
@@ -46,7 +46,7 @@ impl NextSignals {
         ListWorths { lists }
     }
 
-    /// The lowest score that so many visits have room for; 0 if they have room for all.
+    /// The lowest score that still gets one of the `visits`; 0 if all pages do.
     fn lowest(&mut self, visits: f64) -> f64 {
         self.scores.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         let mut sum = 0.0;

@@ -164,7 +164,7 @@ impl PageWatch {
     }
 }
 
-/// Counts as they are remembered: what came after so many signals of a kind tells little more.
+/// Counts as they are remembered. Beyond [`MOST_SIGNALS`] another signal tells little.
 fn cut(mut signals: PageSignals) -> PageSignals {
     for count in &mut signals.by_kind {
         count.total = count.total.min(MOST_SIGNALS);
