@@ -97,6 +97,13 @@ impl Fact {
         (days * SECONDS_PER_DAY >= LITTLE_SECONDS).then_some(fact)
     }
 
+    /// The part of a gain that a feed has for the changes of other pages that it is expected to tell; nothing if there is none.
+    pub(crate) fn feed(days: f64) -> Option<Self> {
+        let fact = Self::new("feed_gain_days", "", days, Unit::Days)
+            .told_as("{} of that gain is for changes of other pages that it is expected to tell");
+        (days * SECONDS_PER_DAY >= LITTLE_SECONDS).then_some(fact)
+    }
+
     /// The interval at which a page is visited, and when it is due: in `due_in` days, or by now if that is not above 0.
     pub fn interval(days: f64, due_in: f64) -> [Self; 2] {
         let interval =

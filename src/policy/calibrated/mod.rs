@@ -290,9 +290,10 @@ impl Policy for Calibrated {
         let factor = reading.map_or(1.0, |told| told.time_factor);
         let signals = told("signal_factor", factor, told_signals(factor));
         let rest = [Fact::expected_divergence(divergence), Fact::gain(self.gain(page, &rated, now))];
-        let links = Fact::new_links(self.discovery_gain(page, now));
+        let others = Fact::new_links(self.discovery_gain(page, now)).into_iter();
+        let others = others.chain(Fact::feed(self.feed_gain(page, now)));
         Reason::of(
-            std::iter::once(replaced).chain(factors).chain(clock).chain(signals).chain(rest).chain(links),
+            std::iter::once(replaced).chain(factors).chain(clock).chain(signals).chain(rest).chain(others),
         )
     }
 

@@ -15,6 +15,9 @@ struct Watch {
     policy: Calibrated,
     pages: Vec<PageState>,
     now: Timestamp,
+    visits_a_day: Option<f64>,
+    /// The first page is a feed.
+    has_feed: bool,
 }
 
 impl Watch {
@@ -26,7 +29,8 @@ impl Watch {
             (page.life, page.last_visit, page.seen_at) = (Life::Alive, Some(now), Some(now));
             page
         });
-        Self { policy: Calibrated::new("calibrated", CountedAs::Divergence), pages: pages.collect(), now }
+        let policy = Calibrated::new("calibrated", CountedAs::Divergence);
+        Self { policy, pages: pages.collect(), now, visits_a_day: None, has_feed: false }
     }
 
     fn plan(&mut self, later: Duration) {
@@ -36,7 +40,7 @@ impl Watch {
             now: self.now,
             cycle: 1,
             cycle_length: Age::from_days(1.0),
-            visits_a_day: None,
+            visits_a_day: self.visits_a_day,
             hosts: &HashMap::new(),
             memory: &mut None,
             pages: &mut |look| pages.iter().for_each(|page| look(page, 1)),
@@ -58,7 +62,8 @@ impl Watch {
             let interval = self.now.since(page.seen_at.unwrap());
             let lesson =
                 Lesson { divergence: Some(moved), ..Lesson::of_bit(self.now, interval, moved > 0.0) };
-            let lesson = Lesson { signals: page.signals, ..lesson };
+            let events = (self.has_feed && *at == 0).then_some(1);
+            let lesson = Lesson { signals: page.signals, events, ..lesson };
             page.learnt.take(&lesson, page.host, page.depth, &self.policy);
             page.signals.visited();
             (page.last_visit, page.seen_at) = (Some(self.now), Some(self.now));
@@ -98,6 +103,32 @@ fn pages_that_move_are_visited_more_often_and_none_is_forgotten() {
     }
     let (fast, slow) = (visits[..5].iter().sum::<i32>() / 5, visits[5..].iter().sum::<i32>() / 25);
     assert!(fast > 2 * slow && visits.iter().all(|count| *count > 0), "{visits:?}");
+}
+
+#[test]
+fn lists_are_worth_what_they_tell() {
+    let mut watch = Watch { visits_a_day: Some(3.0), has_feed: true, ..Watch::new(20) };
+    for cycle in 1..80 {
+        watch.pages[cycle * 7 % 20].signals.learn(SignalKind::Feed);
+        watch.plan(DAY);
+        let best = watch.best(3);
+        let has_moved: Vec<bool> =
+            watch.pages.iter().map(|page| page.signals.of(SignalKind::Feed).since_visit > 0).collect();
+        watch.visit(&best, |at| if has_moved[at] { 0.3 } else { 0.0 });
+    }
+    watch.plan(DAY);
+    let gain = |at: usize| watch.policy.feed_gain(&watch.pages[at], watch.now);
+    assert!(gain(0) > 0.0 && gain(2) == 0.0, "{} {}", gain(0), gain(2));
+    // The other host has no feed under watch, and no host has a sitemap that told of anything.
+    assert_eq!((gain(1), watch.policy.list_gain(HostId(0), Age::from_days(1.0))), (0.0, None));
+    // Pages that a sitemap told of later than the first reading make it worth another.
+    let now = watch.now;
+    let page = |id, at| PageState { is_listed: true, ..PageState::found(PageId(id), HostId(1), 1, 1.0, at) };
+    watch.pages.extend([page(20, now), page(21, now.plus(3 * DAY))]);
+    watch.plan(5 * DAY);
+    let gain =
+        |days| watch.policy.list_gain(HostId(1), Age::from_days(days)).map_or(0.0, |gain| gain.value());
+    assert!(gain(1.0) > 0.0 && gain(2.0) > gain(1.0), "{} {}", gain(1.0), gain(2.0));
 }
 
 #[test]
