@@ -92,7 +92,7 @@ struct HeardKinds {
 /// What the signals of a page amount to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignalReading {
-    /// The factor on the time since the last visit, by which its worth is told where divergence grows with each change.
+    /// The factor on the time since the last visit. It holds where divergence grows with each change.
     pub time_factor: f64,
     /// The factor on the divergence to be found.
     pub stretch: f64,

@@ -72,7 +72,7 @@ pub(super) struct ListWorths {
 }
 
 impl ListWorths {
-    /// The gain of reading a host's list that was read `since` ago; `None` if it never told anything. No page is told of twice.
+    /// The gain of reading a host's list that was read `since` ago; `None` if it never told anything. Each page counts once.
     pub(super) fn gain(&self, host: HostId, kind: SignalKind, since: Age) -> Option<f64> {
         let ListWorth { all, a_day } = self.lists.get(&(host, kind)).copied()?;
         Some(if all > 0.0 { all * -(-a_day / all * since.days()).exp_m1() } else { 0.0 })

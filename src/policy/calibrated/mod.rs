@@ -46,7 +46,7 @@ const LINK_WORTH: f64 = 4.0;
 /// A page that has waited this many times the mean interval gains worth without bound, so that none waits for ever.
 const PATIENCE: f64 = 100.0;
 
-/// Where signals are trusted in full, this share of the gain is told by how long a copy lasts from one signal to the next.
+/// Where signals are trusted in full, this share of the gain follows from how long a copy lasts from one signal to the next.
 const MOST_SUDDEN: f64 = 0.5;
 /// The part of all that ever moves in a page that one change replaces, there.
 const PART_OF_A_CHANGE: f64 = 0.5;
