@@ -1,7 +1,7 @@
 //! A formula as a policy: one that was bred (`evolved:`) or typed (`expr:`).
 
 use super::expression::Expression;
-use super::expression::terminal::{Facts, Terminal};
+use super::expression::terminal::{Facts, Terminal, in_cycles};
 use super::traces::{Traces, WantedTraces};
 use super::{Fact, Learnt, Lesson, LooksAt, PageState, Policy, Reason, Score, Survey};
 use crate::estimate::Seen;
@@ -41,8 +41,8 @@ impl Formula {
         with(&Facts {
             visits: page.learnt.state.visits,
             changes: page.learnt.state.changes,
-            waiting: in_cycles(page.copy_age(now), cycle_days),
-            age: in_cycles(now.since(page.found_at), cycle_days),
+            waiting: in_cycles(page.copy_age(now).days(), cycle_days),
+            age: in_cycles(now.since(page.found_at).days(), cycle_days),
             depth: page.depth,
             weight: page.weight,
             signals: page.learnt.dates.trust.kept,
@@ -50,14 +50,6 @@ impl Formula {
             traces: &traces,
         })
     }
-}
-
-/// A time in cycles. The division must not leave a rounding error beside a whole number of cycles: pages with the same
-/// score would come in another order.
-fn in_cycles(time: Age, cycle_days: f64) -> f64 {
-    let cycles = time.days() / cycle_days;
-    let whole = cycles.round();
-    if (cycles - whole).abs() < 1e-9 * whole.max(1.0) { whole } else { cycles }
 }
 
 impl Policy for Formula {
@@ -169,10 +161,10 @@ mod tests {
             let cycle_days = Age::from_days(step_ms as f64 / 86_400_000.0).days();
             for cycles in 0..1000 {
                 let now = Timestamp::from_millis(cycles * step_ms);
-                assert_eq!(in_cycles(now.since(Timestamp::from_millis(0)), cycle_days), cycles as f64);
+                assert_eq!(in_cycles(now.since(Timestamp::from_millis(0)).days(), cycle_days), cycles as f64);
             }
         }
-        assert_eq!(in_cycles(Age::from_days(2.5), 1.0), 2.5);
+        assert_eq!(in_cycles(2.5, 1.0), 2.5);
     }
 
     #[test]

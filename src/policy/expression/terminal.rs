@@ -155,7 +155,7 @@ impl Terminal {
             Self::Aad => facts.traces.share(VisitWeights::Linear),
             Self::Gad => facts.traces.share(VisitWeights::Doubling),
             Self::Gamma => facts.traces.rate() * facts.cycle_days,
-            Self::Quiet => facts.traces.quiet_days() / facts.cycle_days + facts.waiting,
+            Self::Quiet => in_cycles(facts.traces.quiet_days(), facts.cycle_days) + facts.waiting,
             Self::Age => facts.age,
             Self::Depth => f64::from(facts.depth),
             Self::Weight => facts.weight,
@@ -165,6 +165,14 @@ impl Terminal {
             Self::Signals => f64::from(facts.signals),
         }
     }
+}
+
+/// Days in cycles. The division must not leave a rounding error beside a whole number of cycles: pages with the same score
+/// would come in another order.
+pub(in crate::policy) fn in_cycles(days: f64, cycle_days: f64) -> f64 {
+    let cycles = days / cycle_days;
+    let whole = cycles.round();
+    if (cycles - whole).abs() < 1e-9 * whole.max(1.0) { whole } else { cycles }
 }
 
 impl From<Terminal> for String {
