@@ -229,6 +229,10 @@ pub(crate) struct SimulateArgs {
     /// don't, lists take turns, on this share of the budget (5% if it is left out) [default: lists are free]
     #[arg(long, value_name = "SHARE", num_args = 0..=1, require_equals = true, default_missing_value = "5%")]
     pub list_cost: Option<String>,
+    /// Let the cycles of a day share their budget, by a threshold, as `monitor --daily-budget` does. It changes nothing where a
+    /// day has one cycle, nor for oracles and rules that draw
+    #[arg(long)]
+    pub by_day: bool,
     /// Leave out groups with fewer pages, unless all are that small
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub least_pages: usize,

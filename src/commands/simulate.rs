@@ -141,6 +141,7 @@ fn plan(arguments: &SimulateArgs, queries: Option<MeasureId>) -> Result<CompareP
         least_pages: arguments.least_pages,
         searched: None,
         signals: signals(arguments.signals.as_deref())?,
+        by_day: arguments.by_day,
         list_cost: arguments
             .list_cost
             .as_deref()

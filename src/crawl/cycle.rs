@@ -446,8 +446,8 @@ fn read_store<W: Web>(
     let promised = gains::promised(&mut **store, &promises)?;
     let weights = Weights::load(&mut **store, settings)?;
     let view = View { weights, promised, ..View::default() };
-    let terms =
-        Terms { cycle: open.id.0, now, budget: settings.budget, threshold: settings.threshold, length };
+    let (budget, threshold, shares_a_day) = (settings.budget, settings.threshold, crawler.shares_a_day);
+    let terms = Terms { cycle: open.id.0, now, budget, threshold, shares_a_day, length };
     let opening = Opening::of(crawler, recorder, &open, &view, terms)?;
     let plan = LoggedPlan::of(recorder.store.log_end()?, now, length, recorder.policy.planned());
     recorder.store.log_plan(&plan)?;

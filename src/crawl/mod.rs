@@ -121,6 +121,8 @@ pub struct CycleLimits {
     pub budget: Option<u64>,
     /// Score from which pages are visited again.
     pub threshold: Option<f64>,
+    /// The cycles of a day share a budget.
+    pub shares_a_day: bool,
     /// Time after which it plans no more visits.
     pub time: Option<Duration>,
 }
@@ -226,6 +228,8 @@ pub struct Crawler<W> {
     least: Option<f64>,
     /// How long the next cycle may take, if that differs from the time between cycles.
     time: Option<Duration>,
+    /// The cycles of a day share a budget.
+    shares_a_day: bool,
     writer_place: WriterPlace,
     /// The follower that measures what refreshes gain.
     follower: Option<IndexHandle>,
@@ -289,6 +293,7 @@ impl<W: Web> Crawler<W> {
             hosts: 0,
             least: None,
             time: None,
+            shares_a_day: false,
             writer_place: WriterPlace::default(),
             follower: None,
         })
@@ -330,8 +335,9 @@ impl<W: Web> Crawler<W> {
         stop: watch::Receiver<bool>,
         progress: &watch::Sender<Progress>,
     ) -> Result<CrawlReport, CrawlError> {
-        let CycleLimits { budget, threshold, time } = limits;
+        let CycleLimits { budget, threshold, shares_a_day, time } = limits;
         (self.settings.budget, self.settings.threshold, self.time) = (budget, threshold, time);
+        self.shares_a_day = shares_a_day;
         self.started = Instant::now();
         self.resumed = false;
         let stopped = stop.clone();

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use super::{Counts, CrawlError, CrawlReport, Crawler, CycleLimits, Progress, clock};
 use crate::fetch::web::Web;
 use crate::schedule::calendar::{Arrears, Calendar};
-use crate::schedule::threshold::Controller;
+use crate::schedule::threshold::{Controller, DayCycle, KeptThreshold};
 use crate::store::{CycleCommand, CycleId, CycleRow, Store};
 use crate::time::Timestamp;
 
@@ -218,11 +218,11 @@ impl Monitor {
         let own = |cycle: &CycleRow| matches!(cycle.command, None | Some(CycleCommand::Monitor));
         let last = store.latest_cycle(own)?;
         let terms = MonitorTerms::of(&settings).load(store)?;
-        let kept = store.note(THRESHOLD)?.and_then(|kept| kept.parse().ok());
+        let kept = store.note(THRESHOLD)?.map(|note| KeptThreshold::from_note(&note));
         let controller = settings.daily_budget.map(|daily| Controller {
             daily,
             cycle_days: every.as_secs_f64() / DAY.as_secs_f64(),
-            threshold: kept.filter(|kept: &f64| *kept > 0.0),
+            kept: kept.unwrap_or_default(),
         });
         // A clock that was ahead must not keep the next cycle waiting.
         let last_start = last.as_ref().map(|cycle| cycle.started_at).filter(|at| !clock::is_ahead(*at, now));
@@ -318,7 +318,7 @@ impl Monitor {
                 }
             }
         };
-        self.learn(crawler, &report)?;
+        self.learn(crawler, began, limits.budget, &report)?;
         if let Some(over) = self.add_to_day(began, &report.counts) {
             tell(MonitorEvent::DayEnded(&over))?;
         }
@@ -339,12 +339,12 @@ impl Monitor {
             Some(controller) => {
                 let cycles = store.cycles(MOST_CYCLES_A_DAY).map_err(CrawlError::from)?;
                 let sent = SentRequests::of(&cycles, began, DAY);
-                let budget = controller.budget(sent.requests);
+                let budget = controller.budget(sent.requests, began);
                 let was_spent = std::mem::replace(&mut self.is_spent, budget == 0);
                 if let (0, false, Some(until)) = (budget, was_spent, sent.until) {
                     tell(MonitorEvent::AllowanceSpent { daily: controller.daily, until })?;
                 }
-                (Some(budget), controller.threshold)
+                (Some(budget), controller.kept.threshold)
             }
             None => {
                 let raised = self.settings.budget.map(|regular| self.raise(regular));
@@ -360,7 +360,8 @@ impl Monitor {
         let MonitorSettings { every, once, .. } = self.settings;
         let next = self.calendar.next(Timestamp::from_millis(began.millis() + 1)).after(began);
         let time = if once { every } else { next.min(every) };
-        Ok(CycleLimits { budget, threshold, time: Some(time) })
+        let shares_a_day = self.controller.is_some();
+        Ok(CycleLimits { budget, threshold, shares_a_day, time: Some(time) })
     }
 
     /// The budget of the next cycle, with what it makes up for.
@@ -370,13 +371,17 @@ impl Monitor {
     }
 
     /// Adjusts the threshold to what the cycle cost.
-    fn learn<W: Web>(&mut self, crawler: &mut Crawler<W>, report: &CrawlReport) -> Result<(), CrawlError> {
+    fn learn<W: Web>(
+        &mut self,
+        crawler: &mut Crawler<W>,
+        began: Timestamp,
+        budget: Option<u64>,
+        report: &CrawlReport,
+    ) -> Result<(), CrawlError> {
         let Some(controller) = self.controller.as_mut().filter(|_| !report.stopped) else { return Ok(()) };
-        controller.after(report.counts.requests, report.threshold);
-        if let Some(threshold) = controller.threshold {
-            crawler.store()?.set_note(THRESHOLD, &threshold.to_string())?;
-        }
-        Ok(())
+        let (budget, sent, least) = (budget.unwrap_or(0), report.counts.requests, report.threshold);
+        controller.after(&DayCycle { began, budget, sent, least });
+        Ok(crawler.store()?.set_note(THRESHOLD, &controller.kept.note())?)
     }
 
     /// Where there are several cycles a day: adds one to its day. Gives the day before, if that is over now.

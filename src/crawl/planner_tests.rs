@@ -186,6 +186,7 @@ fn a_cycle_goes_on_where_it_was_interrupted() {
         now: Timestamp::from_seconds(1000),
         budget: None,
         threshold: Some(500.0),
+        shares_a_day: false,
         length: crate::time::Age::from_days(1.0),
     };
     let of = |page: &KnownPage, is_wanted, is_planned| {

@@ -119,7 +119,7 @@ fn preview<W: Web>(
     let CrawlSettings { budget, threshold, every, .. } = crawler.settings;
     let length = terms::cycle_length(store, every, now)?;
     let open = next_cycle(store)?;
-    let terms = Terms { cycle: open.id.0, now, budget, threshold, length };
+    let terms = Terms { cycle: open.id.0, now, budget, threshold, shares_a_day: false, length };
     let Opening { fetcher, hosts, mut candidates, .. } = Opening::of(crawler, recorder, &open, &view, terms)?;
     let (store, policy) = (&mut *recorder.store, &*recorder.policy);
     let asked = about.map(|page| store.known_page(page)).transpose()?.flatten();

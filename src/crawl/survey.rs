@@ -37,6 +37,7 @@ pub(super) fn look_over(
         cycle: terms.cycle,
         cycle_length: terms.length,
         visits_a_day,
+        shares_a_day: terms.shares_a_day,
         hosts: &yields,
         memory: &mut memory,
         pages: &mut pages,

@@ -49,6 +49,8 @@ pub(super) struct Terms {
     pub(super) budget: Option<u64>,
     /// Pages wait until their score reaches it.
     pub(super) threshold: Option<f64>,
+    /// The cycles of a day share a budget.
+    pub(super) shares_a_day: bool,
     /// From its start to that of the next.
     pub(super) length: Age,
 }

@@ -97,6 +97,7 @@ pub fn terms(settings: &EvolveSettings, group: &Group) -> ReplayTerms {
         warm_up: settings.warm_up,
         step: group.step,
         every: 1,
+        by_day: false,
         start: group.start,
         ties: Ties::OlderFirst,
         measuring: Measuring::default(),

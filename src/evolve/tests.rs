@@ -184,6 +184,7 @@ fn simulated(dataset: &Dataset, formula: &Expression, settings: &EvolveSettings)
         searched: None,
         signals: SignalSource::Off,
         list_cost: None,
+        by_day: false,
     };
     compare(dataset, &plan, &|_, _| {}).expect("a policy")[0].mean.figures
 }

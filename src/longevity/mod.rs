@@ -17,6 +17,7 @@ mod exact_divergence;
 pub mod fit;
 pub mod interpolation;
 mod list_turnover;
+pub(crate) mod rhythm;
 pub mod samples;
 pub mod since_refresh;
 pub mod threshold;

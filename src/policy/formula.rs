@@ -177,6 +177,7 @@ mod tests {
             cycle: 1,
             cycle_length: Age::from_days(0.5),
             visits_a_day: None,
+            shares_a_day: false,
             hosts: &hosts,
             memory: &mut None,
             pages: &mut |_| {},

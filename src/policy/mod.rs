@@ -311,6 +311,8 @@ pub struct Survey<'a> {
     pub cycle_length: Age,
     /// Visits a day that the budget allows; `None`: as many as there are pages.
     pub visits_a_day: Option<f64>,
+    /// The cycles of a day share a budget, so a visit may come sooner or later in the day.
+    pub shares_a_day: bool,
     /// The results of first visits, by host.
     pub hosts: &'a HashMap<HostId, Yield>,
     /// The policy's memory of the collection, as text: what it wrote here in its last survey, also in an earlier run; `None`

@@ -2,46 +2,140 @@
 //! visits costs as much as it may.
 //!
 //! With short cycles this is better than a budget for each cycle: a cycle in which many pages are due visits more of them
-//! than one in which few are, and the day still costs what it should.
+//! than one in which few are, and the day still costs what it should. Each hour of the day has a share of the budget, which
+//! follows what was spent in it: where scores are higher at some hours, more is spent then, day after day.
 
+use serde::{Deserialize, Serialize};
+
+use crate::longevity::rhythm::{HOURS, Rhythm, hour_of_day};
 use crate::longevity::threshold;
+use crate::time::Timestamp;
 
 /// A cycle may cost this many times its share of the day, so that pages that become due together are visited together.
 const MOST_OF_ITS_SHARE: f64 = 2.0;
+/// How far the share of an hour goes to what the hour cost, in a day.
+const SHARE_STEP: f64 = 0.3;
+/// The least share of an hour, as a part of an even one: pages that are found have a chance in every cycle.
+const LEAST_SHARE: f64 = 0.1;
 
 /// Keeps the number of requests of a day.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Controller {
     /// Requests of a day.
     pub daily: u64,
     /// Days from one cycle to the next.
     pub cycle_days: f64,
+    pub kept: KeptThreshold,
+}
+
+/// What is kept from one run to the next.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct KeptThreshold {
     /// Pages with this score or a higher one are visited again. `None` as long as no cycle has shown one.
     pub threshold: Option<f64>,
+    /// The share of each hour, as a part of an even one.
+    shares: Vec<f64>,
+}
+
+impl KeptThreshold {
+    /// Reads a note. Earlier versions noted the threshold alone. What is no threshold is forgotten.
+    pub(crate) fn from_note(note: &str) -> Self {
+        let alone = || note.parse().map(|threshold| Self { threshold: Some(threshold), shares: Vec::new() });
+        let kept: Self = alone().ok().or_else(|| serde_json::from_str(note).ok()).unwrap_or_default();
+        let threshold = kept.threshold.filter(|threshold| *threshold > 0.0 && threshold.is_finite());
+        Self { threshold, ..kept }
+    }
+
+    /// As a note.
+    pub(crate) fn note(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    fn shares(&self) -> Rhythm {
+        let shares = self.shares.iter().map(|share| share.clamp(0.0, 1e6)).collect::<Vec<f64>>();
+        <[f64; HOURS]>::try_from(shares).map(Rhythm::of).unwrap_or_default()
+    }
+}
+
+/// A cycle under a daily budget, as it went.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DayCycle {
+    /// When it began.
+    pub began: Timestamp,
+    /// Requests that it could send.
+    pub budget: u64,
+    /// Requests that it sent.
+    pub sent: u64,
+    /// The lowest score of a page that was visited again.
+    pub least: Option<f64>,
 }
 
 impl Controller {
-    /// Requests of an average cycle.
-    fn share(&self) -> f64 {
-        (self.daily as f64 * self.cycle_days).max(f64::MIN_POSITIVE)
+    /// The part of each hour that lies in a cycle; one that is longer than a day has a day.
+    fn parts(&self, began: Timestamp) -> [f64; HOURS] {
+        let mut left = (self.cycle_days * HOURS as f64).clamp(0.0, HOURS as f64);
+        let mut parts = [0.0; HOURS];
+        let mut at = hour_of_day(began);
+        while left > 1e-9 {
+            let step = (at.floor() + 1.0 - at).min(left);
+            if let Some(part) = parts.get_mut(at as usize % HOURS) {
+                *part += step;
+            }
+            (at, left) = (at + step, left - step);
+        }
+        parts
+    }
+
+    /// Requests that a cycle is meant to send: a day's for each of its days, by the shares of its hours.
+    fn share(&self, began: Timestamp) -> f64 {
+        let (parts, shares) = (self.parts(began), self.kept.shares());
+        let (mut weighted, mut all) = (0.0, 0.0);
+        for (part, share) in parts.iter().zip(shares.hours()) {
+            (weighted, all) = (weighted + part * share, all + part);
+        }
+        let factor = if all > 0.0 { weighted / all } else { 1.0 };
+        (self.daily as f64 * self.cycle_days * factor).max(f64::MIN_POSITIVE)
     }
 
     /// The most requests that the next cycle may send, if the cycles of the last day sent `sent`. As long as there is no
     /// threshold, a cycle takes the best pages that its share has room for; the score of the last one is the threshold.
-    pub(crate) fn budget(&self, sent: u64) -> u64 {
-        let factor = if self.threshold.is_some() { MOST_OF_ITS_SHARE } else { 1.0 };
-        let most = (self.share() * factor).ceil().max(1.0) as u64;
+    pub(crate) fn budget(&self, sent: u64, began: Timestamp) -> u64 {
+        let factor = if self.kept.threshold.is_some() { MOST_OF_ITS_SHARE } else { 1.0 };
+        let even = self.daily as f64 * self.cycle_days;
+        let most = (self.share(began).max(even) * factor).ceil().max(1.0) as u64;
         most.min(self.daily.saturating_sub(sent))
     }
 
-    /// Moves the threshold after a cycle that sent `sent` requests and whose revisits had `least` as their lowest score.
-    pub(crate) fn after(&mut self, sent: u64, least: Option<f64>) {
-        self.threshold = match self.threshold {
+    /// Moves the threshold and the shares after a cycle.
+    ///
+    /// Where a cycle sent all that it could, pages above the threshold had to wait: it rises halfway to the lowest score that was
+    /// visited, by its logarithm. A cycle that the allowance of the last 24 hours kept smaller than it was meant to be says nothing else.
+    pub(crate) fn after(&mut self, cycle: &DayCycle) {
+        let DayCycle { began, budget, sent, least } = *cycle;
+        let meant = self.share(began);
+        let known = self.kept.threshold;
+        let is_cut = sent >= budget && budget > 0;
+        let is_short = sent >= budget && (budget as f64) < meant;
+        self.kept.threshold = match known {
+            None if is_short => None,
             None => least.filter(|least| *least > 0.0),
             Some(threshold) => {
-                Some(threshold::after(threshold, sent as f64, self.share()).clamp(1e-12, 1e12))
+                let waiting = least.filter(|least| is_cut && *least > threshold);
+                let halfway = waiting.map_or(0.0, |least| (threshold * least).sqrt());
+                let moved =
+                    if is_short { threshold } else { threshold::after(threshold, sent as f64, meant) };
+                Some(moved.max(halfway))
             }
         };
+        self.kept.threshold = self.kept.threshold.map(|threshold| threshold.clamp(1e-12, 1e12));
+        let even = self.daily as f64 * self.cycle_days;
+        if known.is_some() && even > 0.0 && !is_short {
+            let (found, mut shares) = (sent as f64 / even, *self.kept.shares().hours());
+            for (share, part) in shares.iter_mut().zip(self.parts(began)) {
+                *share = (*share + SHARE_STEP * part * (found - *share)).max(LEAST_SHARE);
+            }
+            self.kept.shares = Rhythm::of(shares).hours().to_vec();
+        }
     }
 }
 
@@ -51,50 +145,118 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn the_first_cycle_shows_the_threshold() {
-        let mut controller = Controller { daily: 240, cycle_days: 1.0 / 24.0, threshold: None };
-        assert_eq!(controller.budget(0), 10);
-        controller.after(10, None);
-        assert_eq!(controller.threshold, None, "nothing was visited again");
-        controller.after(10, Some(0.5));
-        assert_eq!((controller.threshold, controller.budget(0)), (Some(0.5), 20));
-        assert_eq!(controller.budget(235), 5, "a day has its limit");
-        assert_eq!(controller.budget(300), 0);
+    fn controller(daily: u64, cycle_days: f64) -> Controller {
+        Controller { daily, cycle_days, kept: KeptThreshold::default() }
     }
 
-    /// Pages whose score grows as the square of their age, like that of a page that drifts.
-    fn settles(pages: u32, daily: u64, speed: f64) -> (u64, f64) {
-        let mut controller = Controller { daily, cycle_days: 1.0 / 24.0, threshold: None };
+    fn at(hour: u32) -> Timestamp {
+        Timestamp::from_seconds(3600 * i64::from(hour))
+    }
+
+    /// A cycle that began in that hour and was not cut short.
+    fn cycle(hour: u32, sent: u64, least: Option<f64>) -> DayCycle {
+        DayCycle { began: at(hour), budget: u64::MAX, sent, least }
+    }
+
+    #[test]
+    fn the_first_cycle_shows_the_threshold() {
+        let mut controller = controller(240, 1.0 / 24.0);
+        assert_eq!(controller.budget(0, at(0)), 10);
+        controller.after(&cycle(0, 10, None));
+        assert_eq!(controller.kept.threshold, None, "nothing was visited again");
+        controller.after(&cycle(1, 10, Some(0.5)));
+        assert_eq!((controller.kept.threshold, controller.budget(0, at(2))), (Some(0.5), 20));
+        assert_eq!(controller.budget(235, at(2)), 5, "a day has its limit");
+        assert_eq!(controller.budget(300, at(2)), 0);
+    }
+
+    #[test]
+    fn a_cycle_that_was_cut_short_never_lowers_it() {
+        let mut controller = controller(240, 1.0 / 24.0);
+        controller.after(&cycle(0, 10, Some(0.5)));
+        controller.after(&DayCycle { began: at(1), budget: 3, sent: 3, least: Some(0.98) });
+        assert_eq!(controller.kept.threshold, Some(0.7), "halfway to the page that was visited last");
+        controller.after(&DayCycle { began: at(2), budget: 0, sent: 0, least: None });
+        assert_eq!(controller.kept.threshold, Some(0.7));
+        controller.after(&cycle(3, 2, Some(1.0)));
+        assert!(controller.kept.threshold < Some(0.7), "little was due");
+    }
+
+    #[test]
+    fn it_finds_its_way_from_a_threshold_that_is_far_too_low() {
+        let mut controller = controller(240, 1.0 / 24.0);
+        controller.after(&cycle(0, 10, Some(1e-9)));
+        for hour in 1..8 {
+            let budget = controller.budget(0, at(hour));
+            controller.after(&DayCycle { began: at(hour), budget, sent: budget, least: Some(0.5) });
+        }
+        assert!(controller.kept.threshold > Some(0.3), "{:?}", controller.kept.threshold);
+    }
+
+    #[test]
+    fn notes_of_all_versions_are_read() {
+        let alone = KeptThreshold::from_note("0.25");
+        assert_eq!(alone.threshold, Some(0.25));
+        let mut controller = Controller { kept: alone, ..controller(240, 0.25) };
+        controller.after(&cycle(6, 100, Some(0.3)));
+        assert!(
+            controller.share(at(6)) > 1.1 * controller.share(at(12)),
+            "the hour that cost more has a larger share"
+        );
+        assert_eq!(KeptThreshold::from_note(&controller.kept.note()), controller.kept);
+        for bad in ["", "-1", "nan", "{}", "{\"threshold\":-2}", "{\"threshold\":1,\"shares\":[1,null]}"] {
+            assert_eq!(KeptThreshold::from_note(bad).threshold, None, "{bad}");
+        }
+        let few = KeptThreshold::from_note("{\"threshold\":1,\"shares\":[5]}");
+        assert_eq!((few.threshold, few.shares()), (Some(1.0), Rhythm::default()));
+    }
+
+    /// Pages whose score grows as the square of their age, like that of a page that drifts. In some hours it counts more. Gives the
+    /// requests of a day and the part of them that those hours had.
+    fn settles(pages: u32, daily: u64, speed: f64, counts: impl Fn(u32) -> f64) -> (u64, f64) {
+        let mut controller = controller(daily, 1.0 / 24.0);
         let mut ages = vec![0.0_f64; pages as usize];
-        let mut sent_of = Vec::new();
+        let mut sent_of: Vec<u64> = Vec::new();
         for hour in 0..24 * 40 {
             let rates = (0..pages).map(|page| speed * f64::from(page % 7 + 1));
             let mut due: Vec<(f64, usize)> = Vec::new();
             for (page, (age, rate)) in ages.iter_mut().zip(rates).enumerate() {
                 *age += 1.0 / 24.0;
-                let score = rate * *age * *age;
-                if controller.threshold.is_none_or(|threshold| score >= threshold) {
+                let score = rate * *age * *age * counts(hour);
+                if controller.kept.threshold.is_none_or(|threshold| score >= threshold) {
                     due.push((score, page));
                 }
             }
             due.sort_by(|a, b| b.0.total_cmp(&a.0));
             let last_day: u64 = sent_of.iter().rev().take(23).sum();
-            due.truncate(controller.budget(last_day) as usize);
+            let budget = controller.budget(last_day, at(hour));
+            due.truncate(budget as usize);
             due.iter().for_each(|(_, page)| ages[*page] = 0.0);
             sent_of.push(due.len() as u64);
-            controller.after(due.len() as u64, due.last().map(|(score, _)| *score));
-            assert!(last_day + *sent_of.last().expect("this hour") <= daily, "hour {hour}");
+            let (sent, least) = (due.len() as u64, due.last().map(|(score, _)| *score));
+            controller.after(&DayCycle { began: at(hour), budget, sent, least });
+            assert!(last_day + sent <= daily, "hour {hour}");
         }
-        (sent_of.iter().rev().take(24 * 10).sum::<u64>() / 10, controller.threshold.unwrap_or(0.0))
+        let last: Vec<(u32, u64)> = (0..).zip(sent_of).skip(24 * 30).collect();
+        let all: u64 = last.iter().map(|(_, sent)| sent).sum();
+        let good: u64 = last.iter().filter(|(hour, _)| counts(*hour) > 1.0).map(|(_, sent)| sent).sum();
+        (all / 10, good as f64 / all as f64)
     }
 
     #[test]
     fn a_day_costs_what_it_may() {
         for (pages, daily, speed) in [(500, 240, 0.01), (500, 240, 3.0), (2000, 100, 0.2)] {
-            let (sent, threshold) = settles(pages, daily, speed);
-            assert!(sent as f64 > 0.93 * daily as f64, "{sent} of {daily}, at {threshold}");
+            let (sent, _) = settles(pages, daily, speed, |_| 1.0);
+            assert!(sent as f64 > 0.93 * daily as f64, "{sent} of {daily}");
         }
+    }
+
+    #[test]
+    fn good_hours_have_several_times_their_part_of_the_day() {
+        let (sent, good) =
+            settles(500, 240, 0.2, |hour| if (18..21).contains(&(hour % 24)) { 1.5 } else { 0.9 });
+        assert!(sent as f64 > 0.85 * 240.0, "{sent}");
+        assert!(good > 3.0 * 3.0 / 24.0, "three hours of 24 have {good}");
     }
 
     proptest! {
@@ -102,11 +264,11 @@ mod tests {
         fn it_stays_a_number_above_nothing(
             daily in 0u64..1_000_000, days in 0.0..10.0f64, steps in prop::collection::vec((0u64..1_000_000, any::<f64>()), 0..50)
         ) {
-            let mut controller = Controller { daily, cycle_days: days, threshold: None };
-            for (sent, least) in steps {
-                controller.after(sent, Some(least));
-                prop_assert!(controller.threshold.is_none_or(|threshold| threshold > 0.0));
-                prop_assert!(controller.budget(sent) <= daily);
+            let mut controller = controller(daily, days);
+            for ((sent, least), hour) in steps.into_iter().zip(0..) {
+                controller.after(&DayCycle { budget: sent / 2 * 3, ..cycle(hour, sent, Some(least)) });
+                prop_assert!(controller.kept.threshold.is_none_or(|threshold| threshold > 0.0 && threshold.is_finite()));
+                prop_assert!(controller.budget(sent, at(hour)) <= daily);
             }
         }
     }

@@ -6,11 +6,12 @@
 use std::collections::HashMap;
 
 use super::classes::{Class, Classes};
+use super::day_budget::DayBudget;
 use super::distinct::Distinct;
 use super::known_signals::{self, KnownSignals};
 use super::learning::Learning;
 use super::truth::Truth;
-use super::{ReplayTerms, best_pages};
+use super::{Choice, ReplayTerms, best_pages};
 use crate::fetch::visit::Outcome;
 use crate::observation::{Life, Standing};
 use crate::page::{Kin, PageId};
@@ -27,6 +28,8 @@ pub struct ByPolicy<'a> {
     competes: Vec<bool>,
     /// Signals, if there are any and the policy looks at them.
     signals: Option<Box<KnownSignals<'a>>>,
+    /// If the cycles of a day share their budget.
+    day: Option<DayBudget>,
 }
 
 /// The state of a page.
@@ -59,6 +62,7 @@ impl State {
 impl<'a> ByPolicy<'a> {
     /// A replay of this policy over these pages.
     pub fn new(policy: Box<dyn Policy>, truth: &'a Truth, terms: ReplayTerms) -> Self {
+        let shares = terms.by_day && policy.looks_at().draw.is_none();
         let signals = truth.signals.as_ref().filter(|_| policy.looks_at().signals);
         Self {
             signals: signals.map(|raised| Box::new(KnownSignals::new(raised, truth))),
@@ -66,6 +70,7 @@ impl<'a> ByPolicy<'a> {
             states: Distinct::default(),
             classes: Classes::new(terms.ties),
             competes: vec![false; truth.pages()],
+            day: shares.then(|| DayBudget::new(terms.days(terms.every))).flatten(),
         }
     }
 
@@ -148,21 +153,25 @@ impl<'a> ByPolicy<'a> {
         read
     }
 
-    pub(super) fn choose(&mut self, cycle: u32, requests: usize) -> Vec<u32> {
-        let visits = requests - self.read_signals(cycle, requests);
+    pub(super) fn choose(&mut self, cycle: u32, even: usize) -> Choice {
+        let now = self.learning.terms.at(cycle);
+        let requests = self.day.as_mut().map_or(even, |day| day.budget(now, even));
+        let readings = self.read_signals(cycle, requests);
+        let visits = requests - readings;
         if self.learning.fit() {
             self.join_again();
         }
         self.learning.learn_from_all();
-        self.survey(cycle, visits.max(1));
-        if visits == 0 {
-            return Vec::new();
-        }
-        let now = self.learning.terms.at(cycle);
-        let policy = &*self.learning.policy;
-        let scores: Vec<f64> =
-            self.classes.iter().map(|class| score_shared(policy, &class.shared, now).value()).collect();
-        let chosen = if policy.looks_at().draw.is_some() {
+        self.survey(cycle, even.saturating_sub(readings).max(1));
+        let scores: Vec<f64> = {
+            let policy = &*self.learning.policy;
+            self.classes.iter().map(|class| score_shared(policy, &class.shared, now).value()).collect()
+        };
+        let visits = self.due(&scores, visits);
+        let mut least = None;
+        let pages = if visits == 0 {
+            Vec::new()
+        } else if self.learning.policy.looks_at().draw.is_some() {
             self.choose_drawn(&scores, visits)
         } else {
             self.classes.choose(&scores, visits);
@@ -170,14 +179,24 @@ impl<'a> ByPolicy<'a> {
             for (class, count) in self.classes.chosen() {
                 self.classes.leave(class, count, |_, _| {});
             }
+            least = self.classes.last_chosen().and_then(|class| scores.get(class as usize)).copied();
             if let Some(signals) = &mut self.signals {
-                let last = self.classes.last_chosen();
-                signals.paid(last.and_then(|class| scores.get(class as usize)).copied().unwrap_or(0.0));
+                signals.paid(least.unwrap_or(0.0));
             }
             chosen.into_iter().map(|(page, _)| page).collect()
         };
+        if let Some(day) = &mut self.day {
+            day.spent(now, requests, pages.len() + readings, least);
+        }
         self.classes.clear_empty();
-        chosen
+        Choice { pages, readings }
+    }
+
+    /// How many of the visits that there is budget for are due.
+    fn due(&self, scores: &[f64], visits: usize) -> usize {
+        let Some(day) = &self.day else { return visits };
+        let due = self.classes.iter().zip(scores).filter(|(_, score)| day.is_due(**score));
+        due.map(|(class, _)| class.size()).sum::<usize>().min(visits)
     }
 
     /// Chooses where each page has a draw of its own, and so a score of its own.
@@ -227,6 +246,7 @@ impl<'a> ByPolicy<'a> {
             cycle: i64::from(cycle),
             cycle_length: days,
             visits_a_day: Some(visits as f64 / days.days()),
+            shares_a_day: self.day.is_some(),
             hosts: &HashMap::new(),
             memory: &mut None,
             pages: &mut pages,

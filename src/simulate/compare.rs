@@ -50,6 +50,8 @@ pub struct ComparePlan {
     pub signals: SignalSource,
     /// The share of the budget for reading lists of signals, if that costs requests; `None`: lists are free.
     pub list_cost: Option<f64>,
+    /// The cycles of a day share their budget.
+    pub by_day: bool,
 }
 
 /// The name that stands for the least staleness that any schedule can reach.
@@ -233,6 +235,7 @@ fn run(job: &Job<'_>, plan: &ComparePlan) -> Vec<CycleFigures> {
         warm_up: plan.warm_up,
         step: group.step,
         every: plan.every,
+        by_day: plan.by_day,
         start: group.start,
         ties: plan.ties,
         measuring: plan.measuring,

@@ -11,6 +11,7 @@
 mod by_policy;
 pub(crate) mod classes;
 pub mod compare;
+mod day_budget;
 pub(crate) mod distinct;
 mod known_signals;
 mod learning;
@@ -48,6 +49,8 @@ pub struct ReplayTerms {
     pub step: Duration,
     /// Moments from one cycle to the next: 1 if the truth is known at cycles only.
     pub every: u32,
+    /// The cycles of a day share their budget, by the threshold that a monitor keeps.
+    pub by_day: bool,
     /// The time of the first moment.
     pub start: Timestamp,
     /// Which of two pages with the same score goes first.
@@ -97,6 +100,21 @@ impl ReplayTerms {
     }
 }
 
+/// What a cycle does.
+#[derive(Debug, Default)]
+pub(crate) struct Choice {
+    /// The pages that are visited, best first.
+    pub(crate) pages: Vec<u32>,
+    /// Lists of signals that are read, each for a request.
+    readings: usize,
+}
+
+impl Choice {
+    fn of_pages(pages: Vec<u32>) -> Self {
+        Self { pages, readings: 0 }
+    }
+}
+
 /// Decides which pages are visited.
 pub enum Chooser<'a> {
     /// A policy of the live crawl.
@@ -134,12 +152,12 @@ impl Chooser<'_> {
         }
     }
 
-    /// The best `visits` pages of those that compete, best first. They are fewer if lists of signals were read instead.
-    fn choose(&mut self, cycle: u32, visits: usize) -> Vec<u32> {
+    /// The best pages of those that compete, best first, with `requests` to send.
+    fn choose(&mut self, cycle: u32, requests: usize) -> Choice {
         match self {
-            Self::Policy(policy) => policy.choose(cycle, visits),
-            Self::Oracle(oracle) => oracle.choose(cycle, visits),
-            Self::Credit(credit) => credit.choose(visits),
+            Self::Policy(policy) => policy.choose(cycle, requests),
+            Self::Oracle(oracle) => Choice::of_pages(oracle.choose(cycle, requests)),
+            Self::Credit(credit) => Choice::of_pages(credit.choose(requests)),
         }
     }
 }
@@ -193,11 +211,10 @@ pub(crate) fn replay_telling(
             all.push(ledger.between(cycle));
             continue;
         }
-        let visits = terms.visits(competing);
-        let chosen = chooser.choose(cycle, visits);
+        let Choice { pages: chosen, readings } = chooser.choose(cycle, terms.visits(competing));
         told(cycle, &chosen);
         let mut figures = ledger.open(cycle, chosen.len());
-        figures.readings = visits - chosen.len();
+        figures.readings = readings;
         for (rank, page) in chosen.iter().enumerate() {
             let changed = ledger.visit(*page, cycle);
             figures.visited(rank, changed);

@@ -48,6 +48,7 @@ fn terms(group: &Group, budget: f64) -> ReplayTerms {
         warm_up: 2,
         step: group.step,
         every: 1,
+        by_day: false,
         start: group.start,
         ties: Ties::OlderFirst,
         measuring: Measuring::default(),

@@ -64,6 +64,7 @@ fn compared(dataset: &Dataset, search: &SearchWorkload, policies: &str, budget: 
         searched: Some(Arc::new(searched)),
         signals: SignalSource::Off,
         list_cost: None,
+        by_day: false,
     };
     compare(dataset, &plan, &|_, _| {}).expect("policies")
 }

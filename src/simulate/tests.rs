@@ -40,7 +40,16 @@ pub(super) fn group_of(histories: &[String]) -> Group {
 
 pub(super) fn terms_of(group: &Group, budget: f64, warm_up: u32, ties: Ties) -> ReplayTerms {
     let measuring = Measuring::default();
-    ReplayTerms { budget, warm_up, step: group.step, every: 1, start: group.start, ties, measuring }
+    ReplayTerms {
+        budget,
+        warm_up,
+        step: group.step,
+        every: 1,
+        by_day: false,
+        start: group.start,
+        ties,
+        measuring,
+    }
 }
 
 pub(super) fn in_order(group: &Group) -> Vec<u32> {
@@ -222,6 +231,7 @@ impl<'a> Live<'a> {
             cycle: i64::from(cycle),
             cycle_length: Age::from_days(1.0),
             visits_a_day: Some(visits as f64),
+            shares_a_day: false,
             hosts: &HashMap::new(),
             memory: &mut None,
             pages: &mut each,

@@ -113,6 +113,7 @@ fn survey_with(
         cycle,
         cycle_length: Age::from_days(1.0),
         visits_a_day: Some(visits_a_day),
+        shares_a_day: false,
         hosts: &HashMap::from([(HostId(1), Yield { visited: 8, useful: 6 })]),
         memory,
         pages: &mut |look| pages.iter().for_each(|page| look(page, 1)),

@@ -257,6 +257,7 @@ mod tests {
             cycle: 1,
             cycle_length: Age::from_days(1.0),
             visits_a_day: Some(visits_a_day),
+            shares_a_day: false,
             hosts: &HashMap::new(),
             memory: &mut None,
             pages: &mut |look| pages.iter().for_each(|page| look(page, 1)),

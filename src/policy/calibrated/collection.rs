@@ -6,8 +6,10 @@
 
 use super::coefficients::{Coefficients, Features, RatedVisit};
 use super::folder_clocks::{ClockReadings, FolderClocks};
+use super::hours::HourFindings;
 use super::names::Names;
 use super::watched::{LastVisit, PageWatch, WatchedSums};
+use crate::longevity::rhythm::Rhythm;
 use crate::page::{HostId, Kin};
 use crate::policy::{CollectedVisit, PlanMoment};
 use crate::signal::clock::{SignalClock, SignalView};
@@ -42,6 +44,7 @@ pub(super) struct LearntCollection {
     pub(super) clocks: FolderClocks,
     names: Names,
     pub(super) signals: SignalClock,
+    hours: HourFindings,
     /// When the first plan was made, and from when on pages that are found are new.
     began: Option<Timestamp>,
 }
@@ -58,6 +61,7 @@ impl Default for LearntCollection {
             clocks: FolderClocks::default(),
             names: Names::default(),
             signals: SignalClock::default(),
+            hours: HourFindings::default(),
             began: None,
         }
     }
@@ -88,6 +92,11 @@ impl LearntCollection {
     /// The mean of the days from one visit to the next.
     pub(super) fn mean_visit_days(&self) -> f64 {
         if self.visits > 0.0 { self.days / self.visits } else { 1.0 }
+    }
+
+    /// How much faster than on average pages move in each hour of the day.
+    pub(super) fn rhythm(&self) -> Rhythm {
+        self.hours.rhythm(self.jump())
     }
 
     /// The divergence that pages reach in the long run, as a share of what their rates predict.
@@ -179,6 +188,9 @@ impl LearntCollection {
             let expected =
                 (page.sums.found + jump) / (page.sums.days / cycle + jump / mean_rate) * (last.days / cycle);
             self.clocks.add(visit.kin, page.seen_at, last.found, expected, jump);
+            if page.sums.days > 0.0 {
+                self.hours.add(page.seen_at, visit.at, last.found, expected);
+            }
         }
         for (visit, page, last) in &read {
             self.jumps.0 += last.found * last.found;
@@ -209,6 +221,7 @@ impl LearntCollection {
         self.clocks.push_bytes(&mut bytes);
         self.names.push_bytes(&mut bytes);
         self.signals.push_bytes(&mut bytes);
+        self.hours.push_bytes(&mut bytes);
         bytes
     }
 
@@ -232,6 +245,7 @@ impl LearntCollection {
             clocks: FolderClocks::take_bytes(&mut rest)?,
             names: Names::take_bytes(&mut rest)?,
             signals: SignalClock::take_bytes(&mut rest)?,
+            hours: HourFindings::take_bytes(&mut rest)?,
         };
         rest.is_empty().then_some(taken)
     }

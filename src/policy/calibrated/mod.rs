@@ -16,6 +16,7 @@
 mod coefficients;
 mod collection;
 mod folder_clocks;
+mod hours;
 mod list_worths;
 mod names;
 mod watched;
@@ -30,6 +31,7 @@ use super::{
     CollectedVisit, Fact, Learnt, Lesson, LooksAt, PageState, PlanMoment, Policy, Reason, Score, Survey, Unit,
 };
 use crate::estimate::Seen;
+use crate::longevity::rhythm::HourFactors;
 use crate::observation::Life;
 use crate::page::{Depth, HostId};
 use crate::signal::clock::{SignalReading, SignalView};
@@ -81,6 +83,8 @@ struct Calibrated {
     listed: HashMap<HostId, f64>,
     /// What the lists of each host are worth.
     lists: ListWorths,
+    /// What the hour does to gains, where the cycles of a day share a budget.
+    hour_factors: HourFactors,
     /// The kinds of signals that pages of each host have had.
     heard: HashMap<HostId, [bool; SignalKind::ALL.len()]>,
 }
@@ -134,6 +138,7 @@ impl Calibrated {
             feeds,
             listed,
             lists: ListWorths::default(),
+            hour_factors: HourFactors::default(),
             heard,
         }
     }
@@ -182,7 +187,8 @@ impl Calibrated {
         };
         let mean_days = self.collection.mean_visit_days();
         let overdue = (days - PATIENCE * mean_days).max(0.0);
-        gain + self.collection.height() * overdue * mean_days * self.mean_rate / self.plan.cycle_length.days()
+        gain * self.hour_factors.of(Age::from_days(days))
+            + self.collection.height() * overdue * mean_days * self.mean_rate / self.plan.cycle_length.days()
     }
 
     /// The gain if the signals of a page tell how long its copy lasts: until one more change or two, which replace all that ever moves.
@@ -342,6 +348,11 @@ impl Policy for Calibrated {
         self.listed = listed.into_iter().filter_map(a_day).collect();
         let mean_lag = if pages > 0.0 { sum / pages } else { 0.0 };
         self.read(PlanMoment { at: now, cycle_length: cycle, mean_lag });
+        self.hour_factors = if survey.shares_a_day {
+            HourFactors::at(&self.collection.rhythm(), now, cycle)
+        } else {
+            HourFactors::default()
+        };
         self.lists = self.list_worths(survey);
     }
 

@@ -18,6 +18,8 @@ struct Watch {
     visits_a_day: Option<f64>,
     /// The first page is a feed.
     has_feed: bool,
+    /// The time from a plan to the next, where the plans of a day share a budget.
+    shared: Option<Age>,
 }
 
 impl Watch {
@@ -30,7 +32,7 @@ impl Watch {
             page
         });
         let policy = Calibrated::new("calibrated", CountedAs::Divergence);
-        Self { policy, pages: pages.collect(), now, visits_a_day: None, has_feed: false }
+        Self { policy, pages: pages.collect(), now, visits_a_day: None, has_feed: false, shared: None }
     }
 
     fn plan(&mut self, later: Duration) {
@@ -39,8 +41,9 @@ impl Watch {
         self.policy.survey(&mut Survey {
             now: self.now,
             cycle: 1,
-            cycle_length: Age::from_days(1.0),
+            cycle_length: self.shared.unwrap_or(Age::from_days(1.0)),
             visits_a_day: self.visits_a_day,
+            shares_a_day: self.shared.is_some(),
             hosts: &HashMap::new(),
             memory: &mut None,
             pages: &mut |look| pages.iter().for_each(|page| look(page, 1)),
@@ -173,6 +176,15 @@ proptest! {
         watch.plan(DAY);
         let mut waits = waits;
         waits.sort_unstable();
+        // With a budget for the day the hour counts, so a score may fall at night; it stays a number.
+        watch.shared = Some(Age::from_days(0.1));
+        watch.plan(Duration::from_secs(waits[0]));
+        for (page, wait) in watch.pages.iter().zip(waits.iter().cycle()) {
+            let score = score(&watch.policy, page, watch.now.plus(Duration::from_secs(*wait))).value();
+            prop_assert!(score.is_finite() && score >= 0.0, "{score}");
+        }
+        watch.shared = None;
+        watch.plan(DAY);
         for page in &watch.pages {
             let scores: Vec<f64> = waits
                 .iter()

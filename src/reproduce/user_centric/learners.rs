@@ -26,6 +26,7 @@ fn by_policy(searched: &SearchedCollection<'_>, name: &str, most: usize) -> Refr
         warm_up: 0,
         step: group.step,
         every: 1,
+        by_day: false,
         start: group.start,
         ties: Ties::OlderFirst,
         measuring: Measuring::default(),
