@@ -13,6 +13,9 @@ use crate::time::Timestamp;
 
 /// A cycle may cost this many times its share of the day, so that pages that become due together are visited together.
 const MOST_OF_ITS_SHARE: f64 = 2.0;
+/// A threshold that is this many times lower than a page that just got a visit was found when nothing was known of the pages: scores grow as
+/// the square of the wait, so within a collection in its stride they differ less. Steps alone would take days from there.
+const FAR_BELOW: f64 = 1000.0;
 /// How far the share of an hour goes to what the hour cost, in a day.
 const SHARE_STEP: f64 = 0.3;
 /// The least share of an hour, as a part of an even one: pages that are found have a chance in every cycle.
@@ -108,23 +111,22 @@ impl Controller {
 
     /// Moves the threshold and the shares after a cycle.
     ///
-    /// Where a cycle sent all that it could, pages above the threshold had to wait: it rises halfway to the lowest score that was
-    /// visited, by its logarithm. A cycle that the allowance of the last 24 hours kept smaller than it was meant to be says nothing else.
+    /// A cycle that the allowance of the last 24 hours kept smaller than it was meant to be says nothing of either. But where a cycle
+    /// sent all that it could, and the threshold is [`FAR_BELOW`] the last page visited, it makes up for the rest at once.
     pub(crate) fn after(&mut self, cycle: &DayCycle) {
         let DayCycle { began, budget, sent, least } = *cycle;
         let meant = self.share(began);
         let known = self.kept.threshold;
-        let is_cut = sent >= budget && budget > 0;
+        let is_full = sent >= budget && budget > 0;
         let is_short = sent >= budget && (budget as f64) < meant;
         self.kept.threshold = match known {
             None if is_short => None,
             None => least.filter(|least| *least > 0.0),
             Some(threshold) => {
-                let waiting = least.filter(|least| is_cut && *least > threshold);
-                let halfway = waiting.map_or(0.0, |least| (threshold * least).sqrt());
                 let moved =
                     if is_short { threshold } else { threshold::after(threshold, sent as f64, meant) };
-                Some(moved.max(halfway))
+                let far_below = least.filter(|_| is_full).map_or(0.0, |least| least / FAR_BELOW);
+                Some(moved.max(far_below))
             }
         };
         self.kept.threshold = self.kept.threshold.map(|threshold| threshold.clamp(1e-12, 1e12));
@@ -175,22 +177,21 @@ mod tests {
         let mut controller = controller(240, 1.0 / 24.0);
         controller.after(&cycle(0, 10, Some(0.5)));
         controller.after(&DayCycle { began: at(1), budget: 3, sent: 3, least: Some(0.98) });
-        assert_eq!(controller.kept.threshold, Some(0.7), "halfway to the page that was visited last");
+        assert_eq!(controller.kept.threshold, Some(0.5));
         controller.after(&DayCycle { began: at(2), budget: 0, sent: 0, least: None });
-        assert_eq!(controller.kept.threshold, Some(0.7));
+        assert_eq!(controller.kept.threshold, Some(0.5));
         controller.after(&cycle(3, 2, Some(1.0)));
-        assert!(controller.kept.threshold < Some(0.7), "little was due");
+        assert!(controller.kept.threshold < Some(0.5), "little was due");
     }
 
     #[test]
     fn it_finds_its_way_from_a_threshold_that_is_far_too_low() {
         let mut controller = controller(240, 1.0 / 24.0);
         controller.after(&cycle(0, 10, Some(1e-9)));
-        for hour in 1..8 {
-            let budget = controller.budget(0, at(hour));
-            controller.after(&DayCycle { began: at(hour), budget, sent: budget, least: Some(0.5) });
-        }
-        assert!(controller.kept.threshold > Some(0.3), "{:?}", controller.kept.threshold);
+        let budget = controller.budget(0, at(1));
+        controller.after(&DayCycle { began: at(1), budget, sent: budget, least: Some(0.5) });
+        let nearer = controller.kept.threshold;
+        assert_eq!(nearer, Some(0.0005));
     }
 
     #[test]
