@@ -106,6 +106,7 @@ fn dashboard(
     let global = global.clone();
     DashboardSettings {
         store: settings.store.clone(),
+        every: settings.crawl.every,
         pace: settings.crawl.fetch.sites.clone(),
         observer: settings.observer(),
         scope: settings.scope.clone(),

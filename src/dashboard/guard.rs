@@ -17,7 +17,7 @@ use ring::hmac;
 
 use super::Dashboard;
 use super::links::Href;
-use super::trouble::is_for_programs;
+use super::trouble::{Problem, is_for_programs};
 
 /// Longest address that is answered: filters and the URL of a page fit in.
 const MOST_ADDRESS_BYTES: usize = 16 << 10;
@@ -137,13 +137,14 @@ pub(crate) enum Shown {
 pub(super) async fn check(State(site): State<Dashboard>, mut request: Request, next: Next) -> Response {
     let guard = &site.settings().guard;
     if request.uri().to_string().len() > MOST_ADDRESS_BYTES {
-        return refused(StatusCode::URI_TOO_LONG, "the address is too long");
+        return refused(&request, StatusCode::URI_TOO_LONG, "the address is too long");
     }
     let Some(authority) = authority(request.uri(), request.headers()) else {
-        return refused(StatusCode::BAD_REQUEST, "the request names no host");
+        return refused(&request, StatusCode::BAD_REQUEST, "the request names no host");
     };
     if !guard.is_ours(authority.host()) {
         return refused(
+            &request,
             StatusCode::MISDIRECTED_REQUEST,
             "this server does not answer to that name; start it with --host NAME, or use its address",
         );
@@ -152,6 +153,7 @@ pub(super) async fn check(State(site): State<Dashboard>, mut request: Request, n
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     if changes && shown != Some(Shown::Header) && !is_same_origin(request.headers(), &authority) {
         return refused(
+            &request,
             StatusCode::FORBIDDEN,
             "requests that change something come from a page of this server, or carry the token: `Authorization: Bearer TOKEN`",
         );
@@ -160,7 +162,7 @@ pub(super) async fn check(State(site): State<Dashboard>, mut request: Request, n
     if guard.token.is_some() && shown.is_none() && !is_open(path) {
         if is_for_programs(path) {
             let said = "this needs the token of the server: `Authorization: Bearer TOKEN`";
-            let mut response = refused(StatusCode::UNAUTHORIZED, said);
+            let mut response = refused(&request, StatusCode::UNAUTHORIZED, said);
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return response;
         }
@@ -180,7 +182,12 @@ fn is_open(path: &str) -> bool {
 }
 
 /// Nothing of the dashboard is shown to someone who may not look.
-fn refused(status: StatusCode, said: &'static str) -> Response {
+fn refused(request: &Request, status: StatusCode, said: &'static str) -> Response {
+    if is_for_programs(request.uri().path()) {
+        let (head, ()) =
+            axum::http::Response::builder().status(status).body(()).unwrap_or_default().into_parts();
+        return Problem::new(status, "Refused", said).answer(head);
+    }
     (status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], format!("{said}\n")).into_response()
 }
 

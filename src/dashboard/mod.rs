@@ -8,6 +8,7 @@
 //! A page is a file in `pages/` (a handler and the struct of its template) and a template that extends `base.html`. A resource of
 //! the API is a file in `api/`.
 
+pub mod api;
 pub(crate) mod assets;
 mod events;
 mod feeds;
@@ -16,19 +17,22 @@ mod links;
 mod list;
 pub mod listen;
 mod pages;
+mod policies;
 mod readers;
 mod shown;
 mod trouble;
+mod watch;
 mod work;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::middleware;
 use axum::routing::{get, post};
 use jiff::tz::TimeZone;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch as stop_signal};
 
 use crate::crawl::Crawler;
 use crate::crawl::observe::Observer;
@@ -44,8 +48,15 @@ use crate::unique::Scope;
 
 use events::Pulse;
 use guard::GuardSettings;
+use policies::PolicyWork;
 use readers::StoreReaders;
 use trouble::Trouble;
+use watch::Watch;
+
+/// Crawlers that look at a time.
+const MOST_CRAWLERS: usize = 2;
+/// How long a request waits for one of them.
+const CRAWLER_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Makes a crawler that only looks, by the operator's settings: nothing in the store is changed and no request is sent. The error is
 /// a sentence for the operator.
@@ -55,6 +66,8 @@ pub type LookingCrawler = dyn Fn() -> Result<Crawler<Network>, String> + Send + 
 pub struct DashboardSettings {
     /// The store.
     pub store: PathBuf,
+    /// The period of the timetable, if one is set.
+    pub every: Option<Duration>,
     /// Budgets of sites.
     pub pace: Sites<SitePace>,
     /// How pages are read.
@@ -70,7 +83,7 @@ pub struct DashboardSettings {
     /// The clock.
     pub now: fn() -> Timestamp,
     /// Turns true when the server stops: streams of events end then.
-    pub stopped: watch::Receiver<bool>,
+    pub stopped: stop_signal::Receiver<bool>,
     /// Who may look.
     pub guard: GuardSettings,
 }
@@ -81,13 +94,24 @@ pub struct Dashboard {
     settings: Arc<DashboardSettings>,
     readers: Arc<StoreReaders>,
     pulse: Arc<Pulse>,
+    work: Arc<PolicyWork>,
+    watch: Arc<Watch>,
+    /// Crawlers that look: each reads every address of the store.
+    crawlers: Arc<Semaphore>,
 }
 
 impl Dashboard {
     /// A dashboard of a store, which need not exist yet.
     pub fn new(settings: DashboardSettings) -> Self {
         let readers = Arc::new(StoreReaders::new(settings.store.clone()));
-        Self { settings: Arc::new(settings), readers, pulse: Arc::default() }
+        Self {
+            settings: Arc::new(settings),
+            readers,
+            pulse: Arc::default(),
+            work: Arc::default(),
+            watch: Arc::default(),
+            crawlers: Arc::new(Semaphore::new(MOST_CRAWLERS)),
+        }
     }
 
     /// The time: the only place that asks for it.
@@ -111,7 +135,36 @@ impl Dashboard {
         &self,
         work: impl FnOnce(&mut dyn Store) -> Result<T, LookError> + Send + 'static,
     ) -> Result<T, Trouble> {
-        self.readers.look(work).await
+        self.noted(self.readers.look(work).await)
+    }
+
+    /// Asks a crawler that only looks, as `freshet why` does: it knows the rules on links, the policy and the budget.
+    pub(crate) async fn ask_crawler<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Crawler<Network>) -> Result<T, LookError> + Send + 'static,
+    ) -> Result<T, Trouble> {
+        // Says so if there is no store.
+        self.look(|_| Ok(())).await?;
+        let seat = Arc::clone(&self.crawlers).acquire_owned();
+        let seat = tokio::time::timeout(CRAWLER_PATIENCE, seat).await.map_err(|_| Trouble::Busy)?;
+        let site = self.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let _seat = seat;
+            let mut crawler = (site.settings.looking)()
+                .map_err(|error| Trouble::failed("a look at the next cycle", &error))?;
+            work(&mut crawler).map_err(Trouble::from)
+        });
+        let done = done.await.map_err(|error| Trouble::failed("a look at the next cycle", &error));
+        self.noted(done.and_then(|done| done))
+    }
+
+    /// Keeps in mind that a request could not be answered, for `/healthz`.
+    fn noted<T>(&self, done: Result<T, Trouble>) -> Result<T, Trouble> {
+        if matches!(done, Err(Trouble::Failed)) {
+            self.watch
+                .note(self.now(), "the store could not be read; the log of the server says more".to_owned());
+        }
+        done
     }
 }
 
@@ -122,12 +175,18 @@ pub fn router(site: Dashboard) -> Router {
         .route("/login", get(pages::login::form).post(pages::login::enter))
         .route("/logout", post(pages::login::leave))
         .route("/events", get(events::events))
+        .route("/healthz", get(watch::healthz))
+        .route("/metrics", get(watch::prometheus))
+        .route("/pages", get(pages::list::pages))
+        .route("/policies", get(pages::policies::policies))
+        .route("/search", get(pages::search::search))
         .route("/changes", get(pages::changes::changes))
         .route("/changes.atom", get(feeds::atom))
         .route("/changes.json", get(feeds::json))
         .route("/sites", get(pages::sites::sites))
         .route("/assets/{name}", get(assets::asset));
     pages
+        .merge(api::router())
         .fallback(trouble::no_such_page)
         .method_not_allowed_fallback(trouble::no_such_method)
         .layer(middleware::from_fn_with_state(site.clone(), trouble::dress))

@@ -10,6 +10,7 @@ pub mod crawled;
 pub mod diff;
 pub mod estimates;
 pub mod figures;
+pub mod health;
 pub mod history;
 pub mod hosts;
 pub mod largest;
