@@ -17,7 +17,7 @@ use ring::hmac;
 
 use super::Dashboard;
 use super::links::Href;
-use super::trouble::{Problem, is_for_programs};
+use super::trouble::{ProblemDetails, is_for_programs};
 
 /// Longest address that is answered: filters and the URL of a page fit in.
 const MOST_ADDRESS_BYTES: usize = 16 << 10;
@@ -42,7 +42,7 @@ pub struct GuardSettings {
     /// Names that browsers may use besides.
     pub hosts: Vec<String>,
     /// What opens the dashboard; `None`: it is open.
-    pub token: Option<Token>,
+    pub token: Option<AccessToken>,
 }
 
 impl GuardSettings {
@@ -68,12 +68,12 @@ impl GuardSettings {
 }
 
 /// The token, as a key: it is not kept as it was written.
-pub struct Token(hmac::Key);
+pub struct AccessToken(hmac::Key);
 
 /// What the cookie is a signature of.
 const SESSION: &[u8] = b"freshet dashboard session";
 
-impl Token {
+impl AccessToken {
     /// `None` if it is shorter than [`LEAST_TOKEN`] characters.
     pub fn new(text: &str) -> Option<Self> {
         let is_long = text.chars().count() >= LEAST_TOKEN;
@@ -186,7 +186,7 @@ fn refused(request: &Request, status: StatusCode, said: &'static str) -> Respons
     if is_for_programs(request.uri().path()) {
         let (head, ()) =
             axum::http::Response::builder().status(status).body(()).unwrap_or_default().into_parts();
-        return Problem::new(status, "Refused", said).answer(head);
+        return ProblemDetails::new(status, "Refused", said).answer(head);
     }
     (status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], format!("{said}\n")).into_response()
 }
@@ -239,7 +239,7 @@ mod tests {
         GuardSettings {
             listen: listen.parse().unwrap(),
             hosts: hosts.iter().map(ToString::to_string).collect(),
-            token: token.and_then(Token::new),
+            token: token.and_then(AccessToken::new),
         }
     }
 
@@ -263,12 +263,12 @@ mod tests {
         assert!(guard("127.0.0.1:80", &[], None).is_safe() && guard("[::1]:80", &[], None).is_safe());
         assert!(!guard("0.0.0.0:80", &[], None).is_safe() && !guard("192.0.2.7:80", &[], None).is_safe());
         assert!(guard("0.0.0.0:80", &[], Some("0123456789abcdef")).is_safe());
-        assert!(Token::new("too short").is_none());
+        assert!(AccessToken::new("too short").is_none());
     }
 
     #[test]
     fn the_token_opens_and_nothing_else_does() {
-        let token = Token::new("a long enough token").unwrap();
+        let token = AccessToken::new("a long enough token").unwrap();
         let shown = |name: HeaderName, value: &str| {
             let headers = HeaderMap::from_iter([(name, HeaderValue::from_str(value).unwrap())]);
             token.shown_by(&headers)
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(shown(header::COOKIE, &format!("other=1; {cookie}")), Some(Shown::Cookie));
         assert_eq!(shown(header::COOKIE, &cookie[..cookie.len() - 1]), None);
         assert_eq!(shown(header::COOKIE, "freshet="), None);
-        let other = Token::new("another token, as long").unwrap().cookie();
+        let other = AccessToken::new("another token, as long").unwrap().cookie();
         assert_eq!(shown(header::COOKIE, other.split(';').next().unwrap()), None);
     }
 

@@ -51,7 +51,7 @@ use guard::GuardSettings;
 use policies::PolicyWork;
 use readers::StoreReaders;
 use trouble::Trouble;
-use watch::Watch;
+use watch::ServerWatch;
 
 /// Crawlers that look at a time.
 const MOST_CRAWLERS: usize = 2;
@@ -95,7 +95,7 @@ pub struct Dashboard {
     readers: Arc<StoreReaders>,
     pulse: Arc<Pulse>,
     work: Arc<PolicyWork>,
-    watch: Arc<Watch>,
+    watch: Arc<ServerWatch>,
     /// Crawlers that look: each reads every address of the store.
     crawlers: Arc<Semaphore>,
 }

@@ -116,7 +116,7 @@ impl IntoResponse for Trouble {
 
 /// An error as JSON has it (RFC 9457).
 #[derive(Serialize, utoipa::ToSchema)]
-pub(super) struct Problem {
+pub(super) struct ProblemDetails {
     /// In a few words.
     title: &'static str,
     /// The status of the answer.
@@ -125,7 +125,7 @@ pub(super) struct Problem {
     detail: String,
 }
 
-impl Problem {
+impl ProblemDetails {
     /// As an answer, with the headers of `head`.
     pub(super) fn answer(self, mut head: axum::http::response::Parts) -> Response {
         let body = serde_json::to_string(&self).unwrap_or_default();
@@ -154,7 +154,7 @@ pub(super) async fn dress(State(site): State<Dashboard>, request: Request, next:
     let Some(trouble) = response.extensions().get::<Trouble>().cloned() else { return response };
     let (mut head, _) = response.into_parts();
     if is_program {
-        return Problem::new(head.status, trouble.title(), trouble.sentence()).answer(head);
+        return ProblemDetails::new(head.status, trouble.title(), trouble.sentence()).answer(head);
     }
     let frame = PageFrame::new(&site, "", trouble.title());
     let page = TroublePage { frame, sentence: trouble.sentence(), is_waiting: trouble == Trouble::NoStore };

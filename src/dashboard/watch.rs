@@ -27,13 +27,13 @@ const ERROR_AGE: Duration = Duration::from_secs(3600);
 
 /// What the server itself remembers for its watchers.
 #[derive(Default)]
-pub(super) struct Watch {
+pub(super) struct ServerWatch {
     last_error: Mutex<Option<(Timestamp, String)>>,
     /// Visits of all days before this one.
     past: Mutex<Option<(i64, Brought)>>,
 }
 
-impl Watch {
+impl ServerWatch {
     /// Notes an error that kept a request from its answer.
     pub(super) fn note(&self, at: Timestamp, said: String) {
         *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some((at, said));

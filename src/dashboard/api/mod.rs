@@ -26,7 +26,7 @@ use utoipa::{Modify, OpenApi, ToSchema};
 use crate::look::JSON_VERSION;
 
 use super::Dashboard;
-use super::trouble::{Problem, Trouble};
+use super::trouble::{ProblemDetails, Trouble};
 
 /// Items of a list, unless it is asked otherwise.
 const ITEMS: u64 = 100;
@@ -91,22 +91,22 @@ fn no_place() -> Trouble {
 enum ApiTrouble {
     /// The question makes no sense; `detail` says what to do.
     #[response(status = 400, content_type = "application/problem+json")]
-    BadQuery(Problem),
+    BadQuery(ProblemDetails),
     /// The token is missing.
     #[response(status = 401, content_type = "application/problem+json")]
-    NoToken(Problem),
+    NoToken(ProblemDetails),
     /// There is no such thing.
     #[response(status = 404, content_type = "application/problem+json")]
-    NotFound(Problem),
+    NotFound(ProblemDetails),
     /// The address is too long.
     #[response(status = 414, content_type = "application/problem+json")]
-    TooLong(Problem),
+    TooLong(ProblemDetails),
     /// The host of the request is not this server.
     #[response(status = 421, content_type = "application/problem+json")]
-    OtherHost(Problem),
+    OtherHost(ProblemDetails),
     /// There is no store yet, or it is too busy to answer.
     #[response(status = 503, content_type = "application/problem+json")]
-    NotNow(Problem),
+    NotNow(ProblemDetails),
 }
 
 /// How the token is shown.

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::crawl::pings::{Pinged, leave_pings};
 use crate::dashboard::Dashboard;
 use crate::dashboard::guard::Shown;
-use crate::dashboard::trouble::{Problem, Trouble};
+use crate::dashboard::trouble::{ProblemDetails, Trouble};
 use crate::look::page::page_url;
 use crate::store;
 
@@ -74,7 +74,7 @@ pub(crate) struct PingAnswer {
     request_body = PingBody,
     responses(
         (status = 200, description = "What becomes of each page", body = Documented<PingAnswer>),
-        (status = 403, description = "The server was started without a token, so it takes no pings", body = Problem, content_type = "application/problem+json"),
+        (status = 403, description = "The server was started without a token, so it takes no pings", body = ProblemDetails, content_type = "application/problem+json"),
         (status = 413, description = "The list is too long"),
         ApiTrouble
     ),
