@@ -12,6 +12,7 @@ pub mod links;
 pub mod log;
 pub mod plan;
 pub mod plot;
+pub mod prometheus;
 pub mod quality;
 pub mod replays;
 pub mod reproduced;
