@@ -60,7 +60,9 @@ pub use rows::{
 pub use signal_rows::{ListRow, Ping, SignalledPage, StoredTargets, TrustRow};
 pub use sizes::Sizes;
 use sqlite::SqliteStore;
-pub use views::{HostTally, LogPart, LoggedVisit, PageOrder};
+pub use views::{
+    Brought, BroughtKind, DayTally, HostTally, LogPart, LoggedVisit, MOST_TICKS, PageOrder, Tick,
+};
 
 /// The result of a call to a store.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -77,8 +79,8 @@ pub fn open_to_look(location: &Path) -> Result<Box<dyn Store>> {
     Ok(Box::new(SqliteStore::open_to_look(file(location)?)?))
 }
 
-/// Opens a store to leave pings in it, while a crawl may be writing to it. A store that an earlier release made is brought up to date
-/// first.
+/// Opens a store to leave pings or read marks in it, while a crawl may be writing to it. A store that an earlier release made is
+/// brought up to date first.
 pub fn open_to_ping(location: &Path) -> Result<Box<dyn Store>> {
     Ok(Box::new(SqliteStore::open_to_ping(file(location)?)?))
 }
@@ -228,6 +230,12 @@ pub trait Notes {
     /// Keeps a single fact, in place of what it was.
     fn set_note(&mut self, name: &str, value: &str) -> Result<()>;
 
+    /// Marks the changes that these visits found as read, or as not read.
+    fn mark_read(&mut self, visits: &[i64], is_read: bool, now: Timestamp) -> Result<()>;
+
+    /// Marks all changes as read that were found by this visit or earlier in the log.
+    fn mark_read_to(&mut self, visit: i64) -> Result<()>;
+
     /// Logs a plan, before the first visit that it leads to. It stands in place of one after which no visit was recorded.
     fn log_plan(&mut self, plan: &LoggedPlan) -> Result<()>;
 
@@ -266,6 +274,19 @@ pub trait Look {
 
     /// The pages of every host that has any, counted, with the visits of one cycle.
     fn host_tallies(&mut self, cycle: CycleId) -> Result<BTreeMap<HostId, HostTally>>;
+
+    /// What the visits of these days brought, by day and host.
+    fn day_tallies(&mut self, _from_day: i64, _to_day: i64) -> Result<Vec<DayTally>> {
+        Ok(Vec::new())
+    }
+
+    /// The latest visits of these hosts, oldest first, at most [`MOST_TICKS`] each.
+    fn ticks(&mut self, _hosts: &[HostId]) -> Result<BTreeMap<HostId, Vec<Tick>>> {
+        Ok(BTreeMap::new())
+    }
+
+    /// Those of these visits whose changes a person has read, in order.
+    fn read_of(&mut self, visits: &[i64]) -> Result<Vec<i64>>;
 
     /// How often the signals of each host and kind were right, in order of the hosts and kinds; only where there was one.
     fn trust(&mut self) -> Result<Vec<TrustRow>>;

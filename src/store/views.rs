@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::VisitRow;
 use crate::observation::CycleId;
+use crate::page::HostId;
 use crate::time::Timestamp;
 
 /// The pages of a host, counted, and the visits that one cycle made there.
@@ -28,6 +31,78 @@ pub struct HostTally {
     /// Bytes of bodies that came in the cycle.
     pub received_bytes: u64,
 }
+
+/// What the visits of a day (UTC) brought, by host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DayTally {
+    /// Days since 1970-01-01.
+    pub day: i64,
+    /// The host of the pages.
+    pub host: HostId,
+    /// Its visits by what they brought.
+    pub brought: Brought,
+    /// Added up over the visits that found a change.
+    pub divergence: f64,
+    /// Bytes of bodies that came.
+    pub bytes: u64,
+}
+
+/// Visits by what they brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Brought {
+    /// The first copy of a page.
+    pub first: u64,
+    /// Another content.
+    pub changed: u64,
+    /// The same content again.
+    pub unchanged: u64,
+    /// The answer 304.
+    pub not_modified: u64,
+    /// An address elsewhere.
+    pub moved: u64,
+    /// There is no such page.
+    pub gone: u64,
+    /// Nothing.
+    pub failed: u64,
+    /// No request was sent: robots.txt or the address rules forbid it.
+    pub refused: u64,
+}
+
+/// What one visit brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BroughtKind {
+    /// The first copy of a page.
+    First,
+    /// Another content.
+    Changed,
+    /// The same content again.
+    Unchanged,
+    /// The answer 304.
+    NotModified,
+    /// An address elsewhere.
+    Moved,
+    /// There is no such page.
+    Gone,
+    /// Nothing.
+    Failed,
+    /// No request was sent: robots.txt or the address rules forbid it.
+    Refused,
+}
+
+/// A visit to a host, as small as it can be drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tick {
+    /// When it was made.
+    pub at: Timestamp,
+    /// What it brought.
+    pub brought: BroughtKind,
+    /// How far the page moved, if it could be measured.
+    pub divergence: Option<f32>,
+}
+
+/// The latest visits of a host that are given as ticks.
+pub const MOST_TICKS: usize = 60;
 
 /// A visit as the log shows it.
 #[derive(Clone, Debug, PartialEq)]

@@ -18,6 +18,7 @@ mod notes;
 mod pages;
 mod paging;
 mod plans;
+mod read_marks;
 mod reader;
 mod rehash;
 mod signals;
@@ -413,6 +414,14 @@ impl Notes for SqliteStore {
         notes::set_note(&self.connection, name, value)
     }
 
+    fn mark_read(&mut self, visits: &[i64], is_read: bool, now: Timestamp) -> Result<()> {
+        read_marks::mark(self, visits, is_read, now)
+    }
+
+    fn mark_read_to(&mut self, visit: i64) -> Result<()> {
+        read_marks::mark_to(self, visit)
+    }
+
     fn log_plan(&mut self, plan: &LoggedPlan) -> Result<()> {
         let transaction = self.transaction()?;
         plans::log(&transaction, plan)?;
@@ -463,6 +472,10 @@ impl Look for SqliteStore {
 
     fn host_tallies(&mut self, cycle: CycleId) -> Result<BTreeMap<HostId, HostTally>> {
         sites::tallies(&self.connection, cycle)
+    }
+
+    fn read_of(&mut self, visits: &[i64]) -> Result<Vec<i64>> {
+        read_marks::read_of(&self.connection, visits)
     }
 
     fn trust(&mut self) -> Result<Vec<TrustRow>> {
