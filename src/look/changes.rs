@@ -191,7 +191,7 @@ impl<'s> Changes<'s> {
 
 impl FoundEvent {
     /// `later`: the text that a later visit found, if only a part of the change lasted.
-    fn of(
+    pub(super) fn of(
         store: &mut dyn Store,
         mut event: PageEvent,
         later: Option<&str>,
