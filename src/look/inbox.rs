@@ -100,8 +100,15 @@ pub struct InboxEntry {
 /// Verdicts on changes, and the differences, from earlier looks.
 #[derive(Debug, Default)]
 pub struct InboxMemory {
-    verdicts: HashMap<i64, Arc<InboxVerdict>>,
-    oldest: VecDeque<i64>,
+    verdicts: HashMap<VerdictKey, Arc<InboxVerdict>>,
+    oldest: VecDeque<VerdictKey>,
+}
+
+/// A visit by its place in the log and its time: the file may be another store's one day.
+type VerdictKey = (i64, Timestamp);
+
+fn key(event: &PageEvent) -> VerdictKey {
+    (event.observation_id, event.at)
 }
 
 /// What is known of a change for good.
@@ -122,7 +129,7 @@ struct LastedChange {
 }
 
 impl InboxMemory {
-    fn keep(&mut self, visit: i64, verdict: InboxVerdict) -> Arc<InboxVerdict> {
+    fn keep(&mut self, visit: VerdictKey, verdict: InboxVerdict) -> Arc<InboxVerdict> {
         if self.oldest.len() >= MOST_KEPT
             && let Some(oldest) = self.oldest.pop_front()
         {
@@ -157,14 +164,14 @@ pub fn inbox(
     let mut kept_out = KeptOut::default();
     let mut lasting = Vec::new();
     for event in events {
-        let verdict = match memory.verdicts.get(&event.observation_id) {
+        let verdict = match memory.verdicts.get(&key(&event)) {
             Some(verdict) => Arc::clone(verdict),
             None if is_over() => {
                 has_more = true;
                 break;
             }
             None => match verdict(store, &mut judge, &event, deadline)? {
-                Some(verdict) => memory.keep(event.observation_id, verdict),
+                Some(verdict) => memory.keep(key(&event), verdict),
                 None => {
                     kept_out.wait += 1;
                     continue;
