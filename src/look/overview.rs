@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::figures::{counted, number, percent, span};
-use super::spending::{DaySpending, day_of, spending};
+use super::spending::{DaySpending, spending};
 use super::strips::{HostStrip, strips};
 use super::waits::WaitingHost;
 use super::{LookError, waits};
@@ -17,6 +17,7 @@ use crate::crawl::collection_rates::CollectionRates;
 use crate::crawl::lateness::late_cycle;
 use crate::observation::Life;
 use crate::page::{HostId, Normaliser};
+use crate::store::views::day_of;
 use crate::store::{CycleRow, KnownHost, KnownSeed, Store};
 use crate::time::Timestamp;
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::LookError;
 use crate::crawl::collection_rates::CollectionRates;
+use crate::store::views::day_of;
 use crate::store::{Brought, CycleRow, DayTally, Store};
 use crate::time::Timestamp;
 
@@ -44,25 +45,7 @@ impl DaySpending {
 
 /// Visits for which a request was sent.
 pub(super) fn sent(brought: &Brought) -> u64 {
-    let Brought { first, changed, unchanged, not_modified, moved, gone, failed, refused: _ } = *brought;
-    first + changed + unchanged + not_modified + moved + gone + failed
-}
-
-/// Adds one number of visits to another.
-pub(super) fn add(to: &mut Brought, more: &Brought) {
-    to.first += more.first;
-    to.changed += more.changed;
-    to.unchanged += more.unchanged;
-    to.not_modified += more.not_modified;
-    to.moved += more.moved;
-    to.gone += more.gone;
-    to.failed += more.failed;
-    to.refused += more.refused;
-}
-
-/// The number of the day (UTC) of a moment.
-pub(super) fn day_of(at: Timestamp) -> i64 {
-    at.millis().div_euclid(DAY_MS)
+    brought.visits() - brought.refused
 }
 
 /// `2026-11-19`
@@ -101,7 +84,7 @@ fn by_day(
     }
     for tally in tallies {
         if let Some(day) = days.get_mut(&tally.day) {
-            add(&mut day.brought, &tally.brought);
+            day.brought.add(&tally.brought);
             day.divergence += tally.divergence;
             day.received_bytes += tally.bytes;
         }
