@@ -1,8 +1,6 @@
 //! The marks of changes that were read: the only thing besides pings that the dashboard writes, through a connection that it opens
 //! for each form and that waits its turn beside the crawl.
 
-use std::path::Path;
-
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -69,12 +67,6 @@ pub(super) async fn mark(State(site): State<Dashboard>, form: Bytes) -> Result<R
     Ok((StatusCode::SEE_OTHER, [(header::LOCATION, back)]).into_response())
 }
 
-/// Bytes that are free where a store lies; `None` if that can't be found out.
-pub(crate) fn free_bytes(store: &Path) -> Option<u64> {
-    let found = rustix::fs::statvfs(store).ok()?;
-    Some(found.f_bavail.saturating_mul(found.f_frsize))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,11 +80,5 @@ mod tests {
         assert_eq!(form("visits=3&read=no&with_read=yes"), Some(unread));
         assert_eq!(form("to=9"), Some(MarkForm { to: Some(9), is_read: true, ..MarkForm::default() }));
         assert_eq!((form("visits=3,x"), form("to=")), (None, None));
-    }
-
-    #[test]
-    fn the_room_of_a_disk_can_be_found_out() {
-        assert!(free_bytes(Path::new(".")).is_some_and(|free| free > 0));
-        assert_eq!(free_bytes(Path::new("/no/such/place")), None);
     }
 }

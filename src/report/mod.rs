@@ -14,6 +14,7 @@ pub mod history;
 pub mod links;
 pub mod log;
 pub mod overview;
+pub mod period_page;
 pub mod plan;
 pub mod plot;
 pub mod quality;

@@ -94,6 +94,12 @@ pub fn exists(location: &Path) -> Result<bool> {
     Ok(file(location)?.exists())
 }
 
+/// Bytes that are free on the disk of a store; `None` if that can't be found out.
+pub fn free_bytes(location: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(file(location).ok()?).ok()?;
+    Some(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
 /// A connection that only reads a SQLite file, wherever it is: in a folder that can't be written to, or beside a writer.
 pub(crate) fn sqlite_reader(path: &Path) -> Result<rusqlite::Connection> {
     sqlite::open_reader(path)

@@ -15,12 +15,12 @@ use crate::dashboard::trouble::{Asked, Trouble};
 use crate::look::inbox::{Inbox, InboxEntry, InboxWanted, NEWEST, inbox};
 use crate::look::inline_diff::InlineDiff;
 use crate::look::overview::{Alarm, Overview, OverviewTerms, overview as look_over};
-use crate::look::spending::DaySpending;
 use crate::look::strips::HostStrip;
 use crate::look::waits::WaitingHost;
 use crate::report::brought::{BroughtInk, LEGEND};
+use crate::report::budget_bar::{self, BudgetRow};
 use crate::report::overview::{inbox_line, round_robin};
-use crate::report::{Screen, budget_bar, heartbeat, number};
+use crate::report::{Screen, heartbeat, number};
 use crate::store::CycleRow;
 use crate::time::Timestamp;
 
@@ -59,7 +59,7 @@ struct OverviewPage {
     more_entries: usize,
     shown_visits: String,
     log_end: i64,
-    days: Vec<DayRow>,
+    days: Vec<BudgetRow>,
     legend: [BroughtInk; 8],
     round_robin: Option<String>,
     strips: Vec<StripRow>,
@@ -88,13 +88,6 @@ pub(crate) struct EntryRow {
     pub is_read: bool,
     pub visits: String,
     pub diff: InlineDiff,
-}
-
-struct DayRow {
-    day: DaySpending,
-    bar: String,
-    requests: String,
-    round_robin: String,
 }
 
 struct StripRow {
@@ -133,7 +126,7 @@ pub(crate) async fn overview(
             since: now.minus(DAYS),
             most_strips: MOST_STRIPS,
             normaliser: &settings.observer.normaliser,
-            free_bytes: crate::dashboard::marks::free_bytes(&settings.store),
+            free_bytes: crate::store::free_bytes(&settings.store),
         };
         let view = look_over(store, &terms, now)?;
         let log_end = store.log_end()?;
@@ -164,7 +157,6 @@ fn page(
     (now, screen): (Timestamp, &Screen),
 ) -> OverviewPage {
     let moment = |at| Moment::new(at, now, screen);
-    let scale = budget_bar::scale(&view.days);
     let freshness = view.freshness.map(|fresh| FreshnessLine {
         held: number(fresh.held_pages),
         without_copy: fresh.pages_without_copy,
@@ -190,7 +182,7 @@ fn page(
         waiting: waiting.collect(),
         more_waiting: view.waiting.len().saturating_sub(MOST_WAITING),
         cycle: view.cycle.as_ref().map(|cycle| CycleLine::of(cycle, &moment)),
-        days: view.days.into_iter().map(|day| DayRow::of(day, scale)).collect(),
+        days: budget_bar::rows(&view.days),
         alarms: view.alarms,
     }
 }
@@ -216,22 +208,6 @@ impl EntryRow {
             is_read: entry.is_read,
             visits: joined(&entry.visit_ids),
             diff: entry.diff,
-        }
-    }
-}
-
-impl DayRow {
-    fn of(day: DaySpending, scale: u64) -> Self {
-        let requests = match day.budget {
-            Some(budget) => format!("{} of {}", number(day.requests), number(budget)),
-            None => number(day.requests),
-        };
-        let even = day.round_robin_changed.filter(|_| day.revisits() > 0);
-        Self {
-            bar: budget_bar::bar(&day, scale),
-            requests,
-            round_robin: even.map_or("–".to_owned(), |even| format!("{even:.1}")),
-            day,
         }
     }
 }
