@@ -18,7 +18,7 @@ use super::page::{VisitedPage, content};
 use super::reread::title;
 
 /// All that is known of how a page moved.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct PageHistory {
     /// The page.
     pub url: String,
@@ -86,7 +86,7 @@ pub struct PageHistory {
 }
 
 /// Another spelling of the page.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct OtherSpelling {
     /// Its URL.
     pub url: String,
@@ -98,7 +98,7 @@ pub struct OtherSpelling {
 }
 
 /// A visit.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct PageVisit {
     /// When the request was sent.
     pub at: Timestamp,
@@ -158,7 +158,7 @@ pub enum VisitFound {
 }
 
 /// How far a visit was from a base version.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct BaseDistance {
     /// When the base version was found.
     pub base_at: Timestamp,
@@ -170,7 +170,7 @@ pub struct BaseDistance {
 }
 
 /// A change profile (Olston & Pandey 2008, §4.1).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct ShownProfile {
     /// When its base version was found.
     pub base_at: Timestamp,
@@ -182,7 +182,7 @@ pub struct ShownProfile {
 }
 
 /// A point of a change profile.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct ShownPoint {
     /// The visit.
     pub at: Timestamp,
@@ -193,7 +193,7 @@ pub struct ShownPoint {
 }
 
 /// A group of fragments that came and went together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ShownLife {
     /// The snapshot that they came with; `None`: they were there at first.
     pub born_at: Option<Timestamp>,
@@ -204,7 +204,7 @@ pub struct ShownLife {
 }
 
 /// Shares of a page's fragments by behaviour.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct ShownShares {
     /// Those that stay.
     #[serde(rename = "static")]

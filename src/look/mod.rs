@@ -11,6 +11,7 @@ pub mod crawled;
 pub mod diff;
 pub mod estimates;
 pub mod figures;
+pub mod health;
 pub mod history;
 pub mod hosts;
 pub mod inbox;

@@ -17,6 +17,7 @@ pub mod overview;
 pub mod period_page;
 pub mod plan;
 pub mod plot;
+pub mod prometheus;
 pub mod quality;
 pub mod replays;
 pub mod reproduced;

@@ -44,7 +44,7 @@ pub struct SettledEvents {
 }
 
 /// An event: what a visit found to have happened to a page.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct PageEvent {
     /// What happened.
     pub kind: EventKind,

@@ -48,6 +48,7 @@ mod scope_and_traps;
 mod scored_by_the_truth;
 mod searched;
 mod secrets;
+mod served;
 mod settings_that_hold;
 mod signals;
 mod sites_and_log;

@@ -1,8 +1,11 @@
 //! The pages, a file each: a handler, and the struct of its template.
 
 pub(super) mod changes;
+pub(super) mod list;
 pub(super) mod login;
 pub(super) mod overview;
+pub(super) mod policies;
+pub(super) mod search;
 pub(super) mod sites;
 
 use askama::Template;
