@@ -12,6 +12,7 @@ use crate::dashboard::Dashboard;
 use crate::dashboard::links::{self, Href};
 use crate::dashboard::shown::{Foreign, Moment};
 use crate::dashboard::trouble::{Asked, Trouble};
+use crate::look::LookError;
 use crate::look::inbox::{Inbox, InboxEntry, InboxWanted, NEWEST, inbox};
 use crate::look::inline_diff::InlineDiff;
 use crate::look::overview::{Alarm, Overview, OverviewTerms, overview as look_over};
@@ -21,7 +22,7 @@ use crate::report::brought::{BroughtInk, LEGEND};
 use crate::report::budget_bar::{self, BudgetRow};
 use crate::report::overview::{inbox_line, round_robin};
 use crate::report::{Screen, heartbeat, number};
-use crate::store::CycleRow;
+use crate::store::{CycleRow, Store};
 use crate::time::Timestamp;
 
 use super::{PageFrame, drawn};
@@ -121,34 +122,47 @@ pub(crate) async fn overview(
     let (now, screen, asker) = (site.now(), site.screen(), site.clone());
     let with_read = asked.read.is_some();
     let found = site.look(move |store| {
-        let settings = asker.settings();
-        let terms = OverviewTerms {
-            since: now.minus(DAYS),
-            most_strips: MOST_STRIPS,
-            normaliser: &settings.observer.normaliser,
-            free_bytes: crate::store::free_bytes(&settings.store),
-            every: settings.every,
-        };
-        let view = look_over(store, &terms, now)?;
+        let view = glance(store, &asker, now)?;
         let log_end = store.log_end()?;
-        let began = Instant::now();
-        let wanted = InboxWanted {
-            since: now.minus(INBOX_DAYS),
-            with_read,
-            hosts: None,
-            newest: NEWEST,
-            most: MOST_ENTRIES,
-            fragment_words: settings.observer.change.fragment_words,
-        };
-        let mut memory = asker.inbox_memory().lock().unwrap_or_else(PoisonError::into_inner);
-        let mut is_over = || began.elapsed() > JUDGING;
-        let changes =
-            inbox(store, &settings.observer, &wanted, &mut memory, (began + 2 * JUDGING, &mut is_over))?;
-        Ok((view, changes, log_end))
+        Ok((view, lasting(store, &asker, with_read, now)?, log_end))
     });
     let (view, changes, log_end) = found.await?;
     let page = page(PageFrame::new(&site, "/", "Overview"), view, changes, (now, &screen));
     drawn(&OverviewPage { with_read, log_end, ..page })
+}
+
+/// The collection at a glance, by the settings of the dashboard.
+pub(crate) fn glance(store: &mut dyn Store, site: &Dashboard, now: Timestamp) -> Result<Overview, LookError> {
+    let settings = site.settings();
+    let terms = OverviewTerms {
+        since: now.minus(DAYS),
+        most_strips: MOST_STRIPS,
+        normaliser: &settings.observer.normaliser,
+        free_bytes: crate::store::free_bytes(&settings.store),
+        every: settings.every,
+    };
+    look_over(store, &terms, now)
+}
+
+/// The inbox, as far as its changes can be judged in a moment.
+pub(crate) fn lasting(
+    store: &mut dyn Store,
+    site: &Dashboard,
+    with_read: bool,
+    now: Timestamp,
+) -> Result<Inbox, LookError> {
+    let (settings, began) = (site.settings(), Instant::now());
+    let wanted = InboxWanted {
+        since: now.minus(INBOX_DAYS),
+        with_read,
+        hosts: None,
+        newest: NEWEST,
+        most: MOST_ENTRIES,
+        fragment_words: settings.observer.change.fragment_words,
+    };
+    let mut memory = site.inbox_memory().lock().unwrap_or_else(PoisonError::into_inner);
+    let mut is_over = || began.elapsed() > JUDGING;
+    inbox(store, &settings.observer, &wanted, &mut memory, (began + 2 * JUDGING, &mut is_over))
 }
 
 fn page(
