@@ -55,7 +55,7 @@ pub(crate) fn run(global: &Global, arguments: &ReportArgs, talk: &Talk) -> anyho
         with_read: !arguments.unread,
         hosts: None,
         newest: NEWEST,
-        most: arguments.limit,
+        most: if arguments.limit == 0 { usize::MAX } else { arguments.limit },
         fragment_words: settings.change.fragment_words,
     };
     let mut memory = InboxMemory::default();
@@ -70,12 +70,7 @@ pub(crate) fn run(global: &Global, arguments: &ReportArgs, talk: &Talk) -> anyho
         talk.say(&format!("wrote `{}`", path.display()));
     }
     if global.json {
-        return print(&json(&ReportJson {
-            since_at: since,
-            overview: &view,
-            inbox: &changes,
-            sites: &sites,
-        })?);
+        return print(&json(&ReportJson { since_at: since, overview: &view, inbox: &changes })?);
     }
     if arguments.out.is_some() {
         return Ok(ExitCode::SUCCESS);

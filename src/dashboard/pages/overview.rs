@@ -14,7 +14,7 @@ use crate::dashboard::shown::{Foreign, Moment};
 use crate::dashboard::trouble::{Asked, Trouble};
 use crate::look::LookError;
 use crate::look::inbox::{Inbox, InboxEntry, InboxWanted, NEWEST, inbox};
-use crate::look::inline_diff::InlineDiff;
+use crate::look::inline_diff::{InlineDiff, InlineLine};
 use crate::look::overview::{Alarm, Overview, OverviewTerms, overview as look_over};
 use crate::look::strips::HostStrip;
 use crate::look::waits::WaitingHost;
@@ -33,7 +33,9 @@ const DAYS: Duration = Duration::from_secs(6 * 86_400);
 const INBOX_DAYS: Duration = Duration::from_secs(14 * 86_400);
 /// Heartbeats that are shown, and entries of the inbox.
 const MOST_STRIPS: usize = 12;
-const MOST_ENTRIES: usize = 25;
+const MOST_ENTRIES: usize = 15;
+/// Lines of a change that are shown at once; the others unfold.
+const HEAD_LINES: usize = 4;
 /// Hosts that wait and are shown; more are counted.
 const MOST_WAITING: usize = 12;
 /// After this time no more changes are judged: the rest comes with the next look, which knows these already.
@@ -208,6 +210,16 @@ fn joined(visits: &[i64]) -> String {
 }
 
 impl EntryRow {
+    /// The lines that are shown at once.
+    fn head(&self) -> &[InlineLine] {
+        self.diff.lines.get(..HEAD_LINES.min(self.diff.lines.len())).unwrap_or_default()
+    }
+
+    /// The lines that unfold.
+    fn tail(&self) -> &[InlineLine] {
+        self.diff.lines.get(HEAD_LINES..).unwrap_or_default()
+    }
+
     pub(crate) fn of(entry: InboxEntry, moment: &dyn Fn(Timestamp) -> Moment) -> Self {
         let event = entry.event;
         let title = event.title.filter(|title| !title.trim().is_empty());
