@@ -199,9 +199,8 @@ fn the_overview_shows_what_is_new_and_takes_marks_while_a_crawl_runs() {
         assert!(page.contains(part), "{part}\n{page}");
     }
     let report = freshet.json(&["report", "--json"]);
-    let footer = report["inbox"]["shown"]
-        .as_array()
-        .and_then(|all| all.iter().find(|entry| entry["page_count"] == 4));
+    let footer =
+        report["inbox"]["shown"].as_array().and_then(|all| all.iter().find(|entry| entry["page_count"] == 4));
     let visits = footer.expect("a footer")["visit_ids"].as_array().expect("visits");
     let visits = visits.iter().map(Value::to_string).collect::<Vec<_>>().join(",");
     let form = format!("visits={visits}&read=yes");
