@@ -1,7 +1,7 @@
 //! The dashboard: pages, an API and metrics over the views of [`crate::look`], served by HTTP.
 //!
 //! In comes a request, out goes a page, JSON or a feed; [`router`] makes the whole of it a value that a test can call without a
-//! socket. Every page shows a view that the terminal prints too. It reads only, but for pings. What must stay true: a request
+//! socket. Every page shows a view that the terminal prints too. It reads only, but for pings and read marks. What must stay true: a request
 //! holds no statement of the store open while its answer is sent, so a reader never blocks the crawl; every text that was
 //! crawled is escaped and [`shown`] as what it is; nothing is fetched from elsewhere; [`guard`] has looked at every request first.
 //!
@@ -16,6 +16,7 @@ pub mod guard;
 mod links;
 mod list;
 pub mod listen;
+mod marks;
 mod pages;
 mod policies;
 mod readers;
@@ -25,7 +26,7 @@ mod watch;
 mod work;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
@@ -39,6 +40,7 @@ use crate::crawl::observe::Observer;
 use crate::fetch::SitePace;
 use crate::fetch::network::Network;
 use crate::look::LookError;
+use crate::look::inbox::InboxMemory;
 use crate::page::Sites;
 use crate::quality::scoring::Scoring;
 use crate::report::Screen;
@@ -94,6 +96,7 @@ pub struct Dashboard {
     settings: Arc<DashboardSettings>,
     readers: Arc<StoreReaders>,
     pulse: Arc<Pulse>,
+    inbox_memory: Arc<Mutex<InboxMemory>>,
     work: Arc<PolicyWork>,
     watch: Arc<ServerWatch>,
     /// Crawlers that look: each reads every address of the store.
@@ -108,10 +111,16 @@ impl Dashboard {
             settings: Arc::new(settings),
             readers,
             pulse: Arc::default(),
+            inbox_memory: Arc::default(),
             work: Arc::default(),
             watch: Arc::default(),
             crawlers: Arc::new(Semaphore::new(MOST_CRAWLERS)),
         }
+    }
+
+    /// Verdicts on changes, from one look at the inbox to the next.
+    pub(crate) fn inbox_memory(&self) -> &Mutex<InboxMemory> {
+        &self.inbox_memory
     }
 
     /// The time: the only place that asks for it.
@@ -174,6 +183,7 @@ pub fn router(site: Dashboard) -> Router {
         .route("/", get(pages::overview::overview))
         .route("/login", get(pages::login::form).post(pages::login::enter))
         .route("/logout", post(pages::login::leave))
+        .route("/read", post(marks::mark))
         .route("/events", get(events::events))
         .route("/healthz", get(watch::healthz))
         .route("/metrics", get(watch::prometheus))

@@ -1,6 +1,5 @@
 //! For monitoring: `/healthz` says whether all is well, `/metrics` has the figures.
 
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,7 +13,7 @@ use crate::look::health::{Health, health};
 use crate::look::status::status;
 use crate::report::prometheus::metrics;
 use crate::store::views::day_of;
-use crate::store::{Brought, Store};
+use crate::store::{self, Brought, Store};
 use crate::time::Timestamp;
 
 use super::Dashboard;
@@ -68,12 +67,6 @@ impl ServerWatch {
     }
 }
 
-/// Bytes that are free for this program on the disk of the store.
-fn free_bytes(store: &Path) -> Option<u64> {
-    let found = rustix::fs::statvfs(store).ok()?;
-    Some(found.f_bavail.saturating_mul(found.f_frsize))
-}
-
 /// `/healthz`: 200 if all is well, 503 if not. Without the token it says no more than that, where one is set.
 #[utoipa::path(
     get,
@@ -93,7 +86,7 @@ pub(super) async fn healthz(
     let asker = site.clone();
     let found = site.look(move |store| {
         let settings = asker.settings();
-        let (every, free) = (settings.every, free_bytes(&settings.store));
+        let (every, free) = (settings.every, store::free_bytes(&settings.store));
         health(store, every, free, asker.watch.last_error(now), now)
     });
     let found = found.await?;

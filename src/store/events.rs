@@ -19,6 +19,8 @@ pub struct EventFilter {
     pub hosts: Option<Vec<HostId>>,
     /// New pages of these cycles are left out.
     pub no_new_of: Vec<CycleId>,
+    /// Only those that no person has read.
+    pub unread: bool,
 }
 
 /// The place of an event in the list of all, the latest first.
@@ -28,6 +30,17 @@ pub struct EventPlace {
     pub at: Timestamp,
     /// The place of its visit in the log.
     pub observation: i64,
+}
+
+/// Events of pages that were found again since, of a part of the list.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SettledEvents {
+    /// The latest first.
+    pub events: Vec<PageEvent>,
+    /// Events among them in the list whose page was not found again yet.
+    pub waiting: u64,
+    /// Where the list goes on; `None` if this was its end.
+    pub rest: Option<EventPlace>,
 }
 
 /// An event: what a visit found to have happened to a page.

@@ -34,6 +34,7 @@ mod more_that_is_read;
 mod one_answer_is_not_believed;
 mod one_page_many_spellings;
 mod other_scripts;
+mod overviewed;
 mod pages_got_back;
 mod politeness;
 mod rates_of_change;

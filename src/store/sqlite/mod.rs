@@ -23,8 +23,10 @@ mod page_order;
 mod pages;
 mod paging;
 mod plans;
+mod read_marks;
 mod reader;
 mod rehash;
+mod settled;
 mod signals;
 mod state;
 mod tallies;
@@ -41,8 +43,9 @@ use super::{
     CollectionMemory, Commit, CycleCommand, CycleId, CycleRow, DayTally, EventCount, EventFilter, Forgotten,
     Frontier, GainRow, HostTally, JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, ListRow, Loaded,
     Log, LogPart, LoggedPlan, LoggedVisit, Look, NamedInstead, Notes, OpenCycle, PageAddress, PageEvent,
-    PageFilter, PageRow, PageToRead, Ping, PlannedVisit, Result, SeedChange, SeedPages, SketchedVersion,
-    StoreError, StoredContent, Summary, Tick, TrustRow, VersionFacts, VersionId, VisitRow, Wanted,
+    PageFilter, PageRow, PageToRead, Ping, PlannedVisit, Result, SeedChange, SeedPages, SettledEvents,
+    SketchedVersion, StoreError, StoredContent, Summary, Tick, TrustRow, VersionFacts, VersionId, VisitRow,
+    Wanted,
 };
 use crate::estimate::priors::Priors;
 use crate::page::{Fingerprint, HostId, PageId, SeedId};
@@ -365,6 +368,14 @@ impl Notes for SqliteStore {
         notes::set_note(&self.connection, name, value)
     }
 
+    fn mark_read(&mut self, visits: &[i64], is_read: bool, now: Timestamp) -> Result<()> {
+        read_marks::mark(self, visits, is_read, now)
+    }
+
+    fn mark_read_to(&mut self, visit: i64) -> Result<()> {
+        read_marks::mark_to(self, visit)
+    }
+
     fn log_plan(&mut self, plan: &LoggedPlan) -> Result<()> {
         let transaction = self.transaction()?;
         plans::log(&transaction, plan)?;
@@ -429,6 +440,10 @@ impl Look for SqliteStore {
         tallies::named_instead(&self.connection, pages, unlike)
     }
 
+    fn read_of(&mut self, visits: &[i64]) -> Result<Vec<i64>> {
+        read_marks::read_of(&self.connection, visits)
+    }
+
     fn trust(&mut self) -> Result<Vec<TrustRow>> {
         signals::trust(&self.connection)
     }
@@ -447,6 +462,10 @@ impl Look for SqliteStore {
 
     fn events(&mut self, filter: &EventFilter, most: usize) -> Result<Vec<PageEvent>> {
         events::list(&self.connection, filter, most)
+    }
+
+    fn settled_events(&mut self, filter: &EventFilter, scanned: usize, most: usize) -> Result<SettledEvents> {
+        settled::settled(&self.connection, filter, scanned, most)
     }
 
     fn count_events(&mut self, filter: &EventFilter) -> Result<Vec<EventCount>> {
