@@ -25,6 +25,7 @@ pub mod signals;
 pub mod sites;
 pub(crate) mod spark;
 pub mod status;
+mod stripe_bars;
 pub(crate) mod stripes;
 pub mod table;
 
