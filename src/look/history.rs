@@ -16,6 +16,7 @@ use crate::time::Timestamp;
 use super::LookError;
 use super::page::{VisitedPage, content};
 use super::reread::title;
+use super::versions::{HeldVersion, versions};
 
 /// All that is known of how a page moved.
 #[derive(Clone, Debug, Serialize)]
@@ -83,6 +84,12 @@ pub struct PageHistory {
     /// The times of the snapshots.
     #[serde(skip)]
     pub times: Vec<Timestamp>,
+    /// All its versions, in order of time.
+    #[serde(skip)]
+    pub versions: Vec<HeldVersion>,
+    /// Snapshots before these whose texts were not read: there were too many.
+    #[serde(skip)]
+    pub unread_snapshots: usize,
 }
 
 /// Another spelling of the page.
@@ -223,14 +230,30 @@ pub fn history(
     fragment_words: usize,
     most: usize,
 ) -> Result<PageHistory, LookError> {
+    latest_history(store, normaliser, url, fragment_words, most, usize::MAX)
+}
+
+/// The same, with the lives of fragments over the latest `most_snapshots` visits that found a text: so it takes bounded time however
+/// often the page was visited.
+pub fn latest_history(
+    store: &mut dyn Store,
+    normaliser: &Normaliser,
+    url: &str,
+    fragment_words: usize,
+    most: usize,
+    most_snapshots: usize,
+) -> Result<PageHistory, LookError> {
     let visited = VisitedPage::load(store, normaliser, url)?;
     let profiles = store.profiles(PageId(visited.page.id))?;
     let mut past = Snapshots::new(fragment_words);
-    for seen in visited.sightings() {
+    let sightings = visited.sightings();
+    let unread_snapshots = sightings.len().saturating_sub(most_snapshots);
+    for seen in sightings.iter().skip(unread_snapshots) {
         let text_of = |version| Ok::<_, StoreError>(content(store, version)?.text);
         past.see(seen.at, seen.version, seen.text_rules, text_of)?;
     }
-    let title = match visited.sightings().last() {
+    let versions = versions(&visited);
+    let title = match sightings.last() {
         Some(last) => title(&content(store, last.version)?, visited.page.content_type.as_deref()),
         None => None,
     };
@@ -288,6 +311,8 @@ pub fn history(
         }),
         lives,
         times,
+        versions,
+        unread_snapshots,
     })
 }
 
@@ -369,7 +394,7 @@ fn found<'a>(visit: &VisitRow, before: impl Iterator<Item = &'a VisitRow>) -> Vi
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::time::Duration;
 
     use super::*;
@@ -404,7 +429,7 @@ mod tests {
         event: None,
     };
 
-    fn visit(at: i64, version: Option<i64>) -> VisitRow {
+    pub(in crate::look) fn visit(at: i64, version: Option<i64>) -> VisitRow {
         VisitRow { at: Timestamp::from_seconds(at), version: version.map(VersionId), ..NEVER }
     }
 

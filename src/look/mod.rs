@@ -7,6 +7,7 @@
 pub mod changes;
 pub mod check;
 pub mod crawled;
+pub mod curve;
 pub mod diff;
 pub mod estimates;
 pub mod figures;
@@ -27,11 +28,15 @@ pub mod search;
 pub mod seeds;
 pub mod show;
 pub mod signals;
+pub mod site_behaviour;
+pub mod site_view;
 pub mod sites;
 mod snippet;
 pub mod status;
 pub mod text_diff;
+pub mod versions;
 pub mod waits;
+pub mod week_hours;
 pub mod why;
 
 use crate::crawl::CrawlError;
