@@ -97,3 +97,6 @@ pub mod reproduce;
 
 /// How values are drawn: tables, diffs, plots, stripes.
 pub mod report;
+
+/// Pages, an API and metrics over the views, served by HTTP.
+pub mod dashboard;

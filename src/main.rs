@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         Command::Diff(arguments) => commands::diff::run(&cli.global, &arguments, &talk),
         Command::Show(arguments) => commands::show::run(&cli.global, &arguments, &talk),
         Command::Search(arguments) => commands::search::run(&cli.global, &arguments, &talk),
+        Command::Serve(arguments) => commands::serve::run(&cli.global, &arguments, &talk),
         Command::Check(arguments) => commands::check::run(&cli.global, &arguments, &talk),
         Command::Compare(arguments) => commands::compare::run(&cli.global, &arguments, &talk),
         Command::History(arguments) => commands::history::run(&cli.global, &arguments),

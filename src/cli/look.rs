@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use freshet::observation::EventKind;
 
 use super::{CheckFlags, LinkFlags, PlanFlags, ScoreFlags, names};
-use crate::settings::{FragmentWords, TimeSpan, Written};
+use crate::settings::{FragmentWords, ServeGiven, TimeSpan, Written};
 
 /// Show what the store knows: pages, waiting hosts and the reason, refused links, the last cycles
 #[derive(Debug, Args)]
@@ -240,6 +240,29 @@ pub(crate) struct SearchArgs {
     pub no_log: bool,
     #[command(flatten)]
     pub flags: ScoreFlags,
+}
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  freshet serve                                          then open http://127.0.0.1:8080/
+  freshet serve --store news.db --listen 127.0.0.1:9000
+  freshet serve --listen 0.0.0.0:8080 --token-file token.txt --host crawl.example.org
+  curl -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:8080/api/v1/status";
+
+/// Show the store in a browser: a dashboard that stays up to date while a crawl runs, with an API and metrics
+///
+/// It reads the store beside a running crawl and never slows it. It listens on 127.0.0.1 unless told otherwise, and on any other
+/// address only with a token. The API is described at /api/openapi.json, metrics for Prometheus are at /metrics, and /healthz says
+/// whether all is well. The first Ctrl-C or SIGTERM lets open requests finish.
+#[derive(Debug, Args)]
+#[command(after_help = SERVE_EXAMPLES)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub given: ServeGiven,
+    /// Token that opens the dashboard and the API, 16 characters or more. Others on this machine can see it in the list of
+    /// processes: a file or the variable is better
+    #[arg(long, value_name = "TOKEN", env = "FRESHET_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
 }
 
 /// Show what changed between two versions of a page

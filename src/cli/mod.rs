@@ -35,7 +35,7 @@ pub(crate) use gather::{CrawlArgs, CrawlNowArgs, MonitorArgs};
 pub(crate) use keep::{RebuildArgs, StoreCommand};
 pub(crate) use look::{
     ChangesArgs, ChangesFormat, CheckArgs, DiffArgs, HistoryArgs, LinksArgs, ListFormat, LogArgs, PageSort,
-    PagesArgs, PlanArgs, SearchArgs, ShowArgs, SignalsArgs, StatusArgs, WhyArgs,
+    PagesArgs, PlanArgs, SearchArgs, ServeArgs, ShowArgs, SignalsArgs, StatusArgs, WhyArgs,
 };
 pub(crate) use play::{DemoArgs, ScoreArgs, WebArgs};
 pub(crate) use set_up::{ConfigArgs, InitArgs, ManArgs};
@@ -59,6 +59,7 @@ Examples:
   freshet log                                    what the last cycle fetched, line by line
   freshet pages --state gone --format csv        list pages, filtered
   freshet history https://example.org/news       the visits of a page, how long its words live
+  freshet serve                                  the same in a browser, as a page to leave open
   freshet search fresh pages                     stored pages that have all words, the best first
   freshet show https://example.org/news          what is stored of a page, now or --at a time
   freshet export --format brdc --out crawl.brdc  the changes over time, as a dataset for studies
@@ -86,7 +87,7 @@ pub(crate) struct Cli {
 }
 
 /// Flags that every command takes.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Global {
     /// The store: one SQLite file [default: freshet.db]
     #[arg(long, global = true, value_name = "PATH", env = "FRESHET_STORE", value_hint = ValueHint::FilePath)]
@@ -119,6 +120,7 @@ pub(crate) enum Command {
     Diff(DiffArgs),
     Show(ShowArgs),
     Search(Box<SearchArgs>),
+    Serve(Box<ServeArgs>),
     History(HistoryArgs),
     Check(Box<CheckArgs>),
     Compare(Box<CompareArgs>),

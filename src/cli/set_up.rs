@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args, ValueHint};
 
-use crate::settings::{DEFAULT_FILE, Given, GivenBy, TimeOfDay, TimeSpan, Written};
+use crate::settings::{DEFAULT_FILE, Given, GivenBy, ServeGiven, TimeOfDay, TimeSpan, Written};
 
 const INIT_EXAMPLES: &str = "\
 Examples:
@@ -56,6 +56,8 @@ pub(crate) struct ConfigArgs {
     pub catch_up: bool,
     #[command(flatten)]
     pub flags: Given,
+    #[command(flatten, next_help_heading = "Server")]
+    pub serve: ServeGiven,
     /// Which of the flags above are from the command line, and which from the environment.
     #[arg(skip)]
     pub given_by: GivenBy,

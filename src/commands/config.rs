@@ -20,6 +20,7 @@ pub(crate) fn run(global: &Global, arguments: &ConfigArgs, talk: &Talk) -> anyho
     let mut flags = arguments.flags.clone();
     (flags.crawl.every, flags.crawl.at) = (arguments.every.clone(), arguments.at.clone());
     flags.crawl.catch_up = Some(arguments.catch_up);
+    flags.serve = arguments.serve.clone();
     let settings = EffectiveSettings::load(global, &flags, &arguments.given_by)?;
     print(&if global.json { json(&settings)? } else { settings.toml() })
 }

@@ -29,6 +29,7 @@ pub(crate) mod reproduce;
 pub(crate) mod score;
 pub(crate) mod search;
 pub(crate) mod seeds;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod signals;
 pub(crate) mod simulate;

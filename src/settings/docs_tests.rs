@@ -4,7 +4,7 @@
 use clap::CommandFactory as _;
 
 use super::sections::{Given, LimitsGiven, SiteSection};
-use super::{ChangeGiven, CrawlGiven, SearchGiven};
+use super::{ChangeGiven, CrawlGiven, SearchGiven, ServeGiven};
 use crate::cli::Cli;
 
 const DOCUMENT: &str = include_str!("../../docs/settings.md");
@@ -35,6 +35,7 @@ fn the_document_has_every_setting_and_nothing_else() {
         ("limits", LimitsGiven::KEYS),
         ("change", ChangeGiven::KEYS),
         ("search", SearchGiven::KEYS),
+        ("serve", ServeGiven::KEYS),
     ] {
         let declared = keys.iter().map(|key| {
             let (flag, variable) = flag(key);
@@ -88,8 +89,9 @@ fn help_names_the_defaults_that_hold() {
     let cli = Cli::command();
     for argument in cli.find_subcommand("config").unwrap().get_arguments() {
         let key = argument.get_id().as_str();
-        let Some(default) =
-            ["crawl", "limits", "change", "search"].iter().find_map(|section| defaults[section].get(key))
+        let Some(default) = ["crawl", "limits", "change", "search", "serve"]
+            .iter()
+            .find_map(|section| defaults[section].get(key))
         else {
             continue;
         };

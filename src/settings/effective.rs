@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::file::{self, SettingsFile};
 use super::sections::{ChangeGiven, CrawlGiven, Given, LimitsGiven, SearchGiven};
+use super::serve::ServeGiven;
 use super::{Settings, Usage};
 use crate::cli::Global;
 
@@ -50,6 +51,7 @@ pub(crate) struct EffectiveSettings {
     limits: Section,
     change: Section,
     search: Section,
+    serve: Section,
     site: BTreeMap<String, Section>,
     /// The settings file.
     file: Option<String>,
@@ -92,6 +94,7 @@ impl EffectiveSettings {
             limits: sources.section("limits", LimitsGiven::KEYS, LimitsGiven::DERIVED),
             change: sources.section("change", ChangeGiven::KEYS, ChangeGiven::DERIVED),
             search: sources.section("search", SearchGiven::KEYS, SearchGiven::DERIVED),
+            serve: sources.section("serve", ServeGiven::KEYS, ServeGiven::DERIVED),
             site: sites.into_iter().flatten().map(site).collect(),
             file: file.as_ref().map(|file| file.path.display().to_string()),
         })
@@ -113,6 +116,7 @@ impl EffectiveSettings {
             ("limits", &self.limits),
             ("change", &self.change),
             ("search", &self.search),
+            ("serve", &self.serve),
         ];
         for (name, section) in sections {
             text += &format!("\n[{name}]\n{}", lines(section));

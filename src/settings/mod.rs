@@ -13,6 +13,7 @@ mod file;
 mod header_text;
 mod resolve;
 mod sections;
+mod serve;
 mod template;
 mod unknown;
 mod values;
@@ -49,6 +50,7 @@ pub(crate) use effective::{EffectiveSettings, GivenBy, SettingSource};
 pub(crate) use file::{DEFAULT_FILE, said_of};
 pub(crate) use sections::{ChangeGiven, CrawlGiven, Given, SearchGiven, SearchSection};
 use sections::{LimitsGiven, Sections};
+pub(crate) use serve::{ServeGiven, ServeSection};
 pub(crate) use template::template;
 pub(crate) use unknown::unknown_variables;
 pub(crate) use values::{
@@ -172,6 +174,11 @@ impl Settings {
         &self.sections.search
     }
 
+    /// Where the dashboard listens, and who may look at it.
+    pub(crate) fn serve(&self) -> &ServeSection {
+        &self.sections.serve
+    }
+
     /// How results of searches are ranked.
     pub(crate) fn scoring(&self) -> Scoring {
         *self.sections.search.score.get()
@@ -229,5 +236,7 @@ pub(crate) fn file_in_use(global: &Global) -> Option<&Path> {
 
 /// Whether a section other than those of sites has such a key.
 pub(crate) fn is_key(name: &str) -> bool {
-    [CrawlGiven::KEYS, LimitsGiven::KEYS, ChangeGiven::KEYS, SearchGiven::KEYS].concat().contains(&name)
+    [CrawlGiven::KEYS, LimitsGiven::KEYS, ChangeGiven::KEYS, SearchGiven::KEYS, ServeGiven::KEYS]
+        .concat()
+        .contains(&name)
 }

@@ -25,6 +25,7 @@ use freshet::quality::scoring::Scoring;
 use freshet::unique::{ScopeKind, TrapLimits};
 
 use super::header_text::{self, HeaderText};
+use super::serve::{ServeGiven, ServeSection};
 use super::values::{
     Aim, Amount, AttentionExponent, Contact, Count, FragmentWords, Gamma, HashLength, LimitSeconds,
     LongCount, PrivateRange, Profiles, RequestRate, Risk, Share, SketchSize, Tau, Threshold, TimeOfDay,
@@ -374,6 +375,9 @@ pub(crate) struct Given {
     pub change: ChangeGiven,
     #[command(flatten)]
     pub search: SearchGiven,
+    // Its flags belong to `freshet serve`.
+    #[arg(skip)]
+    pub serve: ServeGiven,
     #[arg(skip)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub site: BTreeMap<String, SiteSection>,
@@ -387,6 +391,7 @@ pub(crate) struct Sections {
     pub limits: LimitsSection,
     pub change: ChangeSection,
     pub search: SearchSection,
+    pub serve: ServeSection,
     pub site: BTreeMap<String, SiteSection>,
 }
 
@@ -404,6 +409,7 @@ impl Given {
             limits: self.limits.or(under.limits),
             change: self.change.or(under.change),
             search: self.search.over(under.search),
+            serve: self.serve.or(under.serve),
             site: under.site,
         }
     }
@@ -426,6 +432,7 @@ impl Given {
             limits: self.limits.settle(),
             change: self.change.settle(),
             search: self.search.settle(),
+            serve: self.serve.settle(),
             site: self.site,
         }
     }
@@ -453,6 +460,7 @@ impl From<Sections> for Given {
             limits: settled.limits.into(),
             change: settled.change.into(),
             search: settled.search.into(),
+            serve: settled.serve.into(),
             site: settled.site,
         }
     }

@@ -4,6 +4,7 @@
 //! text, so that removing one `#` before any key is enough to set it.
 
 use super::sections::{ChangeGiven, CrawlGiven, Given, LimitsGiven, SearchGiven};
+use super::serve::ServeGiven;
 
 /// Widest line of an explanation.
 const WIDTH: usize = 110;
@@ -19,6 +20,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("at", "\"02:00\""),
     ("queries", "\"queries.txt\""),
     ("queries_from", "\"access.log\""),
+    ("token_file", "\"/etc/freshet/token\""),
 ];
 
 /// Settings that are better left alone: they are named, and there is no line to set them by removing a `#`.
@@ -75,6 +77,12 @@ pub(crate) fn template() -> Result<String, toml::ser::Error> {
             SearchGiven::KEYS,
             SearchGiven::MEANINGS,
             "what people search for, and how results are ranked",
+        ),
+        (
+            "serve",
+            ServeGiven::KEYS,
+            ServeGiven::MEANINGS,
+            "where the dashboard listens, and who may look at it",
         ),
     ] {
         text += &format!("\n# --- {about}\n[{section}]\n");
@@ -182,6 +190,7 @@ mod tests {
             ("limits", LimitsGiven::KEYS),
             ("change", ChangeGiven::KEYS),
             ("search", SearchGiven::KEYS),
+            ("serve", ServeGiven::KEYS),
         ] {
             for key in keys {
                 let lines = settings(&text)
@@ -193,10 +202,14 @@ mod tests {
                 assert_eq!(lines + usize::from(is_named), 1, "[{section}] {key}\n{text}");
             }
         }
-        for meaning in
-            [CrawlGiven::MEANINGS, LimitsGiven::MEANINGS, ChangeGiven::MEANINGS, SearchGiven::MEANINGS]
-                .concat()
-        {
+        let meanings = [
+            CrawlGiven::MEANINGS,
+            LimitsGiven::MEANINGS,
+            ChangeGiven::MEANINGS,
+            SearchGiven::MEANINGS,
+            ServeGiven::MEANINGS,
+        ];
+        for meaning in meanings.concat() {
             assert!(!meaning.trim().is_empty(), "every setting has a doc comment, with `#[arg(skip)]` too");
         }
         assert!(text.lines().all(|line| line.chars().count() <= 130), "{text}");

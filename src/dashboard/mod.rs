@@ -1,0 +1,125 @@
+//! The dashboard: pages, an API and metrics over the views of [`crate::look`], served by HTTP.
+//!
+//! In comes a request, out goes a page, JSON or a feed; [`router`] makes the whole of it a value that a test can call without a
+//! socket. Every page shows a view that the terminal prints too. It reads only, but for pings. What must stay true: a request
+//! holds no statement of the store open while its answer is sent, so a reader never blocks the crawl; every text that was
+//! crawled is escaped and [`shown`] as what it is; nothing is fetched from elsewhere; [`guard`] has looked at every request first.
+//!
+//! A page is a file in `pages/` (a handler and the struct of its template) and a template that extends `base.html`. A resource of
+//! the API is a file in `api/`.
+
+pub(crate) mod assets;
+pub mod guard;
+mod links;
+mod list;
+pub mod listen;
+mod pages;
+mod readers;
+mod shown;
+mod trouble;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware;
+use axum::routing::{get, post};
+use jiff::tz::TimeZone;
+
+use crate::crawl::Crawler;
+use crate::crawl::observe::Observer;
+use crate::fetch::SitePace;
+use crate::fetch::network::Network;
+use crate::look::LookError;
+use crate::page::Sites;
+use crate::quality::scoring::Scoring;
+use crate::report::Screen;
+use crate::store::Store;
+use crate::time::Timestamp;
+use crate::unique::Scope;
+
+use guard::GuardSettings;
+use readers::StoreReaders;
+use trouble::Trouble;
+
+/// Makes a crawler that only looks, by the operator's settings: nothing in the store is changed and no request is sent. The error is
+/// a sentence for the operator.
+pub type LookingCrawler = dyn Fn() -> Result<Crawler<Network>, String> + Send + Sync;
+
+/// Everything that the dashboard is told by the operator.
+pub struct DashboardSettings {
+    /// The store.
+    pub store: PathBuf,
+    /// Budgets of sites.
+    pub pace: Sites<SitePace>,
+    /// How pages are read.
+    pub observer: Observer,
+    /// The operator's rules on links; the seeds come from the store.
+    pub scope: Scope,
+    /// How results of searches are ranked.
+    pub scoring: Scoring,
+    /// The zone of the times that people read.
+    pub zone: TimeZone,
+    /// For the next plan, and for the reasons of a page.
+    pub looking: Box<LookingCrawler>,
+    /// The clock.
+    pub now: fn() -> Timestamp,
+    /// Who may look.
+    pub guard: GuardSettings,
+}
+
+/// The state behind every request.
+#[derive(Clone)]
+pub struct Dashboard {
+    settings: Arc<DashboardSettings>,
+    readers: Arc<StoreReaders>,
+}
+
+impl Dashboard {
+    /// A dashboard of a store, which need not exist yet.
+    pub fn new(settings: DashboardSettings) -> Self {
+        let readers = Arc::new(StoreReaders::new(settings.store.clone()));
+        Self { settings: Arc::new(settings), readers }
+    }
+
+    /// The time: the only place that asks for it.
+    pub(crate) fn now(&self) -> Timestamp {
+        (self.settings.now)()
+    }
+
+    /// What times are read by.
+    pub(crate) fn screen(&self) -> Screen {
+        Screen { width: None, zone: self.settings.zone.clone() }
+    }
+
+    /// The settings.
+    pub(crate) fn settings(&self) -> &DashboardSettings {
+        &self.settings
+    }
+
+    /// Asks the store, on a thread where that may take its time. The connection is one of a few: a request that gets none in time
+    /// is told so.
+    pub(crate) async fn look<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut dyn Store) -> Result<T, LookError> + Send + 'static,
+    ) -> Result<T, Trouble> {
+        self.readers.look(work).await
+    }
+}
+
+/// The whole dashboard as one service.
+pub fn router(site: Dashboard) -> Router {
+    let pages = Router::new()
+        .route("/", get(pages::overview::overview))
+        .route("/login", get(pages::login::form).post(pages::login::enter))
+        .route("/logout", post(pages::login::leave))
+        .route("/sites", get(pages::sites::sites))
+        .route("/assets/{name}", get(assets::asset));
+    pages
+        .fallback(trouble::no_such_page)
+        .method_not_allowed_fallback(trouble::no_such_method)
+        .layer(middleware::from_fn_with_state(site.clone(), trouble::dress))
+        .layer(middleware::from_fn_with_state(site.clone(), guard::check))
+        .layer(middleware::from_fn(guard::protect))
+        .with_state(site)
+}
