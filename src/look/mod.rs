@@ -19,6 +19,7 @@ pub mod log;
 pub mod merged;
 mod new_text;
 pub mod page;
+pub mod page_view;
 pub mod pages;
 pub mod plan;
 pub mod quality;
