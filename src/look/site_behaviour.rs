@@ -32,6 +32,8 @@ pub struct SiteBehaviour {
 /// A page whose latest changes were looked at.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SampledPage {
+    /// Its number.
+    pub page_id: i64,
     /// Its address.
     pub url: String,
     /// Its title, as it was found last.
@@ -76,6 +78,7 @@ pub(super) fn site_behaviour(
         *counts.entry(behaviour).or_default() += 1;
         let BehaviourShares { static_share, churn, scroll } = shares;
         found.pages.push(SampledPage {
+            page_id: of_page.last.page_id,
             url: of_page.last.url.clone(),
             title: of_page.last.title.clone(),
             behaviour,

@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
-use crate::store::{VersionId, VisitRow};
+use crate::page::Normaliser;
+use crate::store::{Store, VersionId, VisitRow};
 use crate::time::Timestamp;
 
+use super::LookError;
 use super::page::VisitedPage;
 
 /// A version of a page, for as long as visits in a row found it.
@@ -27,6 +29,15 @@ pub struct HeldVersion {
     pub body_bytes: u64,
     /// Is its content stored? There may have been no room for it.
     pub is_stored: bool,
+}
+
+/// The versions of the page of that URL, in order of time.
+pub fn versions_of(
+    store: &mut dyn Store,
+    normaliser: &Normaliser,
+    url: &str,
+) -> Result<Vec<HeldVersion>, LookError> {
+    Ok(versions(&VisitedPage::load(store, normaliser, url)?))
 }
 
 /// The versions that visits found where the page lived then, in order of time.

@@ -34,7 +34,6 @@ pub mod stripe_chart;
 pub(crate) mod stripes;
 pub mod table;
 pub mod text_part;
-pub mod visit_strip;
 pub mod week_heat;
 
 pub use self::screen::Screen;
