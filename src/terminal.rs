@@ -12,6 +12,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 use freshet::crawl::Progress;
+use freshet::look::JSON_VERSION;
 use freshet::report::{Screen, bytes, counted, number, span};
 
 use crate::cli::Global;
@@ -25,10 +26,6 @@ pub(crate) fn print(text: &str) -> anyhow::Result<ExitCode> {
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
-
-/// The version of the form of all JSON documents, which docs/json.md describes. It goes up when a key gets another meaning
-/// or goes away; a new key does not change it.
-const JSON_VERSION: u32 = 1;
 
 /// A value as JSON for people and programs, its keys in alphabetical order.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<String> {

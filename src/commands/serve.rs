@@ -49,7 +49,7 @@ pub(crate) fn run(global: &Global, arguments: &ServeArgs, talk: &Talk) -> anyhow
         tokio::spawn(interrupts::listen(stop, Arc::clone(&signal), talk.clone(), STOPPING));
         let url = format!("http://{}/", listener.local_addr()?);
         let has_token = guard.token.is_some();
-        let site = Dashboard::new(dashboard(global, &settings, guard));
+        let site = Dashboard::new(dashboard(global, &settings, guard, stopped.clone()));
         if global.json {
             print(&json(&ServedDashboard { url, has_token })?)?;
         } else {
@@ -97,7 +97,12 @@ fn token_in(path: &Path) -> Result<String, Usage> {
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-fn dashboard(global: &Global, settings: &Settings, guard: GuardSettings) -> DashboardSettings {
+fn dashboard(
+    global: &Global,
+    settings: &Settings,
+    guard: GuardSettings,
+    stopped: watch::Receiver<bool>,
+) -> DashboardSettings {
     let global = global.clone();
     DashboardSettings {
         store: settings.store.clone(),
@@ -111,6 +116,7 @@ fn dashboard(global: &Global, settings: &Settings, guard: GuardSettings) -> Dash
             looking(&global, &Given::default(), None, None).map_err(|error| format!("{error:#}"))
         }),
         now: Timestamp::now,
+        stopped,
         guard,
     }
 }

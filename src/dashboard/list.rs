@@ -11,8 +11,8 @@ pub(crate) const ROWS: u64 = 50;
 /// Pages before that an address remembers. Beyond that, back leads to the first page.
 const MOST_BACK: usize = 12;
 
-/// Between the keys of the pages before.
-const BETWEEN: char = '~';
+/// Between the keys of the pages before. No key has a blank.
+const BETWEEN: char = ' ';
 
 /// A column of a table.
 pub(crate) struct ListColumn {
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn an_address_does_not_grow_without_end() {
         let back: Vec<String> = (0..100).map(|key| format!("k{key}")).collect();
-        let foot = ListFoot::new(&Href::to("/pages"), Some("k"), Some(&back.join("~")), Some("l"));
+        let foot = ListFoot::new(&Href::to("/pages"), Some("k"), Some(&back.join(" ")), Some("l"));
         assert!(foot.next.is_some_and(|next| next.len() < 100));
     }
 

@@ -9,6 +9,8 @@
 //! the API is a file in `api/`.
 
 pub(crate) mod assets;
+mod events;
+mod feeds;
 pub mod guard;
 mod links;
 mod list;
@@ -17,6 +19,7 @@ mod pages;
 mod readers;
 mod shown;
 mod trouble;
+mod work;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,6 +28,7 @@ use axum::Router;
 use axum::middleware;
 use axum::routing::{get, post};
 use jiff::tz::TimeZone;
+use tokio::sync::watch;
 
 use crate::crawl::Crawler;
 use crate::crawl::observe::Observer;
@@ -38,6 +42,7 @@ use crate::store::Store;
 use crate::time::Timestamp;
 use crate::unique::Scope;
 
+use events::Pulse;
 use guard::GuardSettings;
 use readers::StoreReaders;
 use trouble::Trouble;
@@ -64,6 +69,8 @@ pub struct DashboardSettings {
     pub looking: Box<LookingCrawler>,
     /// The clock.
     pub now: fn() -> Timestamp,
+    /// Turns true when the server stops: streams of events end then.
+    pub stopped: watch::Receiver<bool>,
     /// Who may look.
     pub guard: GuardSettings,
 }
@@ -73,13 +80,14 @@ pub struct DashboardSettings {
 pub struct Dashboard {
     settings: Arc<DashboardSettings>,
     readers: Arc<StoreReaders>,
+    pulse: Arc<Pulse>,
 }
 
 impl Dashboard {
     /// A dashboard of a store, which need not exist yet.
     pub fn new(settings: DashboardSettings) -> Self {
         let readers = Arc::new(StoreReaders::new(settings.store.clone()));
-        Self { settings: Arc::new(settings), readers }
+        Self { settings: Arc::new(settings), readers, pulse: Arc::default() }
     }
 
     /// The time: the only place that asks for it.
@@ -113,6 +121,10 @@ pub fn router(site: Dashboard) -> Router {
         .route("/", get(pages::overview::overview))
         .route("/login", get(pages::login::form).post(pages::login::enter))
         .route("/logout", post(pages::login::leave))
+        .route("/events", get(events::events))
+        .route("/changes", get(pages::changes::changes))
+        .route("/changes.atom", get(feeds::atom))
+        .route("/changes.json", get(feeds::json))
         .route("/sites", get(pages::sites::sites))
         .route("/site", get(pages::site::site))
         .route("/page", get(pages::page::by_url))

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::crawl::observe::Observer;
 use crate::observation::{CycleId, EventKind};
 use crate::page::{Host, HostId};
-use crate::store::{EventFilter, PageEvent, Store, StoreError, VersionId};
+use crate::store::{EventFilter, EventPlace, PageEvent, Store, StoreError, VersionId};
 use crate::time::Timestamp;
 
 use super::LookError;
@@ -136,6 +136,13 @@ impl<'s> Changes<'s> {
         })
     }
 
+    /// Goes on behind this event of a list that was read in part.
+    #[must_use]
+    pub fn behind(mut self, place: EventPlace) -> Self {
+        self.filter.before = Some(place);
+        self
+    }
+
     /// New pages that are counted instead of listed, the latest cycle first.
     pub fn many_new(&self) -> &[ManyNew] {
         &self.many_new
@@ -191,7 +198,7 @@ impl<'s> Changes<'s> {
 
 impl FoundEvent {
     /// `later`: the text that a later visit found, if only a part of the change lasted.
-    fn of(
+    pub(super) fn of(
         store: &mut dyn Store,
         mut event: PageEvent,
         later: Option<&str>,
@@ -243,7 +250,7 @@ fn many_new(store: &mut dyn Store, filter: &EventFilter, most: usize) -> Result<
     Ok(many)
 }
 
-fn hosts_of(store: &mut dyn Store, wanted: &WantedHost) -> Result<Vec<HostId>, StoreError> {
+pub(super) fn hosts_of(store: &mut dyn Store, wanted: &WantedHost) -> Result<Vec<HostId>, StoreError> {
     let hosts = store.hosts()?.into_iter();
     Ok(hosts.filter(|known| wanted.is(&known.report.host)).map(|known| known.id).collect())
 }

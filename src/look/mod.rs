@@ -13,6 +13,7 @@ pub mod estimates;
 pub mod figures;
 pub mod history;
 pub mod hosts;
+pub mod largest;
 mod lasting;
 pub mod links;
 pub mod log;
@@ -38,6 +39,7 @@ pub mod text_diff;
 pub mod versions;
 pub mod waits;
 pub mod week_hours;
+pub mod when;
 pub mod why;
 
 use crate::crawl::CrawlError;
@@ -45,6 +47,10 @@ use crate::follow::FollowError;
 use crate::page::UrlError;
 use crate::store::StoreError;
 use crate::time::Timestamp;
+
+/// The version of the form of all JSON documents, which docs/json.md describes. It goes up when a key gets another meaning
+/// or goes away; a new key does not change it.
+pub const JSON_VERSION: u32 = 1;
 
 /// Why a question has no answer.
 #[derive(Debug, thiserror::Error)]

@@ -84,7 +84,7 @@ pub fn kept_out(kept_out: KeptOut) -> Option<String> {
 }
 
 /// What came with an event: new words, an address, or how the visit ended.
-fn detail(found: &FoundEvent) -> String {
+pub(crate) fn detail(found: &FoundEvent) -> String {
     let event = &found.event;
     let ended = || match (&event.reason, event.status) {
         (Some(reason), Some(status)) => format!("{} ({status}): {reason}", event.outcome),
@@ -132,15 +132,7 @@ pub fn feed_entry(found: &FoundEvent) -> String {
         kind.words(),
         event.at,
     );
-    let said = match kind {
-        EventKind::New => "The page is new.".to_owned(),
-        EventKind::Changed => String::new(),
-        EventKind::Gone => format!("The page is gone: {}.", detail(found)),
-        EventKind::Moved => format!("The page moved: {}.", detail(found)),
-        EventKind::StartedFailing => format!("The page started failing: {}.", detail(found)),
-        EventKind::Back => "The page is back.".to_owned(),
-        EventKind::Recovered => "The page answers again.".to_owned(),
-    };
+    let said = sentence(found);
     let mut html = String::new();
     if !said.is_empty() {
         let _ = write!(html, "<p>{}</p>", escape(sayable(&said).as_str()));
@@ -152,8 +144,21 @@ pub fn feed_entry(found: &FoundEvent) -> String {
     text
 }
 
+/// What happened, in a sentence; empty for a change, whose difference says it.
+pub(crate) fn sentence(found: &FoundEvent) -> String {
+    match found.event.kind {
+        EventKind::New => "The page is new.".to_owned(),
+        EventKind::Changed => String::new(),
+        EventKind::Gone => format!("The page is gone: {}.", detail(found)),
+        EventKind::Moved => format!("The page moved: {}.", detail(found)),
+        EventKind::StartedFailing => format!("The page started failing: {}.", detail(found)),
+        EventKind::Back => "The page is back.".to_owned(),
+        EventKind::Recovered => "The page answers again.".to_owned(),
+    }
+}
+
 /// A text without what XML can't hold, escaped or not.
-fn sayable(text: &str) -> String {
+pub(crate) fn sayable(text: &str) -> String {
     text.split('\n').map(harmless).collect::<Vec<_>>().join("\n").replace(['\u{fffe}', '\u{ffff}'], "")
 }
 

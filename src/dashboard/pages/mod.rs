@@ -1,5 +1,6 @@
 //! The pages, a file each: a handler, and the struct of its template.
 
+pub(super) mod changes;
 pub(super) mod login;
 pub(super) mod overview;
 pub(super) mod page;
