@@ -109,13 +109,14 @@ fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Res
         + rebuilt.aliases_differ
         + rebuilt.events_differ
         + rebuilt.signals_differ
+        + rebuilt.counts_differ
         + u64::from(rebuilt.collection_differs);
     let text = if global.json {
         json(&rebuilt)?
     } else {
         let made = if arguments.check { "would be made again" } else { "were made again" };
         format!(
-            "{}, {} in {}: {}, {}, {} and the events of {}{}{} differed{}\n",
+            "{}, {} in {}: {}, {}, {} and the events of {}{}{}{} differed{}\n",
             counted(rebuilt.versions, "version"),
             counted(rebuilt.pages, "page"),
             span(started.elapsed()),
@@ -133,6 +134,11 @@ fn rebuild(global: &Global, arguments: &RebuildArgs, talk: &Talk) -> anyhow::Res
                 0 => String::new(),
                 1 => ", and 1 count of signals".to_owned(),
                 many => format!(", and {} counts of signals", number(many)),
+            },
+            match rebuilt.counts_differ {
+                0 => String::new(),
+                1 => ", and 1 kept count".to_owned(),
+                many => format!(", and {} kept counts", number(many)),
             },
             if rebuilt.collection_differs { ", and what the policy knows of the collection" } else { "" },
             if differ > 0 { format!(" and {made}") } else { String::new() },

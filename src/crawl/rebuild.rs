@@ -41,6 +41,8 @@ pub struct Rebuilt {
     pub events_differ: u64,
     /// Pages whose signals were not counted as in the log, and hosts of which another trust was kept than the log gives.
     pub signals_differ: u64,
+    /// Counts kept beside pages, visits and versions that were not those of the rows.
+    pub counts_differ: u64,
     /// What the policy knew of the collection was not what the log and the plans amount to.
     pub collection_differs: bool,
 }
@@ -107,6 +109,8 @@ pub fn rebuild(
         note_sketches(store, SketchesMade::Now)?;
         learning::set_memory(store, &MemoryMaker::By(policy.memory_version()))?;
     }
+    // Last: the counts follow what was made again before.
+    rebuilt.counts_differ = store.recount(write)?;
     Ok(rebuilt)
 }
 

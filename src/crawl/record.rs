@@ -18,7 +18,7 @@ use crate::change::ChangeSettings;
 use crate::change::divergence::{Divergence, divergence};
 use crate::fetch::answer_head::AnswerHead;
 use crate::fetch::visit::{Outcome, RedirectFault};
-use crate::observation::compare::{Brought, compare};
+use crate::observation::compare::{BroughtContent, compare};
 use crate::observation::empty;
 use crate::observation::room::StoreLimits;
 use crate::observation::wall::SmallTexts;
@@ -275,14 +275,14 @@ impl<'a> Judge<'a> {
     ) -> (Observation, Option<VersionHashes>, Option<EventKind>) {
         let at = visit.attempt.at;
         let brought = match &visit.content {
-            Some(Content::Read(read)) => Brought::Content {
+            Some(Content::Read(read)) => BroughtContent::Content {
                 hashes: self.version_of(read),
                 text_rules: visit.text_rules,
                 has_words: read.sketch.is_some(),
             },
-            Some(Content::Held) => Brought::Confirmation,
-            None if visit.attempt.outcome == Outcome::NotModified => Brought::Confirmation,
-            None => Brought::Nothing,
+            Some(Content::Held) => BroughtContent::Confirmation,
+            None if visit.attempt.outcome == Outcome::NotModified => BroughtContent::Confirmation,
+            None => BroughtContent::Nothing,
         };
         let held = page.held();
         let sketch = visit.content.as_ref().and_then(Content::read).and_then(|read| read.sketch.as_ref());
@@ -293,9 +293,9 @@ impl<'a> Judge<'a> {
         };
         let Ok(comparison) = compare(brought, held, visit.changed_when, measure);
         let found = match brought {
-            Brought::Content { hashes, .. } => Some(hashes),
-            Brought::Confirmation => page.held,
-            Brought::Nothing => None,
+            BroughtContent::Content { hashes, .. } => Some(hashes),
+            BroughtContent::Confirmation => page.held,
+            BroughtContent::Nothing => None,
         };
         let same_as = self.same_as(page, visit, &outcome, comparison.found);
         let mut fact = Observation {

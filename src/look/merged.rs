@@ -1,12 +1,8 @@
 //! Many pages of a host that turn into one: an outage or a faulty template, told before it costs a watch.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
-use url::Url;
 
-use crate::page::Host;
-use crate::store::{PageFilter, Store, StoreError};
+use crate::store::{NamedInstead, Store, StoreError};
 
 /// Pages of one host that name one page with an unlike text in their place: this many are worth a word.
 const MANY_UNLIKE: u64 = 3;
@@ -41,20 +37,9 @@ impl ManyInOne {
 
 /// Every such group of pages, the largest first.
 pub fn many_in_one(store: &mut dyn Store) -> Result<Vec<ManyInOne>, StoreError> {
-    let filter = PageFilter { aliases: true, only_naming: true, ..PageFilter::default() };
-    let mut groups: BTreeMap<(String, String), (u64, u64)> = BTreeMap::new();
-    store.list_pages(&filter, &mut |page| {
-        let host = Url::parse(&page.url).ok().and_then(|url| Host::of(&url));
-        if let (Some(host), Some(target), None | Some(false)) = (host, page.same_as, page.same_text) {
-            let (pages, unlike) = groups.entry((host.as_str().to_owned(), target)).or_default();
-            *pages += 1;
-            *unlike += u64::from(page.same_text == Some(false));
-        }
-    })?;
-    let mut many: Vec<ManyInOne> = groups
-        .into_iter()
-        .map(|((host, target), (pages, unlike))| ManyInOne { host, target, pages, unlike })
-        .filter(|group| group.unlike >= MANY_UNLIKE || group.pages >= MANY_UNKNOWN)
+    let named = store.named_instead(MANY_UNKNOWN, MANY_UNLIKE)?.into_iter();
+    let mut many: Vec<ManyInOne> = named
+        .map(|NamedInstead { host, target, pages, unlike }| ManyInOne { host, target, pages, unlike })
         .collect();
     many.sort_by_key(|group| std::cmp::Reverse(group.pages));
     Ok(many)

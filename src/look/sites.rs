@@ -1,7 +1,7 @@
 //! Every site in figures: its pages now, the last cycle, traffic, budget, and why it waits.
 //!
-//! A site is a host with its twins: `http` and `https` of one name. Everything comes from one pass over the pages and one over
-//! the visits of the last cycle, whatever the number of sites.
+//! A site is a host with its twins: `http` and `https` of one name. Everything comes from counts that the store keeps by host: the number
+//! of pages and visits does not matter.
 
 use std::collections::BTreeMap;
 

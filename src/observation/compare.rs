@@ -33,7 +33,7 @@ pub struct Held {
 
 /// The content that a visit brought.
 #[derive(Clone, Copy, Debug)]
-pub enum Brought {
+pub enum BroughtContent {
     /// Nothing that could be compared.
     Nothing,
     /// The word, or the bytes, that the page is what is held.
@@ -83,18 +83,20 @@ impl Comparison {
 /// Compares the content that a visit brought with the stored one. `divergence_from` measures it from a version;
 /// it is asked only if the two texts differ.
 pub fn compare<E>(
-    brought: Brought,
+    brought: BroughtContent,
     held: Option<Held>,
     changed_when: ChangedWhen,
     divergence_from: impl FnOnce(VersionId) -> Result<Divergence, E>,
 ) -> Result<Comparison, E> {
     let (hashes, text_rules, has_words) = match (brought, held) {
-        (Brought::Content { hashes, text_rules, has_words }, _) => (hashes, text_rules, has_words),
+        (BroughtContent::Content { hashes, text_rules, has_words }, _) => (hashes, text_rules, has_words),
         // The stored text was left by the rules of today, or the host would not have been asked to compare.
-        (Brought::Confirmation, Some(held)) => {
+        (BroughtContent::Confirmation, Some(held)) => {
             (held.hashes, held.text_rules, held.has_words.unwrap_or(held.hashes.has_text))
         }
-        (Brought::Confirmation, None) | (Brought::Nothing, _) => return Ok(Comparison::default()),
+        (BroughtContent::Confirmation, None) | (BroughtContent::Nothing, _) => {
+            return Ok(Comparison::default());
+        }
     };
     let found = Some(Found { version: hashes.version, text_rules, has_words });
     let Some(previous) = held.filter(|held| held.text_rules == text_rules) else {
@@ -137,15 +139,15 @@ mod tests {
         Some(Held { hashes, text_rules: 0, has_words: Some(true) })
     }
 
-    fn page(hashes: VersionHashes) -> Brought {
-        Brought::Content { hashes, text_rules: 0, has_words: true }
+    fn page(hashes: VersionHashes) -> BroughtContent {
+        BroughtContent::Content { hashes, text_rules: 0, has_words: true }
     }
 
     fn half(_: VersionId) -> Result<Divergence, Infallible> {
         Ok(Divergence::new(0.5).unwrap())
     }
 
-    fn compared(brought: Brought, held: Option<Held>, when: ChangedWhen) -> Comparison {
+    fn compared(brought: BroughtContent, held: Option<Held>, when: ChangedWhen) -> Comparison {
         compare(brought, held, when, half).unwrap()
     }
 
@@ -158,12 +160,12 @@ mod tests {
 
     #[test]
     fn a_confirmation_is_no_change_and_needs_something_held() {
-        let same = compared(Brought::Confirmation, held(hashes(1, 1, 1)), ChangedWhen::Text);
+        let same = compared(BroughtContent::Confirmation, held(hashes(1, 1, 1)), ChangedWhen::Text);
         assert_eq!((same.changed, same.divergence), (Some(false), Some(Divergence::NONE)));
         assert!(same.same_text);
-        assert_eq!(compared(Brought::Confirmation, None, ChangedWhen::Text), Comparison::default());
+        assert_eq!(compared(BroughtContent::Confirmation, None, ChangedWhen::Text), Comparison::default());
         assert_eq!(
-            compared(Brought::Nothing, held(hashes(1, 1, 1)), ChangedWhen::Text),
+            compared(BroughtContent::Nothing, held(hashes(1, 1, 1)), ChangedWhen::Text),
             Comparison::default()
         );
     }
@@ -183,7 +185,7 @@ mod tests {
 
     #[test]
     fn texts_that_other_rules_left_are_not_compared() {
-        let other = Brought::Content { hashes: hashes(2, 2, 2), text_rules: 7, has_words: true };
+        let other = BroughtContent::Content { hashes: hashes(2, 2, 2), text_rules: 7, has_words: true };
         let compared = compared(other, held(hashes(1, 1, 1)), ChangedWhen::Text);
         assert_eq!((compared.changed, compared.text_differs()), (None, false));
         assert_eq!(compared.found.map(|found| found.text_rules), Some(7));
@@ -192,7 +194,7 @@ mod tests {
     #[test]
     fn what_has_no_words_differs_as_its_bytes_do() {
         let before = Some(Held { hashes: hashes(1, 1, 0), text_rules: 0, has_words: Some(false) });
-        let other = Brought::Content { hashes: hashes(2, 2, 0), text_rules: 0, has_words: false };
+        let other = BroughtContent::Content { hashes: hashes(2, 2, 0), text_rules: 0, has_words: false };
         let picture = compared(other, before, ChangedWhen::Text);
         assert_eq!((picture.changed, picture.divergence), (Some(true), None));
     }
@@ -200,7 +202,8 @@ mod tests {
     #[test]
     fn a_content_that_could_not_be_read_before_is_compared_by_its_bytes() {
         let before = Some(Held { hashes: hashes(1, 1, 0), text_rules: 0, has_words: Some(false) });
-        let brought = |body| Brought::Content { hashes: hashes(2, body, 7), text_rules: 0, has_words: true };
+        let brought =
+            |body| BroughtContent::Content { hashes: hashes(2, body, 7), text_rules: 0, has_words: true };
         let never = |_| -> Result<Divergence, Infallible> { unreachable!("there are no words to compare") };
         let Ok(same) = compare(brought(1), before, ChangedWhen::default(), never);
         assert_eq!((same.changed, same.same_text, same.divergence), (Some(false), true, None));
@@ -212,7 +215,7 @@ mod tests {
     fn an_old_version_has_words_if_it_has_text() {
         let before = |text| Some(Held { hashes: hashes(1, 1, text), text_rules: 0, has_words: None });
         let words = |text| {
-            let same = compared(Brought::Confirmation, before(text), ChangedWhen::Text);
+            let same = compared(BroughtContent::Confirmation, before(text), ChangedWhen::Text);
             same.found.map(|found| found.has_words)
         };
         assert_eq!((words(5), words(0)), (Some(true), Some(false)));

@@ -26,7 +26,7 @@ pub struct SeedPages {
     pub life: Option<String>,
     /// Pages in this state.
     pub pages: u64,
-    /// The latest visit to one of them.
+    /// The latest visit to a page of the seed, in whatever state; `None` where no page of this state was visited.
     pub last_visit_at: Option<Timestamp>,
 }
 

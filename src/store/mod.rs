@@ -8,6 +8,8 @@
 //! - between [`Frontier::plan`] and the [`Log::commit`] of its visit (or [`Frontier::close_cycle`]) a page stays
 //!   planned, so an interrupted cycle can be finished: what was recorded is not visited again, what was planned
 //!   and not recorded still is;
+//! - counts that are kept beside the rows (those of [`Look::summary`], [`Look::host_tallies`], [`Look::day_tallies`] and others) are
+//!   written in the transaction of the rows, so they agree with them at any moment; [`Log::recount`] makes them again;
 //! - no call keeps a transaction open while its caller pauses in a call back, so such a reader holds up neither a writer
 //!   nor its checkpoints. A list shows the rows there were when it began, each as it is when it is reached, or some rows
 //!   before that.
@@ -22,6 +24,7 @@ pub mod error;
 pub mod events;
 mod gains;
 mod packed_head;
+mod page_order;
 mod plan_rows;
 pub mod reading;
 pub mod rows;
@@ -52,6 +55,7 @@ pub use cycle_rows::{CycleCommand, CycleRow};
 pub use error::StoreError;
 pub use events::{EventCount, EventFilter, EventPlace, PageEvent, PageEvents};
 pub use gains::GainRow;
+pub use page_order::{NoCursor, OrderValue, PageCursor, PageOrder};
 pub use plan_rows::{CollectionMemory, LoggedPlan};
 pub use rows::{
     JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, OpenCycle, PageAddress, PageFilter,
@@ -60,7 +64,9 @@ pub use rows::{
 pub use signal_rows::{ListRow, Ping, SignalledPage, StoredTargets, TrustRow};
 pub use sizes::Sizes;
 use sqlite::SqliteStore;
-pub use views::{HostTally, LogPart, LoggedVisit, PageOrder};
+pub use views::{
+    Brought, BroughtKind, DayTally, HostTally, LogPart, LoggedVisit, MOST_TICKS, NamedInstead, Tick,
+};
 
 /// The result of a call to a store.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
@@ -218,6 +224,9 @@ pub trait Log {
 
     /// The next versions after `after`, in order of their ids and at most `most`, with their sketches.
     fn sketched_versions(&mut self, after: VersionId, most: usize) -> Result<Vec<SketchedVersion>>;
+
+    /// Counts all rows, and says how many of the counts that are kept beside them were others. With `write` these are put right.
+    fn recount(&mut self, write: bool) -> Result<u64>;
 }
 
 /// Facts that are kept from run to run, for the policy and the crawl.
@@ -266,6 +275,18 @@ pub trait Look {
 
     /// The pages of every host that has any, counted, with the visits of one cycle.
     fn host_tallies(&mut self, cycle: CycleId) -> Result<BTreeMap<HostId, HostTally>>;
+
+    /// What visits brought from one day to another, both included, in order of the days and hosts. Days are UTC, counted from
+    /// 1970-01-01 ([`views::day_of`]).
+    fn day_tallies(&mut self, from_day: i64, to_day: i64) -> Result<Vec<DayTally>>;
+
+    /// The latest visits of these hosts, in the order in which they were recorded, at most [`MOST_TICKS`] each; hosts that have none
+    /// are left out.
+    fn ticks(&mut self, hosts: &[HostId]) -> Result<BTreeMap<HostId, Vec<Tick>>>;
+
+    /// Groups of pages of one host whose last visits name one page in their place: those of at least `pages` that are not known to have
+    /// its text, or of at least `unlike` that are known to have another one. In order of the hosts and the pages named.
+    fn named_instead(&mut self, pages: u64, unlike: u64) -> Result<Vec<NamedInstead>>;
 
     /// How often the signals of each host and kind were right, in order of the hosts and kinds; only where there was one.
     fn trust(&mut self) -> Result<Vec<TrustRow>>;

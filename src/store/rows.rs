@@ -18,7 +18,7 @@ use crate::signal::PageSignals;
 use crate::time::Timestamp;
 use crate::unique::ScopeKind;
 
-use super::{PageOrder, Result, StoreError};
+use super::{PageCursor, PageOrder, Result, StoreError};
 
 // --- the frontier ------------------------------------------------------------------------------------------------
 
@@ -408,6 +408,10 @@ pub struct PageFilter {
     pub among: Option<Vec<PageId>>,
     /// The order of the list.
     pub order: PageOrder,
+    /// The whole list the other way round, its last page first.
+    pub reversed: bool,
+    /// Only pages behind this place of the list.
+    pub after: Option<PageCursor>,
     /// At most this number of pages.
     pub limit: Option<u64>,
 }

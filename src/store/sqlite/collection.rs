@@ -29,8 +29,10 @@ pub(super) fn change_seeds(
 
 pub(super) fn seed_pages(connection: &Connection) -> Result<Vec<SeedPages>> {
     let mut statement = connection.prepare(
-        "SELECT seed_id, CASE WHEN alias_of IS NULL THEN state END AS life, count(*), max(last_visit_at)
-         FROM page GROUP BY seed_id, life ORDER BY seed_id, life",
+        "SELECT page_count.seed_id, CASE is_alias WHEN 0 THEN state END AS life, sum(pages),
+                CASE WHEN sum(visited) > 0 THEN last_visit_at END
+         FROM page_count LEFT JOIN seed_visit ON seed_visit.seed_id = page_count.seed_id
+         GROUP BY page_count.seed_id, life ORDER BY page_count.seed_id, life",
     )?;
     let rows = statement.query_map([], |row| {
         Ok(SeedPages {
@@ -48,7 +50,7 @@ pub(super) fn hosts_without_seed(connection: &Connection) -> Result<Vec<HostId>>
     let mut statement = connection.prepare(
         "WITH idle AS (SELECT id FROM seed
             WHERE removed_at IS NOT NULL OR paused_at IS NOT NULL OR let_go_at IS NOT NULL)
-         SELECT host_id FROM page WHERE EXISTS (SELECT 1 FROM idle)
+         SELECT host_id FROM page_count WHERE EXISTS (SELECT 1 FROM idle)
          GROUP BY host_id HAVING min(seed_id IN (SELECT id FROM idle)) = 1 ORDER BY host_id",
     )?;
     let rows = statement.query_map([], |row| Ok(HostId(row.get(0)?)))?;

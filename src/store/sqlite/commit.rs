@@ -3,7 +3,8 @@
 use rusqlite::{Connection, params, params_from_iter, types::Value};
 use url::Url;
 
-use super::state::{SET_STATE, values};
+use super::counting::Counting;
+use super::state::{SET_CHANGES, SET_STATE, values};
 use super::{Result, SqliteStore, answers, events, gains, hosts, notes, pages, signals, signed};
 use crate::change::profile::Measured;
 use crate::page::PageId;
@@ -15,6 +16,7 @@ use crate::time::Timestamp;
 
 pub(super) fn commit(store: &mut SqliteStore, rows: &Commit) -> Result<()> {
     let transaction = store.transaction()?;
+    let counting = Counting::of_commit(&transaction, rows)?;
     for seed in &rows.let_go {
         pages::let_go(&transaction, *seed, rows.now)?;
     }
@@ -86,8 +88,9 @@ pub(super) fn commit(store: &mut SqliteStore, rows: &Commit) -> Result<()> {
     for ping in &rows.pings_taken {
         signals::take_ping(&transaction, ping)?;
     }
+    let mut new_gains = 0;
     for gain in &rows.gains {
-        gains::keep(&transaction, gain)?;
+        new_gains += gains::keep(&transaction, gain)?;
     }
     for LinksReread { page, rules, links } in &rows.reread {
         transaction
@@ -125,6 +128,7 @@ pub(super) fn commit(store: &mut SqliteStore, rows: &Commit) -> Result<()> {
     if let Some((cycle, counts)) = &rows.cycle {
         add_counts(&transaction, *cycle, counts)?;
     }
+    counting.finish(&transaction, rows, new_gains)?;
     transaction.commit()?;
     for (id, origin) in &rows.new_hosts {
         store.host_ids.insert(origin.clone(), *id);
@@ -209,8 +213,10 @@ fn append(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
 
 /// Writes the page's state, and what the page told of itself.
 fn update_page(connection: &Connection, visit: &JudgedVisit) -> Result<()> {
+    let is_changed = visit.observation.changed == Some(true);
+    let set_state = if is_changed { SET_STATE } else { &SET_STATE.replacen(SET_CHANGES, "", 1) };
     let mut statement = connection.prepare_cached(&format!(
-        "UPDATE page SET {SET_STATE},
+        "UPDATE page SET {set_state},
             etag = CASE WHEN ?21 THEN ?22 ELSE etag END,
             last_modified = CASE WHEN ?21 THEN ?23 ELSE last_modified END,
             noindex = ?24,

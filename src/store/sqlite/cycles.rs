@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Result, SqliteStore, count, moment, signed};
+use super::{Result, SqliteStore, count, counting, moment, signed};
 use crate::fetch::visit::{Outcome, Validators};
 use crate::observation::validate::MOST_CONFIRMATIONS;
 use crate::page::{HostId, PageId, SeedId};
@@ -49,6 +49,7 @@ pub(super) fn open(
         params![now.millis(), command.name(), policy, budget.map(signed)],
     )?;
     let id = transaction.last_insert_rowid();
+    counting::cycle_begins(&transaction, id, now)?;
     transaction.commit()?;
     Ok(OpenCycle { id: CycleId(id), resumed: false, requests: 0, outstanding: Vec::new() })
 }

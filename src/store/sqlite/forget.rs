@@ -2,10 +2,12 @@
 //!
 //! One transaction deletes the pages, their visits, the contents that no other page has, and every row that refers to one of
 //! these. The triggers that guard the log are taken away and put back within it, so that a crash leaves all or nothing.
-//! Deleted rows are overwritten, and the journal is folded in and emptied: nothing of them stays in the file.
+//! The kept counts are taken down with them. Deleted rows are overwritten, and the journal is folded in and emptied: nothing of them stays in the file.
 
 use rusqlite::{Connection, params};
 
+use super::counting::{Counting, forget_visits, hosts_again, seeds_again};
+use super::counts::Counts;
 use super::{Result, SqliteStore, StoreError, count};
 use crate::page::PageId;
 use crate::store::Forgotten;
@@ -51,7 +53,22 @@ fn delete_all(store: &mut SqliteStore, pages: &[PageId], now: Timestamp) -> Resu
     for (name, _) in &guards {
         transaction.execute_batch(&format!("DROP TRIGGER \"{name}\""))?;
     }
+    let touched = ids(
+        &transaction,
+        "SELECT id FROM forgotten_page
+         UNION SELECT id FROM page WHERE alias_of IN (SELECT id FROM forgotten_page)
+         UNION SELECT id FROM page WHERE same_as IN (SELECT id FROM forgotten_page)",
+    )?;
+    let seeds =
+        ids(&transaction, "SELECT DISTINCT seed_id FROM page WHERE id IN (SELECT id FROM forgotten_page)")?;
+    let mut counts = Counts::default();
+    let counting = Counting::begin(&transaction, touched)?;
+    let hosts = forget_visits(&transaction, &mut counts)?;
     delete(&transaction, now)?;
+    counting.pages(&transaction, [], &mut counts)?;
+    counts.add_to(&transaction)?;
+    hosts_again(&transaction, &hosts)?;
+    seeds_again(&transaction, &seeds)?;
     for (_, sql) in &guards {
         transaction.execute_batch(sql)?;
     }
@@ -109,6 +126,12 @@ fn mark(connection: &Connection, pages: &[PageId]) -> Result<Forgotten> {
 /// The seed is one of the pages.
 const IS_FORGOTTEN_SEED: &str = "fingerprint IN
     (SELECT fingerprint FROM page WHERE id IN (SELECT id FROM forgotten_page))";
+
+fn ids(connection: &Connection, sql: &str) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare(sql)?;
+    let ids = statement.query_map([], |row| row.get(0))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
 
 /// The triggers of the logs, with the statements that make them.
 fn triggers(connection: &Connection) -> Result<Vec<(String, String)>> {

@@ -10,10 +10,10 @@ use crate::quality::measure::MeasureId;
 use crate::store::{GainRow, StoreError};
 use crate::time::Timestamp;
 
-/// Keeps a gain, unless it is known. A page that was forgotten meanwhile has none.
-pub(super) fn keep(connection: &Connection, row: &GainRow) -> Result<()> {
+/// Keeps a gain, unless it is known, and says how many were new. A page that was forgotten meanwhile has none.
+pub(super) fn keep(connection: &Connection, row: &GainRow) -> Result<usize> {
     let MeasuredGain { at, delta, is_first } = row.gain;
-    connection
+    let new = connection
         .prepare_cached(
             "INSERT OR IGNORE INTO gain (page_id, measure, at, delta, is_first, words)
              SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM page WHERE id = ?1)",
@@ -26,7 +26,7 @@ pub(super) fn keep(connection: &Connection, row: &GainRow) -> Result<()> {
             is_first,
             row.words.join(" "),
         ])?;
-    Ok(())
+    Ok(new)
 }
 
 /// The gains of these pages by one measure: page by page in order of their ids, a page's own in order of time.

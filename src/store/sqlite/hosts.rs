@@ -78,10 +78,11 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<KnownHost>> {
                 coalesce(pages.count, 0), rests, coalesce(pages.visited, 0), coalesce(pages.useful, 0),
                 wait_reason, robots_fault, robots_fault_status, coalesce(pages.forbidden, 0), coalesce(pages.refused, 0)
          FROM host LEFT JOIN
-              (SELECT host_id, count(*) AS count, count(last_visit_at) AS visited,
-                      sum(seen_at IS NOT NULL OR state = 'redirected') AS useful,
-                      sum(last_outcome = 'robots') AS forbidden, sum(last_outcome = 'address') AS refused
-               FROM page GROUP BY host_id) AS pages
+              (SELECT host_id, sum(pages) AS count, sum(visited) AS visited,
+                      sum(CASE state WHEN 'redirected' THEN pages ELSE seen END) AS useful,
+                      sum(CASE outcome WHEN 'robots' THEN pages END) AS forbidden,
+                      sum(CASE outcome WHEN 'address' THEN pages END) AS refused
+               FROM page_count GROUP BY host_id) AS pages
               ON pages.host_id = host.id
          ORDER BY host.id",
     )?;

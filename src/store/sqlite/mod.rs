@@ -6,37 +6,43 @@
 mod answers;
 mod collection;
 mod commit;
+mod counting;
+mod counts;
 mod cycles;
 mod events;
+mod file;
 mod forget;
 mod gains;
 mod hosts;
+mod lists;
 mod load;
 mod log;
 mod look;
 mod notes;
+mod page_order;
 mod pages;
 mod paging;
 mod plans;
 mod reader;
 mod rehash;
 mod signals;
-mod sites;
 mod state;
+mod tallies;
+mod ticks;
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use super::{
-    CollectionMemory, Commit, CycleCommand, CycleId, CycleRow, EventCount, EventFilter, Forgotten, Frontier,
-    GainRow, HostTally, JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, ListRow, Loaded, Log,
-    LogPart, LoggedPlan, LoggedVisit, Look, Notes, OpenCycle, PageAddress, PageEvent, PageFilter, PageRow,
-    PageToRead, Ping, PlannedVisit, Result, SeedChange, SeedPages, SketchedVersion, StoreError,
-    StoredContent, Summary, TrustRow, VersionFacts, VersionId, VisitRow, Wanted,
+    CollectionMemory, Commit, CycleCommand, CycleId, CycleRow, DayTally, EventCount, EventFilter, Forgotten,
+    Frontier, GainRow, HostTally, JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, ListRow, Loaded,
+    Log, LogPart, LoggedPlan, LoggedVisit, Look, NamedInstead, Notes, OpenCycle, PageAddress, PageEvent,
+    PageFilter, PageRow, PageToRead, Ping, PlannedVisit, Result, SeedChange, SeedPages, SketchedVersion,
+    StoreError, StoredContent, Summary, Tick, TrustRow, VersionFacts, VersionId, VisitRow, Wanted,
 };
 use crate::estimate::priors::Priors;
 use crate::page::{Fingerprint, HostId, PageId, SeedId};
@@ -50,6 +56,7 @@ mod embedded {
     refinery::embed_migrations!("migrations/sqlite");
 }
 
+use file::{check_file, lock, newest_schema};
 pub(super) use reader::reader as open_reader;
 
 /// A store in one file.
@@ -75,6 +82,7 @@ impl SqliteStore {
         store.migrate()?;
         rehash::contents(&mut store)?;
         events::derive(&mut store)?;
+        counting::catch_up(&mut store)?;
         Ok(store)
     }
 
@@ -87,6 +95,7 @@ impl SqliteStore {
             Some(_) => {}
         }
         let connection = reader::reader(path)?;
+        counting::stand_in(&connection)?;
         Ok(Self::with(connection, path, None))
     }
 
@@ -181,67 +190,6 @@ fn journal(path: &Path) -> JournalSize {
 
 /// How long a write waits for a reader's checkpoint, or a reader for a writer.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Looks at the file without changing it: is it ours, and do we understand it? Says which schema it has; `None`: there
-/// is nothing in it yet.
-fn check_file(path: &Path) -> Result<Option<i64>> {
-    match std::fs::metadata(path) {
-        Err(_) => return Ok(None),
-        Ok(found) if found.is_dir() => {
-            return Err(StoreError::CannotOpen {
-                path: path.to_owned(),
-                reason: "it is a folder".to_owned(),
-            });
-        }
-        Ok(found) if found.len() == 0 => return Ok(None),
-        Ok(_) => {}
-    }
-    let connection = reader::reader(path)?;
-    let one = |sql: &str| {
-        connection
-            .query_row(sql, [], |row| row.get::<_, Option<i64>>(0))
-            .map_err(|error| cannot_open(path, error))
-    };
-    let tables = one("SELECT count(*) FROM sqlite_master WHERE type = 'table'")?.unwrap_or(0);
-    let ours = one("SELECT count(*) FROM sqlite_master WHERE name = 'observation'")?.unwrap_or(0);
-    let history =
-        one("SELECT count(*) FROM sqlite_master WHERE name = 'refinery_schema_history'")?.unwrap_or(0);
-    match (tables, history, ours) {
-        // Killed while it was being made: the next run makes it.
-        (0, ..) | (1, 1, 0) => return Ok(None),
-        (_, 1, 1) => {}
-        _ => return Err(StoreError::Foreign(path.to_owned())),
-    }
-    let found = one("SELECT max(version) FROM refinery_schema_history")?.unwrap_or(0);
-    let known = newest_schema();
-    if found > known {
-        return Err(StoreError::Newer { path: path.to_owned(), found, known });
-    }
-    Ok(Some(found))
-}
-
-/// The schema that this release writes.
-fn newest_schema() -> i64 {
-    let runner = embedded::migrations::runner();
-    runner.get_migrations().iter().map(|migration| i64::from(migration.version())).max().unwrap_or(0)
-}
-
-fn lock(path: &Path) -> Result<File> {
-    // One store has one lock, by whatever link it is named.
-    let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let mut name = real.into_os_string();
-    name.push(".lock");
-    let cannot = |error: std::io::Error| StoreError::CannotOpen {
-        path: path.to_owned(),
-        reason: format!("its lock file can't be made: {error}"),
-    };
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(name).map_err(cannot)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::InUse(path.to_owned())),
-        Err(TryLockError::Error(error)) => Err(cannot(error)),
-    }
-}
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
@@ -402,6 +350,10 @@ impl Log for SqliteStore {
     fn sketched_versions(&mut self, after: VersionId, most: usize) -> Result<Vec<SketchedVersion>> {
         load::sketched_versions(&self.connection, after, most)
     }
+
+    fn recount(&mut self, write: bool) -> Result<u64> {
+        counting::recount(self, write)
+    }
 }
 
 impl Notes for SqliteStore {
@@ -462,7 +414,19 @@ impl Look for SqliteStore {
     }
 
     fn host_tallies(&mut self, cycle: CycleId) -> Result<BTreeMap<HostId, HostTally>> {
-        sites::tallies(&self.connection, cycle)
+        tallies::hosts(&self.connection, cycle)
+    }
+
+    fn day_tallies(&mut self, from_day: i64, to_day: i64) -> Result<Vec<DayTally>> {
+        tallies::days(&self.connection, from_day, to_day)
+    }
+
+    fn ticks(&mut self, hosts: &[HostId]) -> Result<BTreeMap<HostId, Vec<Tick>>> {
+        tallies::latest(&self.connection, hosts)
+    }
+
+    fn named_instead(&mut self, pages: u64, unlike: u64) -> Result<Vec<NamedInstead>> {
+        tallies::named_instead(&self.connection, pages, unlike)
     }
 
     fn trust(&mut self) -> Result<Vec<TrustRow>> {
@@ -478,7 +442,7 @@ impl Look for SqliteStore {
     }
 
     fn list_pages(&mut self, filter: &PageFilter, each: &mut dyn FnMut(PageRow)) -> Result<()> {
-        look::pages(&self.connection, filter, each)
+        lists::pages(&self.connection, filter, each)
     }
 
     fn events(&mut self, filter: &EventFilter, most: usize) -> Result<Vec<PageEvent>> {

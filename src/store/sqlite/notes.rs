@@ -75,7 +75,10 @@ pub(super) fn each_links(connection: &Connection, each: &mut dyn FnMut(PageId, &
     let last = last_id(connection, "link", "page_id")?;
     let mut targets = Vec::new();
     let read = |row: &Row<'_>| -> Result<(i64, Vec<u8>)> { Ok((row.get(0)?, row.get(1)?)) };
-    each_by_id(connection, (sql, &[]), (last, None), |(page, _)| *page, read, &mut |(page, bytes)| {
+    each_by_id(connection, (sql, &[]), (i64::MIN, last, None), |(page, _)| *page, read, &mut |(
+        page,
+        bytes,
+    )| {
         targets.clear();
         targets.extend(bytes.as_chunks::<8>().0.iter().map(|eight| u64::from_le_bytes(*eight)));
         each(PageId(page), &targets);

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::counting::{Counting, seeds_again};
+use super::counts::Counts;
 use super::paging::{PageScan, last_id};
 use super::state::claim;
 use super::{Result, SqliteStore, StoreError, fingerprint, moment, signals};
@@ -17,6 +19,8 @@ use crate::unique::seeds::Seed;
 pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp) -> Result<()> {
     let mut host_ids = std::mem::take(&mut store.host_ids);
     let transaction = store.transaction()?;
+    let counting = Counting::begin(&transaction, known_ids(&transaction, seeds)?)?;
+    let mut new_pages = Vec::new();
     for seed in seeds {
         let before: Option<(i64, f64)> = transaction
             .prepare_cached("SELECT id, weight FROM seed WHERE fingerprint = ?1")?
@@ -71,11 +75,27 @@ pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp)
                     now.millis(),
                     seed.weight,
                 ])?;
+            new_pages.push(transaction.last_insert_rowid());
         }
     }
+    let mut counts = Counts::default();
+    counting.pages(&transaction, new_pages, &mut counts)?;
+    counts.add_to(&transaction)?;
+    seeds_again(&transaction, &counting.seeds_changed(&transaction)?)?;
     transaction.commit()?;
     store.host_ids = host_ids;
     Ok(())
+}
+
+/// The pages of these seeds that are known.
+fn known_ids(connection: &Connection, seeds: &[Seed]) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached("SELECT id FROM page WHERE fingerprint = ?1")?;
+    let mut ids = Vec::new();
+    for seed in seeds {
+        let seed = [seed.url.fingerprint().to_bytes()];
+        ids.extend(statement.query_row(seed, |row| row.get::<_, i64>(0)).optional()?);
+    }
+    Ok(ids)
 }
 
 pub(super) fn seeds(connection: &Connection) -> Result<Vec<KnownSeed>> {

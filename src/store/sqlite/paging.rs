@@ -23,16 +23,15 @@ pub(super) fn last_id(connection: &Connection, table: &str, id: &str) -> Result<
 }
 
 /// Calls `each` for every row of a query in order of ids. `sql` gives rows whose id is more than `?1` and at most `?2`, in
-/// their order, at most `?3` of them; what else it asks for is in `more`. At most `most` rows are listed.
+/// their order, at most `?3` of them; what else it asks for is in `more`. At most `most` rows behind `after` are listed.
 pub(super) fn each_by_id<T>(
     connection: &Connection,
     (sql, more): (&str, &[Value]),
-    (last, most): (i64, Option<u64>),
+    (mut after, last, most): (i64, i64, Option<u64>),
     id: impl Fn(&T) -> i64,
     read: impl Fn(&Row<'_>) -> Result<T>,
     each: &mut dyn FnMut(T),
 ) -> Result<()> {
-    let mut after = i64::MIN;
     let mut left = most.unwrap_or(u64::MAX);
     loop {
         let at_once = left.min(AT_ONCE as u64);

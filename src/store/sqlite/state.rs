@@ -55,11 +55,15 @@ pub(super) fn claim(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Clai
     Ok(Some(Claim { of, times, moved, near: row.get(first + 3)? }))
 }
 
+/// The part of [`SET_STATE`] that is left out where a visit found no change, so that the index of it is not written then.
+pub(super) const SET_CHANGES: &str = "changes = ?7, ";
+
 /// Sets all that [`state`] reads, by the values that [`values`] gives; the page's id is the first.
 pub(super) const SET_STATE: &str = "state = ?2, failures = ?3, due_at = ?4, last_outcome = ?5, visits = ?6,
     changes = ?7, last_visit_at = ?8, last_cycle_id = ?9, version_id = ?10, text_rules = ?11, profiles = ?12,
     has_words = ?13, seen_at = ?14, learnt = ?15, same_as = ?16, same_times = ?17, same_moved = ?18, same_text = ?19,
-    condition = ?20";
+    condition = ?20,
+    body_bytes = (SELECT body_bytes FROM version WHERE version.id = ?10)";
 
 pub(super) fn values(page: PageId, folded: &Folded, learnt: &Learnt) -> [Value; 1 + STATE_COLUMNS] {
     let integer = |value: Option<i64>| value.map_or(Value::Null, Value::Integer);
