@@ -90,10 +90,8 @@ pub fn site_view(
         .collect();
     hosts.sort_by_key(|(_, host)| std::cmp::Reverse(host.pages));
     let ids: Vec<HostId> = hosts.iter().map(|(id, _)| *id).collect();
-    let of_site =
-        |kinds: Vec<EventKind>| EventFilter { kinds, hosts: Some(ids.clone()), ..EventFilter::default() };
-    let changes = store.events(&of_site(vec![EventKind::Changed]), MOST_CHANGES)?;
-    let events = store.events(&of_site(Vec::new()), LISTED)?;
+    let changes = latest(store, &ids, &[EventKind::Changed], MOST_CHANGES)?;
+    let events = latest(store, &ids, &[], LISTED)?;
     let lists = store.lists_of(&ids)?.into_iter().take(MOST_LISTS).map(ListStatus::of).collect();
     Ok(SiteView {
         hours: WeekHours::of(&changes, wanted.zone),
@@ -104,4 +102,21 @@ pub fn site_view(
         lists,
         events,
     })
+}
+
+/// The latest events of these hosts, the latest first. Hosts are asked one by one: the events of one host stand together in the store.
+fn latest(
+    store: &mut dyn Store,
+    hosts: &[HostId],
+    kinds: &[EventKind],
+    most: usize,
+) -> Result<Vec<PageEvent>, LookError> {
+    let mut events = Vec::new();
+    for host in hosts {
+        let filter = EventFilter { kinds: kinds.to_vec(), hosts: Some(vec![*host]), ..EventFilter::default() };
+        events.extend(store.events(&filter, most)?);
+    }
+    events.sort_by_key(|event| std::cmp::Reverse((event.at, event.observation_id)));
+    events.truncate(most);
+    Ok(events)
 }

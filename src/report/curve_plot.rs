@@ -8,43 +8,55 @@ use std::time::Duration;
 
 /// Points that the curve is drawn through.
 const STEPS: usize = 120;
+/// An age that is longer by this factor than what was measured is cut.
+const BEYOND: f64 = 2.0;
 const HOURS_PER_DAY: f64 = 24.0;
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
-/// The plot of a curve. The shaded area is the utility at the age of the copy now, or at the usual age at a visit if that is later.
+/// The plot of a curve. The shaded area is the utility of a refresh at the age of the copy now, or at its usual age at a visit if that
+/// is later; an age far beyond what was measured is cut, so that the measured part can be seen.
 pub fn curve_plot(found: &PageCurve) -> Plot {
     let last = found.points.last().map_or(0.0, |point| point.age_days);
-    let worth = found.fitted.and_then(|fitted| shaded(fitted.now, fitted.next));
-    let end = f64::max(last, worth.map_or(0.0, |worth| worth.age_days)) * 1.05;
-    // Ages of less than two days are easier to read in hours.
-    let (unit, times) = if end < 2.0 { ("hours", HOURS_PER_DAY) } else { ("days", 1.0) };
+    let shaded = found.fitted.and_then(|fitted| shaded_days(fitted.now, fitted.next, last));
+    let end = f64::max(last, shaded.unwrap_or(0.0)) * 1.05;
+    let (unit, times) = unit(end);
     let across = Axis::linear(format!("age of a copy, {unit}")).within(0.0, (end * times).max(1e-9));
-    let mut plot =
-        Plot::new("Divergence from a copy as it ages", across, Axis::linear("divergence").within(0.0, 1.0));
+    let up = Axis::linear("divergence").within(0.0, 1.0);
+    let mut plot = Plot::new("Divergence from a copy as it ages", across, up);
     if let Some(fitted) = &found.fitted {
-        let at =
-            |from: f64, to: f64| (0..=STEPS).map(move |step| from + (to - from) * step as f64 / STEPS as f64);
+        let at = |to: f64| (0..=STEPS).map(move |step| to * step as f64 / STEPS as f64);
         let on_curve = |days: f64| (days * times, fitted.curve.divergence(days));
-        if let Some(worth) = worth {
-            let area = at(0.0, worth.age_days).map(|days| {
+        if let Some(days) = shaded {
+            let top = fitted.curve.divergence(days);
+            let area = at(days).map(|days| {
                 let (x, y) = on_curve(days);
-                (x, y, worth.divergence.max(y))
+                (x, y, top.max(y))
             });
-            plot = plot.with(Series::area(format!("utility {}", rate(worth.utility)), area));
-            let x = worth.age_days * times;
+            plot = plot.with(Series::area(format!("utility at {}", age(days)), area));
+            let x = days * times;
             plot = plot.with(Series::line("", [(x, 0.0), (x, 1.0)]).grey().dashed().thin());
         }
-        let name = format!("fitted: {}", fitted.form);
-        plot = plot.with(Series::line(name, at(0.0, end).map(on_curve)));
+        plot = plot.with(Series::line(format!("fitted: {}", fitted.form), at(end).map(on_curve)));
     }
     let points = found.points.iter().map(|point| (point.age_days * times, point.divergence));
     plot.with(Series::points("measured", points))
 }
 
-/// The refresh whose utility is shaded: the later of the two.
-fn shaded(now: Option<RefreshWorth>, next: Option<RefreshWorth>) -> Option<RefreshWorth> {
-    let worth = [now, next].into_iter().flatten();
-    worth.max_by(|one, other| one.age_days.total_cmp(&other.age_days)).filter(|worth| worth.age_days > 0.0)
+/// The age of the refresh whose utility is shaded: the later of the two, up to a few times the longest age that was measured.
+fn shaded_days(now: Option<RefreshWorth>, next: Option<RefreshWorth>, last: f64) -> Option<f64> {
+    let ages = [now, next].into_iter().flatten().map(|worth| worth.age_days);
+    let most = if last > 0.0 { BEYOND * last } else { f64::INFINITY };
+    ages.max_by(f64::total_cmp).map(|days| days.min(most)).filter(|days| *days > 0.0 && days.is_finite())
+}
+
+/// The unit that makes ages up to this one easy to read, and how often it goes into a day.
+fn unit(days: f64) -> (&'static str, f64) {
+    match days * SECONDS_PER_DAY {
+        seconds if seconds < 180.0 => ("seconds", SECONDS_PER_DAY),
+        seconds if seconds < 3.0 * 3600.0 => ("minutes", SECONDS_PER_DAY / 60.0),
+        seconds if seconds < 3.0 * SECONDS_PER_DAY => ("hours", HOURS_PER_DAY),
+        _ => ("days", 1.0),
+    }
 }
 
 /// What the curve says, in sentences.
@@ -129,16 +141,15 @@ mod tests {
         let found = curve(Curve::churn(0.5, 0.5), 1.0, 4.0);
         let svg = curve_plot(&found).svg_in_page();
         assert!(
-            svg.contains("utility 0.5940") && svg.contains("fitted: churn") && svg.contains("measured"),
+            svg.contains("utility at 2 d") && svg.contains("fitted: churn") && svg.contains("measured"),
             "{svg}"
         );
-        assert!(svg.contains("fill-opacity=\"0.3\"") && svg.contains("age of a copy, days"), "{svg}");
+        assert!(svg.contains("fill-opacity=\"0.3\"") && svg.contains("age of a copy, hours"), "{svg}");
         let words = curve_in_words(&found).join(" ");
         assert!(
             words.contains("about every 2 d") && words.contains("worth 0.5940 divergence × days"),
             "{words}"
         );
-        assert!(curve_plot(&curve(Curve::churn(0.5, 0.5), 0.1, 0.2)).svg().contains("age of a copy, hours"));
     }
 
     proptest! {

@@ -54,6 +54,8 @@ pub struct SideRow {
 pub struct SideLine {
     /// Counted from 1.
     pub number: usize,
+    /// All of it changed.
+    pub is_whole: bool,
     /// The words that changed, and those between them. Harmless to show; to be escaped as all text.
     pub segments: Vec<LineSegment>,
 }
@@ -92,8 +94,11 @@ fn rows(diff: &TextDiff, operation: &DiffOp, line: usize) -> impl Iterator<Item 
     let is_same = operation.tag() == DiffTag::Equal;
     let (old_start, new_start) = (first(&operation.old_range()), first(&operation.new_range()));
     let side = move |lines: &[DiffLine], start: usize, place: usize| {
-        let segments = |found: &DiffLine| shorten(parts(found), line, 0);
-        lines.get(place).map(|found| SideLine { number: start + place, segments: segments(found) })
+        let line_of = |found: &DiffLine| {
+            let segments = shorten(parts(found), line, 0);
+            SideLine { number: start + place, is_whole: segments.iter().all(|part| part.changed), segments }
+        };
+        lines.get(place).map(line_of)
     };
     (0..old.len().max(new.len())).map(move |place| {
         let (old, new) = (side(old, old_start, place), side(new, new_start, place));

@@ -3,7 +3,6 @@
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use jiff::tz::TimeZone;
 use serde::Deserialize;
 
 use crate::dashboard::Dashboard;
@@ -13,6 +12,7 @@ use crate::dashboard::trouble::{Asked, Trouble};
 use crate::look::page_view::url_of;
 use crate::look::show::{ShownVersion, show};
 use crate::look::versions::{HeldVersion, versions_of};
+use crate::look::when::{MOMENT_FORMS, moment};
 use crate::report::text_part::{PART_BYTES, TextPart};
 use crate::report::{Screen, bytes, number};
 use crate::time::Timestamp;
@@ -60,21 +60,20 @@ pub(crate) async fn text(
 ) -> Result<Response, Trouble> {
     let (screen, asker) = (site.screen(), site.clone());
     let written = asked.at.clone().unwrap_or_default();
-    let moment = match written.trim() {
+    let at = match written.trim() {
         "" => None,
-        at => Some(moment(at, &screen.zone).ok_or_else(|| {
-            Trouble::BadQuery(format!(
-                "`{at}` is no moment; write a date (2026-11-16), or a date with a time (2026-11-16T08:00)"
-            ))
-        })?),
+        at => Some(
+            moment(at, site.now(), &screen.zone)
+                .ok_or_else(|| Trouble::BadQuery(format!("`{at}` is no moment; {MOMENT_FORMS}")))?,
+        ),
     };
     let (shown, held, version) = site
         .look(move |store| {
             let normaliser = &asker.settings().observer.normaliser;
             let url = url_of(store, id)?;
             let held = versions_of(store, normaliser, &url)?;
-            let version = chosen(&held, asked.v, moment);
-            let at = version.map(|held| held.confirmed_at).or(moment);
+            let version = chosen(&held, asked.v, at);
+            let at = version.map(|held| held.confirmed_at).or(at);
             let shown = show(store, normaliser, &url, at)?;
             Ok((shown, held.len(), version))
         })
@@ -123,28 +122,4 @@ fn facts(shown: &ShownVersion, screen: &Screen) -> Vec<(&'static str, String)> {
     facts.extend(shown.status.map(|status| ("HTTP status", status.to_string())));
     facts.push(("SHA-256", shown.sha256.clone()));
     facts
-}
-
-/// A date, or a date with a time, in this zone unless it says otherwise.
-fn moment(text: &str, zone: &TimeZone) -> Option<Timestamp> {
-    if let Ok(exact) = text.parse::<jiff::Timestamp>() {
-        return Some(Timestamp::from_millis(exact.as_millisecond()));
-    }
-    let at = text.parse::<jiff::civil::DateTime>().ok()?;
-    Some(Timestamp::from_millis(at.to_zoned(zone.clone()).ok()?.timestamp().as_millisecond()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_moment_is_read_in_the_zone_of_the_person() {
-        let tokyo = TimeZone::posix("JST-9").unwrap();
-        let read = |text| moment(text, &tokyo).map(|at| at.millis() / 1000);
-        assert_eq!(read("2027-01-15T17:00"), Some(1_800_000_000));
-        assert_eq!(read("2027-01-15T08:00:00Z"), Some(1_800_000_000));
-        assert_eq!(read("2027-01-15"), Some(1_800_000_000 - 17 * 3600));
-        assert_eq!((read("soon"), read("2027-13-01")), (None, None));
-    }
 }

@@ -38,7 +38,7 @@ pub(super) fn list(connection: &Connection, filter: &EventFilter, most: usize) -
         "SELECT page.url, event.at, before.at, now.divergence, now.version_id, before.version_id, now.returned_to,
                 now.bytes, now.page_id, event.kind, event.cycle_id, now.outcome, now.status, now.detail, now.changed,
                 version.title, event.observation_id, now.reason
-         FROM event JOIN observation AS now ON now.id = event.observation_id
+         FROM event {} JOIN observation AS now ON now.id = event.observation_id
               JOIN page ON page.id = now.page_id
               LEFT JOIN observation AS before ON before.id = coalesce(
                 (SELECT id FROM observation
@@ -48,6 +48,8 @@ pub(super) fn list(connection: &Connection, filter: &EventFilter, most: usize) -
                  WHERE page_id = now.page_id AND id < now.id AND version_id IS NOT NULL))
               LEFT JOIN version ON version.id = coalesce(now.version_id, before.version_id)
          WHERE {} ORDER BY event.at DESC, event.observation_id DESC LIMIT ?4",
+        // The events of one host stand together, in this order. SQLite does not see by itself that this saves a walk over all.
+        if filter.hosts.as_ref().is_some_and(|hosts| hosts.len() == 1) { "INDEXED BY event_host" } else { "" },
         conditions(filter)
     );
     let (at, observation) = place(filter.before);
