@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Plan(arguments) => commands::plan::run(&cli.global, &arguments, &talk),
         Command::Why(arguments) => commands::why::run(&cli.global, &arguments),
         Command::Status(arguments) => commands::status::run(&cli.global, &arguments),
+        Command::Report(arguments) => commands::report::run(&cli.global, &arguments, &talk),
         Command::Pages(arguments) => commands::pages::run(&cli.global, &arguments),
         Command::Signals(arguments) => commands::signals::run(&cli.global, &arguments),
         Command::Ping(arguments) => commands::ping::run(&cli.global, &arguments, &talk),

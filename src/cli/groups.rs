@@ -8,8 +8,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Look at the collection",
         &[
-            "status", "serve", "pages", "search", "changes", "log", "show", "diff", "history", "links",
-            "signals", "plan", "why", "check",
+            "status", "report", "serve", "pages", "search", "changes", "log", "show", "diff", "history",
+            "links", "signals", "plan", "why", "check",
         ],
     ),
     (

@@ -1,5 +1,7 @@
 //! Commands that look: at the store, the next plan, or one page on the web.
 
+use std::path::PathBuf;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use freshet::observation::EventKind;
@@ -22,6 +24,37 @@ pub(crate) struct StatusArgs {
     /// Show the bytes that scheduling keeps per page
     #[arg(long)]
     pub sizes: bool,
+}
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  freshet report                                  the last seven days, in the terminal
+  freshet report --out report.html --since 30d    a month as one file, with pictures
+  freshet report --json                           the same values for programs";
+
+/// Show a period at a glance: how fresh the copies are, what the requests brought, changes that last, hosts that wait
+///
+/// Freshness is expected from the change rates of all pages, as the last cycle noted them. Beside the changes of each day stand those that
+/// round robin would have found with as many visits. Changes of one template are one entry. With --out all of it is written as one
+/// HTML file with pictures, which needs no network and no script.
+#[derive(Debug, Args)]
+#[command(after_help = REPORT_EXAMPLES)]
+pub(crate) struct ReportArgs {
+    /// Write an HTML file instead of text
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Start: how long ago (30m, 12h, 7d), or a date (2026-11-16)
+    #[arg(long, value_name = "TIME", default_value = "7d")]
+    pub since: String,
+    /// Only changes that are not marked as read
+    #[arg(long)]
+    pub unread: bool,
+    /// Most changes to show
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub limit: usize,
+    /// Words in a fragment, for changes that last: the number that the crawl used [default: 4]
+    #[arg(long, value_name = "K", env = "FRESHET_FRAGMENT_WORDS")]
+    pub fragment_words: Option<FragmentWords>,
 }
 
 /// List pages, with filters, as a table, JSON lines or CSV
@@ -181,6 +214,12 @@ pub(crate) struct ChangesArgs {
     /// Leave out changes of which a later visit found nothing, and those that wait for one
     #[arg(long)]
     pub lasting: bool,
+    /// Only events that are not marked as read
+    #[arg(long)]
+    pub unread: bool,
+    /// Mark the events that are shown as read
+    #[arg(long)]
+    pub mark_read: bool,
     /// Only pages of this host (`example.org`, `example.org:8080`, or `http://example.org:8080`)
     #[arg(long, value_name = "HOST")]
     pub host: Option<String>,

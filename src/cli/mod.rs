@@ -35,7 +35,7 @@ pub(crate) use gather::{CrawlArgs, CrawlNowArgs, MonitorArgs};
 pub(crate) use keep::{RebuildArgs, StoreCommand};
 pub(crate) use look::{
     ChangesArgs, ChangesFormat, CheckArgs, DiffArgs, HistoryArgs, LinksArgs, ListFormat, LogArgs, PageSort,
-    PagesArgs, PlanArgs, SearchArgs, ServeArgs, ShowArgs, SignalsArgs, StatusArgs, WhyArgs,
+    PagesArgs, PlanArgs, ReportArgs, SearchArgs, ServeArgs, ShowArgs, SignalsArgs, StatusArgs, WhyArgs,
 };
 pub(crate) use play::{DemoArgs, ScoreArgs, WebArgs};
 pub(crate) use set_up::{ConfigArgs, InitArgs, ManArgs};
@@ -113,6 +113,7 @@ pub(crate) enum Command {
     Plan(Box<PlanArgs>),
     Why(Box<WhyArgs>),
     Status(StatusArgs),
+    Report(ReportArgs),
     Pages(PagesArgs),
     Changes(ChangesArgs),
     Log(LogArgs),

@@ -7,6 +7,7 @@ use freshet::look::changes::{Changes, ChangesWanted, WantedHost, latest_cycle};
 use freshet::look::hosts::must_be_known;
 use freshet::look::merged::many_in_one;
 use freshet::report::changes::{ChangeTable, FEED_END, feed_entry, feed_start, kept_out};
+use freshet::report::counted;
 use freshet::report::diff::harmless;
 use freshet::store;
 use freshet::time::Timestamp;
@@ -47,6 +48,7 @@ pub(crate) fn run(global: &Global, arguments: &ChangesArgs, talk: &Talk) -> anyh
     let observer = settings.observer();
     let mut changes = Changes::find(&mut *store, &observer, &wanted)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut shown = Vec::new();
     match format {
         ChangesFormat::Table => {
             let mut table = ChangeTable::new(screen());
@@ -56,6 +58,7 @@ pub(crate) fn run(global: &Global, arguments: &ChangesArgs, talk: &Talk) -> anyh
                 while let Some(many) = many_new.next_if(|many| many.last_at >= event.event.at) {
                     table.add_many(many);
                 }
+                shown.push(event.event.observation_id);
                 table.add(&event);
             }
             many_new.for_each(|many| table.add_many(many));
@@ -63,12 +66,14 @@ pub(crate) fn run(global: &Global, arguments: &ChangesArgs, talk: &Talk) -> anyh
         }
         ChangesFormat::Json => {
             while let Some(event) = changes.next(deadline())? {
+                shown.push(event.event.observation_id);
                 out.write_all(json_line(&event)?.as_bytes())?;
             }
         }
         ChangesFormat::Atom => {
             out.write_all(feed_start(wanted.since, now).as_bytes())?;
             while let Some(event) = changes.next(deadline())? {
+                shown.push(event.event.observation_id);
                 out.write_all(feed_entry(&event).as_bytes())?;
             }
             out.write_all(FEED_END.as_bytes())?;
@@ -77,6 +82,11 @@ pub(crate) fn run(global: &Global, arguments: &ChangesArgs, talk: &Talk) -> anyh
     out.flush()?;
     if let Some(line) = kept_out(changes.kept_out()) {
         talk.say(&line);
+    }
+    if arguments.mark_read && !shown.is_empty() {
+        // What could not be written was not read.
+        store::open_to_ping(&settings.store)?.mark_read(&shown, true, now)?;
+        talk.say(&format!("{} marked as read", counted(shown.len(), "event")));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -100,11 +110,21 @@ fn wanted(arguments: &ChangesArgs, format: ChangesFormat, now: Timestamp) -> Res
         (None, ChangesFormat::Table) => TABLE_ROWS,
         (None, ChangesFormat::Json | ChangesFormat::Atom) => usize::MAX,
     };
-    let (host, lasting) = (host.transpose()?, arguments.lasting);
+    let (host, lasting, unread) = (host.transpose()?, arguments.lasting, arguments.unread);
     let kinds = arguments.kind.clone();
     // Who asks for new pages gets them all.
     let most_new = (format == ChangesFormat::Table && kinds.is_empty()).then_some(MOST_NEW);
-    Ok(ChangesWanted { since, kinds, host, min_divergence, lasting, most, most_new, fragment_words: 0 })
+    Ok(ChangesWanted {
+        since,
+        kinds,
+        host,
+        min_divergence,
+        lasting,
+        unread,
+        most,
+        most_new,
+        fragment_words: 0,
+    })
 }
 
 /// The host that `--host` names.

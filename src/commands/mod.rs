@@ -25,6 +25,7 @@ pub(crate) mod plan;
 pub(crate) mod policies;
 pub(crate) mod quality;
 pub(crate) mod rates;
+pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod score;
 pub(crate) mod search;

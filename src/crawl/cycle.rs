@@ -87,6 +87,7 @@ pub(super) async fn run<W: Web>(
     // Whatever happened, the store and the policy come back: what was committed is in the store.
     crawler.recorder = outbox.finish().await;
     outcome?;
+    crawler.note_rates()?;
     // A cycle of named pages is not resumed: who wants the rest names it again.
     if phase != Phase::Stopping || crawler.only.is_some() {
         crawler.close_cycle(id)?;

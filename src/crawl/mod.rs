@@ -8,9 +8,11 @@ mod accounts;
 mod arrivals;
 pub mod batch;
 pub mod clock;
+pub mod collection_rates;
 mod cycle;
 mod gains;
 mod importance;
+pub mod lateness;
 pub mod learning;
 pub mod learning_together;
 pub mod monitor;
@@ -428,6 +430,15 @@ impl<W: Web> Crawler<W> {
             })?;
             Ok(())
         })
+    }
+
+    /// Notes how fresh the copies are expected to be: another pass over all pages, so a cycle of named pages leaves it out.
+    fn note_rates(&mut self) -> Result<(), CrawlError> {
+        if self.only.is_some() {
+            return Ok(());
+        }
+        let Recorder { store, .. } = self.recorder.as_mut().ok_or(CrawlError::WriterLost)?;
+        collection_rates::note(&mut **store, &self.unwanted, Timestamp::now())
     }
 
     fn close_cycle(&mut self, cycle: CycleId) -> Result<(), CrawlError> {

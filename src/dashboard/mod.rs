@@ -15,6 +15,7 @@ pub mod guard;
 mod links;
 mod list;
 pub mod listen;
+mod marks;
 mod pages;
 mod readers;
 mod shown;
@@ -22,7 +23,7 @@ mod trouble;
 mod work;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::middleware;
@@ -35,6 +36,7 @@ use crate::crawl::observe::Observer;
 use crate::fetch::SitePace;
 use crate::fetch::network::Network;
 use crate::look::LookError;
+use crate::look::inbox::InboxMemory;
 use crate::page::Sites;
 use crate::quality::scoring::Scoring;
 use crate::report::Screen;
@@ -81,13 +83,19 @@ pub struct Dashboard {
     settings: Arc<DashboardSettings>,
     readers: Arc<StoreReaders>,
     pulse: Arc<Pulse>,
+    inbox_memory: Arc<Mutex<InboxMemory>>,
 }
 
 impl Dashboard {
     /// A dashboard of a store, which need not exist yet.
     pub fn new(settings: DashboardSettings) -> Self {
         let readers = Arc::new(StoreReaders::new(settings.store.clone()));
-        Self { settings: Arc::new(settings), readers, pulse: Arc::default() }
+        Self { settings: Arc::new(settings), readers, pulse: Arc::default(), inbox_memory: Arc::default() }
+    }
+
+    /// Verdicts on changes, from one look at the inbox to the next.
+    pub(crate) fn inbox_memory(&self) -> &Mutex<InboxMemory> {
+        &self.inbox_memory
     }
 
     /// The time: the only place that asks for it.
@@ -121,6 +129,7 @@ pub fn router(site: Dashboard) -> Router {
         .route("/", get(pages::overview::overview))
         .route("/login", get(pages::login::form).post(pages::login::enter))
         .route("/logout", post(pages::login::leave))
+        .route("/read", post(marks::mark))
         .route("/events", get(events::events))
         .route("/changes", get(pages::changes::changes))
         .route("/changes.atom", get(feeds::atom))

@@ -25,6 +25,7 @@ pub mod moments;
 pub mod online;
 pub(crate) mod period_grid;
 pub mod priors;
+pub mod rate_mix;
 pub mod registry;
 mod share;
 pub(crate) mod tuned_intervals;

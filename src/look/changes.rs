@@ -38,6 +38,8 @@ pub struct ChangesWanted {
     pub min_divergence: f64,
     /// Only changes of which something was still there at a later visit.
     pub lasting: bool,
+    /// Only events that no person has read.
+    pub unread: bool,
     /// No more than this many.
     pub most: usize,
     /// New pages of a cycle that has more of them than this are counted, not listed.
@@ -116,8 +118,13 @@ impl<'s> Changes<'s> {
             Some(host) => Some(hosts_of(store, host)?),
             None => None,
         };
-        let mut filter =
-            EventFilter { since: wanted.since, kinds: wanted.kinds.clone(), hosts, ..EventFilter::default() };
+        let mut filter = EventFilter {
+            since: wanted.since,
+            kinds: wanted.kinds.clone(),
+            hosts,
+            unread: wanted.unread,
+            ..EventFilter::default()
+        };
         let many_new = match wanted.most_new {
             Some(most) => many_new(store, &filter, most)?,
             None => Vec::new(),

@@ -39,7 +39,8 @@ pub fn largest(
 ) -> Result<LargestChanges, LookError> {
     let hosts = wanted.host.as_ref().map(|host| hosts_of(store, host)).transpose()?;
     let kinds = vec![EventKind::Changed];
-    let mut filter = EventFilter { since: wanted.since, kinds, hosts, ..EventFilter::default() };
+    let mut filter =
+        EventFilter { since: wanted.since, kinds, hosts, unread: wanted.unread, ..EventFilter::default() };
     let mut events: Vec<PageEvent> = Vec::new();
     let mut is_cut = false;
     loop {

@@ -7,7 +7,7 @@ use crate::change::fragment::Fragments;
 use crate::change::lasting_change::{form_lasted, lasted};
 use crate::crawl::observe::Observer;
 use crate::page::PageId;
-use crate::store::{PageEvent, Store, StoreError, VersionId};
+use crate::store::{PageEvent, Store, StoreError, VersionId, VisitRow};
 
 use super::reread::text_by_rules;
 
@@ -48,7 +48,27 @@ impl<'o> LastingJudge<'o> {
 
     /// Was what a change brought still there when the page was found next?
     pub(super) fn judge(&mut self, store: &mut dyn Store, event: &PageEvent) -> Result<Lasting, StoreError> {
+        Ok(self.judge_with_weight(store, event)?.0)
+    }
+
+    /// The same, and the weight that the page had at the visit.
+    pub(super) fn judge_with_weight(
+        &mut self,
+        store: &mut dyn Store,
+        event: &PageEvent,
+    ) -> Result<(Lasting, f64), StoreError> {
         let visits = store.visits(PageId(event.page_id))?;
+        let own = visits.iter().find(|visit| visit.id == event.observation_id);
+        let weight = own.map_or(1.0, |own| own.weight);
+        Ok((self.judge_among(store, event, &visits)?, weight))
+    }
+
+    fn judge_among(
+        &mut self,
+        store: &mut dyn Store,
+        event: &PageEvent,
+        visits: &[VisitRow],
+    ) -> Result<Lasting, StoreError> {
         let later = visits.iter().filter(|visit| visit.at > event.at).find(|visit| visit.version.is_some());
         let Some(later) = later else { return Ok(Lasting::Waits) };
         let own = visits.iter().find(|visit| visit.id == event.observation_id);

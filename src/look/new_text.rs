@@ -28,6 +28,20 @@ pub(super) fn excerpt(diff: &TextDiff, later: Option<&str>, most: usize) -> Opti
     })
 }
 
+/// The share of the new lines of which something is in the later text, 0 to 1; 1 if nothing came, or there is no later text to ask.
+pub(super) fn lasting_share(diff: &TextDiff, later: Option<&str>) -> f64 {
+    let Some(later) = later else { return 1.0 };
+    let lines = added(diff);
+    let kept = lines.iter().filter(|line| lasts_in(line, later)).count();
+    // What lasted may be the form of a line, not its words: then it is what the judge has seen that counts.
+    if kept == 0 { 1.0 } else { kept as f64 / lines.len() as f64 }
+}
+
+/// Is something that came with this line in the later text as well?
+pub(super) fn lasts_in(line: &DiffLine, later: &str) -> bool {
+    lasting_passage(line, later).is_some()
+}
+
 fn added(diff: &TextDiff) -> Vec<&DiffLine> {
     let hunks = diff.hunks(0);
     let changes = hunks.iter().flatten().filter(|operation| operation.tag() != DiffTag::Equal);
@@ -49,7 +63,7 @@ fn lasting_passage<'l>(line: &'l DiffLine, later: &str) -> Option<&'l Range<usiz
 }
 
 /// Bytes of the last word of a text and of everything behind it; `None` if it has no word.
-fn last_word(text: &str) -> Option<usize> {
+pub(super) fn last_word(text: &str) -> Option<usize> {
     let end = text.trim_end();
     let word = end.rsplit(char::is_whitespace).next().filter(|word| !word.is_empty())?;
     Some(text.len() - end.len() + word.len())

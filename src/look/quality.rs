@@ -15,7 +15,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::LookError;
-use super::search::{chance_of_change, inlinks, learner};
+use super::search::{chance_of_change, inlinks};
+use crate::crawl::collection_rates::chance_learner;
 use crate::follow::gain_outbox;
 use crate::follow::search_index::SearchIndex;
 use crate::page::PageId;
@@ -128,7 +129,7 @@ pub fn quality(
         .collect();
     let gains = measured_gains(store, outbox, searched, &found)?;
     let policy = learning(searched)?;
-    let learner = learner(store)?;
+    let learner = chance_learner(store)?;
     let mut changed = vec![0.0; copies.len()];
     let mut urls = HashMap::new();
     let mut visits = Vec::with_capacity(found.len());

@@ -8,10 +8,10 @@ use super::LookError;
 use super::pages::in_words;
 pub use super::snippet::SnippetPart;
 use super::snippet::snippet;
+use crate::crawl::collection_rates::chance_learner;
 use crate::crawl::weights::counted_inlinks;
 use crate::estimate::EstimatorState;
 use crate::estimate::learner::Learner;
-use crate::estimate::registry::EstimatorSettings;
 use crate::follow::postings::{IndexHit, IndexHits, best_first};
 use crate::follow::search_index::SearchIndex;
 use crate::observation::{Folded, Life, Observation};
@@ -20,7 +20,7 @@ use crate::policy::Lesson;
 use crate::policy::page_state::seen;
 use crate::quality::scoring::{CollectionCounts, MatchedPage, Scoring, TermMatch};
 use crate::quality::terms::{TermReader, distinct_terms};
-use crate::store::{KnownPage, PageFilter, PageRow, Store, StoreError};
+use crate::store::{KnownPage, PageFilter, PageRow, Store};
 use crate::time::{Age, Timestamp};
 
 /// A question to the stored pages.
@@ -117,7 +117,7 @@ pub fn search(
     let inlinks = inlinks(store, query.scoring)?;
     let count = |page: PageId| inlinks.get(&page).copied().unwrap_or(0);
     let found = index.find(&query.terms, query.scoring, count, query.most)?;
-    let learner = learner(store)?;
+    let learner = chance_learner(store)?;
     let mut hits = Vec::with_capacity(found.best.len());
     let rows = rows(store, &found)?;
     for hit in &found.best {
@@ -238,14 +238,6 @@ pub(super) fn chance_of_change(learner: &Learner, page: &KnownPage, lessons: &[L
     let (host, depth) = (page.host, page.state.depth);
     seen(lessons).for_each(|(interval, seen)| learner.learn(host, depth, &mut state, interval, seen));
     learner.chance_of_change(host, depth, &state, age)
-}
-
-/// The estimator behind the chance of a change: the one whose uncertainty is known, with the priors of the store.
-pub(super) fn learner(store: &mut dyn Store) -> Result<Learner, LookError> {
-    let settings = EstimatorSettings::default();
-    let mut learner = Learner::new("gamma", &settings).map_err(StoreError::BadValue)?;
-    learner.believe(&store.priors()?);
-    Ok(learner)
 }
 
 /// The rows of the best pages.

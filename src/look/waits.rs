@@ -1,6 +1,50 @@
 //! Why a host waits, in words.
 
+use serde::Serialize;
+
 use crate::fetch::visit::{HostReport, Waiting};
+use crate::page::HostId;
+use crate::store::KnownHost;
+use crate::time::Timestamp;
+
+/// A host that is left alone for now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WaitingHost {
+    /// Its origin.
+    pub host: String,
+    /// Pages it has.
+    #[serde(rename = "page_count")]
+    pub pages: u64,
+    /// Until when it is left alone.
+    pub until_at: Timestamp,
+    /// Why, by the name of the reason.
+    pub waiting_for: &'static str,
+    /// Why, in words.
+    pub reason: String,
+}
+
+impl WaitingHost {
+    /// `None` if the host does not wait.
+    pub(super) fn of(host: &KnownHost, now: Timestamp) -> Option<Self> {
+        let (until, why) = host.report.wait.filter(|(until, _)| *until > now)?;
+        Some(Self {
+            host: host.report.host.as_str().to_owned(),
+            pages: host.pages,
+            until_at: until,
+            waiting_for: why.name(),
+            reason: in_words(why, host.report.reason.as_deref()),
+        })
+    }
+}
+
+/// The hosts that wait, those with most pages first.
+pub(super) fn waiting(hosts: &[KnownHost], now: Timestamp) -> Vec<(HostId, WaitingHost)> {
+    let mut waiting: Vec<(HostId, WaitingHost)> =
+        hosts.iter().filter_map(|host| Some((host.id, WaitingHost::of(host, now)?))).collect();
+    waiting
+        .sort_by(|(_, one), (_, other)| other.pages.cmp(&one.pages).then_with(|| one.host.cmp(&other.host)));
+    waiting
+}
 
 /// Why a host is left alone, by the kind of its wait and the event behind it. The event is not known of waits that an earlier
 /// release stored.

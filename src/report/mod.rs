@@ -1,5 +1,7 @@
 //! Values as people read them: tables, numbers and times for a terminal, and plots.
 
+pub mod brought;
+pub mod budget_bar;
 pub mod changes;
 pub mod check;
 pub mod comparison;
@@ -9,9 +11,12 @@ pub mod diff;
 pub mod diff_words;
 pub mod estimates;
 pub mod evolved;
+pub mod heartbeat;
 pub mod history;
 pub mod links;
 pub mod log;
+pub mod overview;
+pub mod period_page;
 pub mod plan;
 pub mod plot;
 pub mod quality;

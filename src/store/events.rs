@@ -19,6 +19,8 @@ pub struct EventFilter {
     pub hosts: Option<Vec<HostId>>,
     /// New pages of these cycles are left out.
     pub no_new_of: Vec<CycleId>,
+    /// Only those that no person has read.
+    pub unread: bool,
 }
 
 /// The place of an event in the list of all, the latest first.

@@ -83,8 +83,8 @@ pub fn open_to_look(location: &Path) -> Result<Box<dyn Store>> {
     Ok(Box::new(SqliteStore::open_to_look(file(location)?)?))
 }
 
-/// Opens a store to leave pings in it, while a crawl may be writing to it. A store that an earlier release made is brought up to date
-/// first.
+/// Opens a store to leave pings or read marks in it, while a crawl may be writing to it. A store that an earlier release made is
+/// brought up to date first.
 pub fn open_to_ping(location: &Path) -> Result<Box<dyn Store>> {
     Ok(Box::new(SqliteStore::open_to_ping(file(location)?)?))
 }
@@ -92,6 +92,12 @@ pub fn open_to_ping(location: &Path) -> Result<Box<dyn Store>> {
 /// Is there anything at this location that could be opened?
 pub fn exists(location: &Path) -> Result<bool> {
     Ok(file(location)?.exists())
+}
+
+/// Bytes that are free on the disk of a store; `None` if that can't be found out.
+pub fn free_bytes(location: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(file(location).ok()?).ok()?;
+    Some(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
 /// A connection that only reads a SQLite file, wherever it is: in a folder that can't be written to, or beside a writer.
@@ -237,6 +243,12 @@ pub trait Notes {
     /// Keeps a single fact, in place of what it was.
     fn set_note(&mut self, name: &str, value: &str) -> Result<()>;
 
+    /// Marks the changes that these visits found as read, or as not read.
+    fn mark_read(&mut self, visits: &[i64], is_read: bool, now: Timestamp) -> Result<()>;
+
+    /// Marks all changes as read that were found by this visit or earlier in the log.
+    fn mark_read_to(&mut self, visit: i64) -> Result<()>;
+
     /// Logs a plan, before the first visit that it leads to. It stands in place of one after which no visit was recorded.
     fn log_plan(&mut self, plan: &LoggedPlan) -> Result<()>;
 
@@ -287,6 +299,9 @@ pub trait Look {
     /// Groups of pages of one host whose last visits name one page in their place: those of at least `pages` that are not known to have
     /// its text, or of at least `unlike` that are known to have another one. In order of the hosts and the pages named.
     fn named_instead(&mut self, pages: u64, unlike: u64) -> Result<Vec<NamedInstead>>;
+
+    /// Those of these visits whose changes a person has read, in order.
+    fn read_of(&mut self, visits: &[i64]) -> Result<Vec<i64>>;
 
     /// How often the signals of each host and kind were right, in order of the hosts and kinds; only where there was one.
     fn trust(&mut self) -> Result<Vec<TrustRow>>;

@@ -83,6 +83,7 @@ impl ChangesQuery {
             host: host.transpose()?,
             min_divergence,
             lasting: is_yes(&self.lasting),
+            unread: false,
             most,
             most_new: None,
             fragment_words: site.settings().observer.change.fragment_words,

@@ -1,38 +1,107 @@
 //! The first screen: is it well, what is new, was the budget well spent?
 
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
+use serde::Deserialize;
 
 use crate::dashboard::Dashboard;
+use crate::dashboard::links::{self, Href};
 use crate::dashboard::shown::{Foreign, Moment};
-use crate::dashboard::trouble::Trouble;
-use crate::look::status::{StoreStatus, status};
-use crate::report::{bytes, counted, number};
+use crate::dashboard::trouble::{Asked, Trouble};
+use crate::look::inbox::{Inbox, InboxEntry, InboxWanted, NEWEST, inbox};
+use crate::look::inline_diff::InlineDiff;
+use crate::look::overview::{Alarm, Overview, OverviewTerms, overview as look_over};
+use crate::look::strips::HostStrip;
+use crate::look::waits::WaitingHost;
+use crate::report::brought::{BroughtInk, LEGEND};
+use crate::report::budget_bar::{self, BudgetRow};
+use crate::report::overview::{inbox_line, round_robin};
+use crate::report::{Screen, heartbeat, number};
+use crate::store::CycleRow;
+use crate::time::Timestamp;
 
 use super::{PageFrame, drawn};
 
-/// Cycles that are shown.
-const CYCLES: usize = 5;
-
+/// Days of the list of what requests brought.
+const DAYS: Duration = Duration::from_secs(6 * 86_400);
+/// Days of the inbox.
+const INBOX_DAYS: Duration = Duration::from_secs(14 * 86_400);
+/// Heartbeats that are shown, and entries of the inbox.
+const MOST_STRIPS: usize = 12;
+const MOST_ENTRIES: usize = 25;
 /// Hosts that wait and are shown; more are counted.
-const WAITING: usize = 20;
+const MOST_WAITING: usize = 12;
+/// After this time no more changes are judged: the rest comes with the next look, which knows these already.
+const JUDGING: Duration = Duration::from_millis(200);
+
+/// What can be asked of it.
+#[derive(Deserialize)]
+pub(crate) struct OverviewQuery {
+    /// Show changes that were read, too.
+    read: Option<String>,
+}
 
 #[derive(Template)]
 #[template(path = "overview.html", config = "src/dashboard/askama.toml")]
 struct OverviewPage {
     frame: PageFrame,
     sentence: String,
-    warnings: Vec<String>,
-    counts: Vec<(&'static str, String)>,
+    alarms: Vec<Alarm>,
+    freshness: Option<FreshnessLine>,
+    with_read: bool,
+    inbox_line: String,
+    has_more: bool,
+    entries: Vec<EntryRow>,
+    more_entries: usize,
+    shown_visits: String,
+    log_end: i64,
+    days: Vec<BudgetRow>,
+    legend: [BroughtInk; 8],
+    round_robin: Option<String>,
+    strips: Vec<StripRow>,
+    more_strips: usize,
     waiting: Vec<WaitingRow>,
     more_waiting: usize,
-    cycles: Vec<CycleLine>,
+    cycle: Option<CycleLine>,
+}
+
+struct FreshnessLine {
+    held: String,
+    without_copy: u64,
+    noted: Moment,
+}
+
+/// An entry of the inbox as the template draws it.
+pub(crate) struct EntryRow {
+    pub title: String,
+    pub href: String,
+    pub url: String,
+    pub at: Moment,
+    pub many: Option<String>,
+    pub divergence: Option<String>,
+    pub lasting: Option<String>,
+    pub weight: Option<String>,
+    pub is_read: bool,
+    pub visits: String,
+    pub diff: InlineDiff,
+}
+
+struct StripRow {
+    host: String,
+    href: String,
+    svg: String,
+    said: String,
+    waits: bool,
 }
 
 struct WaitingRow {
     host: String,
     href: String,
+    pages: String,
     until: Moment,
     reason: String,
 }
@@ -40,81 +109,145 @@ struct WaitingRow {
 struct CycleLine {
     id: i64,
     started: Moment,
-    is_open: bool,
-    requests: String,
-    budget: String,
-    changed: String,
-    new: String,
-    failed: String,
+    ended: Option<Moment>,
+    policy: String,
 }
 
 /// The page.
-pub(crate) async fn overview(State(site): State<Dashboard>) -> Result<Response, Trouble> {
-    let (now, screen) = (site.now(), site.screen());
-    let status = site.look(move |store| status(store, CYCLES, false, now)).await?;
-    let moment = |at| Moment::new(at, now, &screen);
-    let waits = status.hosts.iter().filter_map(|host| host.waiting_until.map(|until| (host, until)));
-    let waiting: Vec<WaitingRow> = waits
-        .map(|(host, until)| WaitingRow {
-            host: host.host.clone(),
-            href: crate::dashboard::links::site(&host.host),
-            until: moment(until),
-            reason: host.reason.clone().unwrap_or_default(),
-        })
-        .collect();
-    let cycles = status.cycles.iter().map(|cycle| CycleLine {
-        id: cycle.id,
-        started: moment(cycle.started_at),
-        is_open: cycle.ended_at.is_none(),
-        requests: number(cycle.requests),
-        budget: cycle.budget.map_or("–".to_owned(), number),
-        changed: number(cycle.changed),
-        new: number(cycle.new_pages),
-        failed: number(cycle.failed),
+pub(crate) async fn overview(
+    State(site): State<Dashboard>,
+    Asked(asked): Asked<OverviewQuery>,
+) -> Result<Response, Trouble> {
+    let (now, screen, asker) = (site.now(), site.screen(), site.clone());
+    let with_read = asked.read.is_some();
+    let found = site.look(move |store| {
+        let settings = asker.settings();
+        let terms = OverviewTerms {
+            since: now.minus(DAYS),
+            most_strips: MOST_STRIPS,
+            normaliser: &settings.observer.normaliser,
+            free_bytes: crate::store::free_bytes(&settings.store),
+        };
+        let view = look_over(store, &terms, now)?;
+        let log_end = store.log_end()?;
+        let began = Instant::now();
+        let wanted = InboxWanted {
+            since: now.minus(INBOX_DAYS),
+            with_read,
+            hosts: None,
+            newest: NEWEST,
+            most: MOST_ENTRIES,
+            fragment_words: settings.observer.change.fragment_words,
+        };
+        let mut memory = asker.inbox_memory().lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_over = || began.elapsed() > JUDGING;
+        let changes =
+            inbox(store, &settings.observer, &wanted, &mut memory, (began + 2 * JUDGING, &mut is_over))?;
+        Ok((view, changes, log_end))
     });
-    drawn(&OverviewPage {
-        frame: PageFrame::new(&site, "/", "Overview"),
-        sentence: sentence(&status, waiting.len()),
-        counts: counts(&status),
-        cycles: cycles.collect(),
-        more_waiting: waiting.len().saturating_sub(WAITING),
-        waiting: waiting.into_iter().take(WAITING).collect(),
-        warnings: status.warnings,
-    })
+    let (view, changes, log_end) = found.await?;
+    let page = page(PageFrame::new(&site, "/", "Overview"), view, changes, (now, &screen));
+    drawn(&OverviewPage { with_read, log_end, ..page })
 }
 
-/// How things are, in one sentence.
-fn sentence(status: &StoreStatus, waiting: usize) -> String {
-    let pages = &status.pages;
-    let Some(cycle) = status.cycles.first() else {
-        return format!("{} known, and no cycle was run yet.", counted(pages.known, "page"));
-    };
-    let spent = match cycle.budget {
-        Some(budget) => format!("{} of {} requests spent", number(cycle.requests), number(budget)),
-        None => format!("{} sent", counted(cycle.requests, "request")),
-    };
-    let place = if cycle.ended_at.is_none() { "in the cycle that runs" } else { "in the last cycle" };
-    let waiting = match waiting {
-        0 => "no host waits".to_owned(),
-        1 => "1 host waits".to_owned(),
-        many => format!("{} hosts wait", number(many as u64)),
-    };
-    format!(
-        "{} known, {spent} {place}, {} changed, {waiting}.",
-        counted(pages.known, "page"),
-        counted(cycle.changed, "page")
-    )
+fn page(
+    frame: PageFrame,
+    view: Overview,
+    changes: Inbox,
+    (now, screen): (Timestamp, &Screen),
+) -> OverviewPage {
+    let moment = |at| Moment::new(at, now, screen);
+    let freshness = view.freshness.map(|fresh| FreshnessLine {
+        held: number(fresh.held_pages),
+        without_copy: fresh.pages_without_copy,
+        noted: moment(fresh.noted_at),
+    });
+    let waiting = view.waiting.iter().take(MOST_WAITING).map(|host| WaitingRow::of(host, &moment));
+    let visits: Vec<i64> = changes.entries.iter().flat_map(|entry| entry.visit_ids.clone()).collect();
+    OverviewPage {
+        frame,
+        sentence: view.sentence.clone(),
+        freshness,
+        with_read: false,
+        inbox_line: inbox_line(&changes),
+        has_more: changes.has_more,
+        more_entries: changes.entry_count.saturating_sub(changes.entries.len()),
+        shown_visits: joined(&visits),
+        log_end: 0,
+        entries: changes.entries.into_iter().map(|entry| EntryRow::of(entry, &moment)).collect(),
+        round_robin: round_robin(&view),
+        legend: LEGEND,
+        strips: view.strips.iter().map(|strip| StripRow::of(strip, screen)).collect(),
+        more_strips: view.host_count.saturating_sub(view.strips.len()),
+        waiting: waiting.collect(),
+        more_waiting: view.waiting.len().saturating_sub(MOST_WAITING),
+        cycle: view.cycle.as_ref().map(|cycle| CycleLine::of(cycle, &moment)),
+        days: budget_bar::rows(&view.days),
+        alarms: view.alarms,
+    }
 }
 
-fn counts(status: &StoreStatus) -> Vec<(&'static str, String)> {
-    let (pages, store) = (&status.pages, &status.store);
-    vec![
-        ("pages known", number(pages.known)),
-        ("visited", number(pages.visited)),
-        ("gone", number(pages.gone)),
-        ("failing", number(pages.failed)),
-        ("hosts", number(status.hosts.len() as u64)),
-        ("versions", number(store.versions)),
-        ("store", bytes(store.bytes)),
-    ]
+/// Numbers as a form sends them.
+fn joined(visits: &[i64]) -> String {
+    visits.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
+}
+
+impl EntryRow {
+    pub(crate) fn of(entry: InboxEntry, moment: &dyn Fn(Timestamp) -> Moment) -> Self {
+        let event = entry.event;
+        let title = event.title.filter(|title| !title.trim().is_empty());
+        Self {
+            title: title.unwrap_or_else(|| event.url.clone()),
+            href: links::page(event.page_id),
+            url: event.url,
+            at: moment(event.at),
+            many: entry.same_change,
+            divergence: event.divergence.map(|apart| format!("{apart:.2}")),
+            lasting: (entry.lasting < 1.0).then(|| format!("{:.0} %", 100.0 * entry.lasting)),
+            weight: (entry.weight != 1.0).then(|| format!("{:.2}", entry.weight)),
+            is_read: entry.is_read,
+            visits: joined(&entry.visit_ids),
+            diff: entry.diff,
+        }
+    }
+}
+
+impl StripRow {
+    fn of(strip: &HostStrip, screen: &Screen) -> Self {
+        Self {
+            host: strip.host.clone(),
+            href: links::site(&strip.host),
+            svg: heartbeat::strip(strip, screen),
+            said: heartbeat::said(strip),
+            waits: strip.waits.is_some(),
+        }
+    }
+}
+
+impl WaitingRow {
+    fn of(host: &WaitingHost, moment: &dyn Fn(Timestamp) -> Moment) -> Self {
+        Self {
+            host: host.host.clone(),
+            href: links::site(&host.host),
+            pages: number(host.pages),
+            until: moment(host.until_at),
+            reason: host.reason.clone(),
+        }
+    }
+}
+
+impl CycleLine {
+    fn of(cycle: &CycleRow, moment: &dyn Fn(Timestamp) -> Moment) -> Self {
+        Self {
+            id: cycle.id,
+            started: moment(cycle.started_at),
+            ended: cycle.ended_at.map(moment),
+            policy: cycle.policy.clone(),
+        }
+    }
+}
+
+/// The address of the overview, with what was read or without.
+pub(crate) fn address(with_read: bool) -> String {
+    Href::to("/").with_some("read", with_read.then_some("yes")).written()
 }

@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, Row, params};
 
-use super::{Result, SqliteStore, StoreError, count, log, moment, notes, signed};
+use super::{Result, SqliteStore, StoreError, count, log, moment, notes, read_marks, signed};
 use crate::observation::{EventKind, Observation, event};
 use crate::page::{HostId, PageId};
 use crate::store::{CycleId, EventCount, EventFilter, EventPlace, PageEvent, PageEvents};
@@ -100,6 +100,9 @@ fn conditions(filter: &EventFilter) -> String {
     if !filter.no_new_of.is_empty() {
         let cycles = filter.no_new_of.iter().map(|cycle| cycle.0.to_string()).collect();
         sql += &format!(" AND NOT (event.kind = 'new' AND event.cycle_id IN ({}))", list(cycles));
+    }
+    if filter.unread {
+        sql += &format!(" AND NOT ({})", read_marks::IS_READ);
     }
     sql
 }

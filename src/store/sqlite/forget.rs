@@ -160,6 +160,8 @@ fn delete(connection: &Connection, now: Timestamp) -> Result<()> {
     connection.execute_batch(
         "UPDATE host SET stored_bytes = max(0, stored_bytes - coalesce((SELECT sum(page.stored_bytes) FROM page
             WHERE page.host_id = host.id AND page.id IN (SELECT id FROM forgotten_page)), 0));
+         DELETE FROM read_mark WHERE observation_id IN
+            (SELECT id FROM observation WHERE page_id IN (SELECT id FROM forgotten_page));
          DELETE FROM event WHERE observation_id IN
             (SELECT id FROM observation WHERE page_id IN (SELECT id FROM forgotten_page));",
     )?;

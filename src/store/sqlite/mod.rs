@@ -23,6 +23,7 @@ mod page_order;
 mod pages;
 mod paging;
 mod plans;
+mod read_marks;
 mod reader;
 mod rehash;
 mod signals;
@@ -365,6 +366,14 @@ impl Notes for SqliteStore {
         notes::set_note(&self.connection, name, value)
     }
 
+    fn mark_read(&mut self, visits: &[i64], is_read: bool, now: Timestamp) -> Result<()> {
+        read_marks::mark(self, visits, is_read, now)
+    }
+
+    fn mark_read_to(&mut self, visit: i64) -> Result<()> {
+        read_marks::mark_to(self, visit)
+    }
+
     fn log_plan(&mut self, plan: &LoggedPlan) -> Result<()> {
         let transaction = self.transaction()?;
         plans::log(&transaction, plan)?;
@@ -427,6 +436,10 @@ impl Look for SqliteStore {
 
     fn named_instead(&mut self, pages: u64, unlike: u64) -> Result<Vec<NamedInstead>> {
         tallies::named_instead(&self.connection, pages, unlike)
+    }
+
+    fn read_of(&mut self, visits: &[i64]) -> Result<Vec<i64>> {
+        read_marks::read_of(&self.connection, visits)
     }
 
     fn trust(&mut self) -> Result<Vec<TrustRow>> {

@@ -55,6 +55,45 @@ pub fn events_are_listed_latest_first(place: &dyn Place) {
     assert_eq!(told(EventFilter { no_new_of: vec![CycleId(1)], ..since(0) }, 9), all[..3]);
 }
 
+pub fn changes_are_marked_as_read_and_as_not_read(place: &dyn Place) {
+    let mut begun = begun(place, &["/a", "/b"]);
+    let (a, b) = (begun.id("/a"), begun.id("/b"));
+    begun.record(vec![read(a, "one", later(0)), read(b, "one", later(0))]);
+    begun.record(vec![read(a, "two", later(1)), read(b, "two", later(2))]);
+    begun.record(vec![read(a, "three", later(3))]);
+    let filter = EventFilter { kinds: vec![EventKind::Changed], ..EventFilter::default() };
+    let visits: Vec<i64> =
+        listed_events(&mut *begun.store, &filter, 9).iter().map(|event| event.observation_id).collect();
+    let [third, second, first] = *visits else { panic!("{visits:?}") };
+    let unread = |store: &mut dyn Store| -> Vec<i64> {
+        let filter = EventFilter { unread: true, ..filter.clone() };
+        listed_events(store, &filter, 1).iter().map(|event| event.observation_id).collect()
+    };
+    let store = &mut *begun.store;
+    assert_eq!((unread(store), store.read_of(&visits).expect("marks")), (visits.clone(), Vec::new()));
+    store.mark_read(&[second, 9_999], true, NOW).expect("marked");
+    assert_eq!(
+        (unread(store), store.read_of(&[9_999, second, first]).expect("marks")),
+        (vec![third, first], vec![second])
+    );
+    store.mark_read(&[second], false, NOW).expect("marked");
+    assert_eq!(unread(store), visits);
+    // Everything up to one, whatever was marked before; a later mark counts all the same.
+    store.mark_read_to(second).expect("marked");
+    assert_eq!((unread(store), store.read_of(&visits).expect("marks")), (vec![third], vec![first, second]));
+    store.mark_read(&[first], false, NOW).expect("marked");
+    assert_eq!(unread(store), [third, first]);
+    store.mark_read_to(first).expect("marked");
+    assert_eq!(unread(store), [third], "an earlier place takes nothing back");
+    // Marks are kept, and go with their page.
+    drop(begun);
+    let mut store = place.open();
+    assert_eq!(unread(&mut *store), [third]);
+    store.mark_read(&[third], true, NOW).expect("marked");
+    store.forget(&[a], NOW).expect("forgotten");
+    assert_eq!(store.read_of(&[third]).expect("marks"), [0_i64; 0]);
+}
+
 /// A history with events of every kind; all that was told of them.
 fn every_kind(begun: &mut Begun) -> Vec<PageEvent> {
     let [a, b, c, d] = ["/a", "/b", "/c", "/d"].map(|path| begun.id(path));

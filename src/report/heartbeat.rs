@@ -1,0 +1,113 @@
+//! The latest visits to a site as a strip: a tick each, the oldest on the left. Its colour says what the visit brought, its height
+//! how far the page moved.
+
+use std::fmt::Write as _;
+
+use super::brought::ink;
+use super::plot::svg::escaped;
+use super::{Screen, counted};
+use crate::look::strips::{HostStrip, StripTick};
+use crate::store::{BroughtKind, MOST_TICKS};
+
+/// A tick and the gap behind it, in pixels.
+const TICK: usize = 4;
+const STEP: usize = 5;
+/// The height of a strip, of a change that moved nothing, and of visits that found none.
+const HEIGHT: f64 = 26.0;
+const LEAST_CHANGE: f64 = 9.0;
+const QUIET: f64 = 4.0;
+
+/// A strip. Ticks have titles, and the strip a sentence.
+pub fn strip(site: &HostStrip, screen: &Screen) -> String {
+    let width = MOST_TICKS * STEP;
+    let mut svg = format!(
+        "<svg class=\"strip\" width=\"{width}\" height=\"{HEIGHT}\" viewBox=\"0 0 {width} {HEIGHT}\" role=\"img\" aria-label=\"{}\">",
+        escaped(&said(site))
+    );
+    // The latest visit stands at the right end, in every strip.
+    let ticks = site.ticks.get(site.ticks.len().saturating_sub(MOST_TICKS)..).unwrap_or_default();
+    let first = MOST_TICKS - ticks.len();
+    for (place, tick) in ticks.iter().enumerate() {
+        let (x, height) = ((first + place) * STEP, height(tick));
+        let _ = write!(
+            svg,
+            "<rect class=\"{}\" x=\"{x}\" y=\"{:.1}\" width=\"{TICK}\" height=\"{height:.1}\" rx=\"1\"><title>{}</title></rect>",
+            ink(tick.brought).class,
+            HEIGHT - height,
+            escaped(&why(tick, screen))
+        );
+    }
+    svg + "</svg>"
+}
+
+/// `60 visits: 4 changed, 1 failed`
+pub fn said(site: &HostStrip) -> String {
+    let visits = counted(site.ticks.len(), "visit");
+    match (site.changed, site.failed) {
+        (0, 0) => format!("{visits}, no change"),
+        (changed, 0) => format!("{visits}: {changed} changed"),
+        (changed, failed) => format!("{visits}: {changed} changed, {failed} failed"),
+    }
+}
+
+/// Why a tick looks as it does: `2026-11-19 14:05:11 CET: changed, divergence 0.31`
+fn why(tick: &StripTick, screen: &Screen) -> String {
+    let moved = tick.divergence.filter(|_| tick.brought == BroughtKind::Changed);
+    let moved = moved.map_or(String::new(), |moved| format!(", divergence {moved:.2}"));
+    format!("{}: {}{moved}", screen.time(tick.at), ink(tick.brought).words)
+}
+
+fn height(tick: &StripTick) -> f64 {
+    match tick.brought {
+        // A content without words is as far from the one before as can be.
+        BroughtKind::Changed => {
+            let moved = tick.divergence.map_or(1.0, f64::from);
+            let moved = if moved.is_finite() { moved.clamp(0.0, 1.0) } else { 1.0 };
+            LEAST_CHANGE + (HEIGHT - LEAST_CHANGE) * moved
+        }
+        BroughtKind::First | BroughtKind::Failed | BroughtKind::Gone => HEIGHT,
+        BroughtKind::Moved | BroughtKind::Refused => HEIGHT / 2.0,
+        BroughtKind::Unchanged | BroughtKind::NotModified => QUIET,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Timestamp;
+
+    fn site(ticks: Vec<StripTick>) -> HostStrip {
+        let count = |kind| ticks.iter().filter(|tick| tick.brought == kind).count() as u64;
+        let (changed, failed) = (count(BroughtKind::Changed), count(BroughtKind::Failed));
+        HostStrip { host: "https://a.example".to_owned(), pages: 9, ticks, changed, failed, waits: None }
+    }
+
+    fn tick(brought: BroughtKind, divergence: Option<f32>) -> StripTick {
+        StripTick { at: Timestamp::from_seconds(1_794_800_714), brought, divergence }
+    }
+
+    #[test]
+    fn the_latest_visit_stands_at_the_right_end() {
+        let svg = strip(
+            &site(vec![tick(BroughtKind::NotModified, None), tick(BroughtKind::Changed, Some(0.5))]),
+            &Screen::plain(),
+        );
+        assert!(
+            svg.contains("class=\"o-not-modified\" x=\"290\" y=\"22.0\" width=\"4\" height=\"4.0\""),
+            "{svg}"
+        );
+        assert!(svg.contains("class=\"o-changed\" x=\"295\" y=\"8.5\" width=\"4\" height=\"17.5\""), "{svg}");
+        assert!(svg.contains("<title>2026-11-16 03:45:14 UTC: changed, divergence 0.50</title>"), "{svg}");
+        assert!(svg.contains("aria-label=\"2 visits: 1 changed\""), "{svg}");
+        assert!(!svg.contains("style="));
+    }
+
+    #[test]
+    fn nothing_wrong_in_a_number_breaks_the_picture() {
+        let ticks = [f32::NAN, f32::INFINITY, -1.0, 7.0].map(|far| tick(BroughtKind::Changed, Some(far)));
+        let svg = strip(&site(ticks.iter().cycle().take(100).copied().collect()), &Screen::plain());
+        assert_eq!(svg.matches("<rect").count(), MOST_TICKS);
+        assert!(!svg.contains("height=\"NaN") && !svg.contains("y=\"-"), "{svg}");
+        assert!(strip(&site(Vec::new()), &Screen::plain()).contains("0 visits, no change"));
+    }
+}
