@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::fetch::SitePace;
 use crate::observation::EventKind;
 use crate::page::{HostId, Sites};
-use crate::store::{EventFilter, PageEvent, Store};
+use crate::store::{EventFilter, MOST_TICKS, PageEvent, Store};
 use crate::time::Timestamp;
 
 use super::LookError;
@@ -21,6 +21,7 @@ use super::signals::ListStatus;
 use super::site_behaviour::{SiteBehaviour, site_behaviour};
 use super::sites::{SiteStatus, SitesCycle, sites};
 use super::status::HostStatus;
+use super::strips::StripTick;
 use super::week_hours::WeekHours;
 
 /// Changes of the site that are looked at, the latest.
@@ -41,6 +42,8 @@ pub struct SiteView {
     pub hosts: Vec<HostStatus>,
     /// Its sitemaps as they were last read, at most 50.
     pub lists: Vec<ListStatus>,
+    /// The latest visits to it, at most 60, the oldest first.
+    pub ticks: Vec<StripTick>,
     /// When its pages change: its latest changes, at most 1000, by hour of the week.
     pub hours: WeekHours,
     /// How its pages behave: those that changed last.
@@ -96,6 +99,7 @@ pub fn site_view(
     Ok(SiteView {
         hours: WeekHours::of(&changes, wanted.zone),
         behaviour: site_behaviour(store, &changes, wanted.fragment_words, wanted.deadline)?,
+        ticks: ticks(store, &ids)?,
         status,
         cycle: all.cycle,
         hosts: hosts.into_iter().map(|(_, host)| host).collect(),
@@ -113,10 +117,21 @@ fn latest(
 ) -> Result<Vec<PageEvent>, LookError> {
     let mut events = Vec::new();
     for host in hosts {
-        let filter = EventFilter { kinds: kinds.to_vec(), hosts: Some(vec![*host]), ..EventFilter::default() };
+        let filter =
+            EventFilter { kinds: kinds.to_vec(), hosts: Some(vec![*host]), ..EventFilter::default() };
         events.extend(store.events(&filter, most)?);
     }
     events.sort_by_key(|event| std::cmp::Reverse((event.at, event.observation_id)));
     events.truncate(most);
     Ok(events)
+}
+
+/// The latest visits to these hosts together, the oldest first.
+fn ticks(store: &mut dyn Store, hosts: &[HostId]) -> Result<Vec<StripTick>, LookError> {
+    let all = store.ticks(hosts)?.into_values().flatten();
+    let mut ticks: Vec<StripTick> = all
+        .map(|tick| StripTick { at: tick.at, brought: tick.brought, divergence: tick.divergence })
+        .collect();
+    ticks.sort_by_key(|tick| tick.at);
+    Ok(ticks.split_off(ticks.len().saturating_sub(MOST_TICKS)))
 }

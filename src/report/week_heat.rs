@@ -20,7 +20,7 @@ const GAP: f64 = 2.0;
 const LETTERS: f64 = 12.0;
 /// The darkest cell, and the least dark of those that are not empty.
 const DARKEST: f64 = 0.95;
-const FAINTEST: f64 = 0.06;
+const FAINTEST: f64 = 0.2;
 
 /// The heat map, in the colours of the page around it; `None` if no change has an hour.
 pub fn week_heat(hours: &WeekHours) -> Option<String> {

@@ -22,7 +22,7 @@ use crate::report::{Screen, counted, number, percent, rate, span};
 use crate::time::Timestamp;
 
 use super::page_versions::{PageVersions, Picked, compared};
-use super::visit_rows::{VisitLine, visit_lines};
+use super::visit_rows::{StripPart, VisitLine, visit_lines};
 use super::{PageFrame, drawn};
 
 /// Visits that the strip shows, and those of them that stand in the table.
@@ -53,6 +53,7 @@ struct PageOfAPage {
     spellings: Vec<String>,
     text_href: Option<String>,
     why_href: String,
+    strip: Option<StripPart>,
     stripes: Option<String>,
     behaviour: Vec<String>,
     curve: Option<CurvePart>,
@@ -146,6 +147,7 @@ impl PageOfAPage {
             spellings: history.spellings.iter().map(|other| other.url.clone()).collect(),
             text_href: versions.as_ref().map(|_| links::page(page_id) + "/text"),
             why_href: links::page(page_id) + "/why",
+            strip: StripPart::of_page(&history.visits, screen),
             stripes: stripe_chart(&history.lives, &history.times, &screen.zone),
             behaviour: behaviour(&history),
             visits_href: (history.visit_count > VISITS)

@@ -20,6 +20,7 @@ use crate::report::{Screen, bytes, counted, number, percent, span};
 use crate::store::PageEvent;
 use crate::time::Timestamp;
 
+use super::visit_rows::StripPart;
 use super::{PageFrame, drawn};
 
 /// Time to read the texts of pages that changed lately.
@@ -41,6 +42,7 @@ struct SitePage {
     reason: Option<String>,
     facts: Vec<(&'static str, String)>,
     states: Vec<(String, String, String)>,
+    strip: Option<StripPart>,
     hosts: Vec<HostLine>,
     budget: Option<BudgetLine>,
     heat: Option<String>,
@@ -140,6 +142,7 @@ impl SitePage {
             waits,
             facts: facts(status, now),
             states: states(status),
+            strip: StripPart::of(&view.ticks, screen),
             hosts: view.hosts.iter().map(|host| host_line(host, &moment)).collect(),
             budget: budget(status),
             heat: week_heat(hours),
