@@ -92,12 +92,18 @@ pub(crate) async fn by_url(
     Ok((StatusCode::SEE_OTHER, [(header::LOCATION, links::page(id))]).into_response())
 }
 
+/// The number of a page, as it stands in an address.
+pub(super) fn numbered(id: &str) -> Result<i64, Trouble> {
+    id.parse().map_err(|_| Trouble::NotFound("pages have numbers; `/pages` lists them".to_owned()))
+}
+
 /// The page of a page.
 pub(crate) async fn page(
     State(site): State<Dashboard>,
-    Path(id): Path<i64>,
+    Path(id): Path<String>,
     Asked(picked): Asked<Picked>,
 ) -> Result<Response, Trouble> {
+    let id = numbered(&id)?;
     let (now, screen, asker) = (site.now(), site.screen(), site.clone());
     let (view, versions) = site
         .look(move |store| {

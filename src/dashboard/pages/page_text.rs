@@ -17,6 +17,7 @@ use crate::report::text_part::{PART_BYTES, TextPart};
 use crate::report::{Screen, bytes, number};
 use crate::time::Timestamp;
 
+use super::page::numbered;
 use super::{PageFrame, drawn};
 
 /// What can be asked of a text.
@@ -55,9 +56,10 @@ struct TextOfAPage {
 /// The text of a version.
 pub(crate) async fn text(
     State(site): State<Dashboard>,
-    Path(id): Path<i64>,
+    Path(id): Path<String>,
     Asked(asked): Asked<TextQuery>,
 ) -> Result<Response, Trouble> {
+    let id = numbered(&id)?;
     let (screen, asker) = (site.screen(), site.clone());
     let written = asked.at.clone().unwrap_or_default();
     let at = match written.trim() {

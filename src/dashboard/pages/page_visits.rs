@@ -13,6 +13,7 @@ use crate::look::history::latest_history;
 use crate::look::page_view::url_of;
 use crate::report::counted;
 
+use super::page::numbered;
 use super::visit_rows::{VisitLine, visit_lines};
 use super::{PageFrame, drawn};
 
@@ -41,9 +42,10 @@ struct VisitsOfAPage {
 /// The visits of a page.
 pub(crate) async fn visits(
     State(site): State<Dashboard>,
-    Path(id): Path<i64>,
+    Path(id): Path<String>,
     Asked(asked): Asked<VisitsQuery>,
 ) -> Result<Response, Trouble> {
+    let id = numbered(&id)?;
     let (screen, asker) = (site.screen(), site.clone());
     let history = site
         .look(move |store| {

@@ -13,6 +13,7 @@ use crate::dashboard::trouble::Trouble;
 use crate::look::page_view::url_of;
 use crate::look::why::{Why, why};
 
+use super::page::numbered;
 use super::{PageFrame, drawn};
 
 /// Each ranking takes memory for all pages.
@@ -31,7 +32,11 @@ struct WhyOfAPage {
 }
 
 /// The reasons of a page.
-pub(crate) async fn reasons(State(site): State<Dashboard>, Path(id): Path<i64>) -> Result<Response, Trouble> {
+pub(crate) async fn reasons(
+    State(site): State<Dashboard>,
+    Path(id): Path<String>,
+) -> Result<Response, Trouble> {
+    let id = numbered(&id)?;
     let url = site.look(move |store| url_of(store, id)).await?;
     let found = asked(&site, url).await?;
     drawn(&WhyOfAPage {
