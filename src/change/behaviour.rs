@@ -23,7 +23,9 @@ use super::alignment::{TextLine, align, gaps, lines};
 use super::surplus::{Surplus, WaitingSurplus};
 
 /// How a page behaves, by the larger part of its changing fragments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, utoipa::ToSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Behaviour {
     /// Next to nothing changes.

@@ -225,7 +225,7 @@ impl Lifetimes {
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
 /// Fragments by how much of their lives a history shows; one with two lives counts twice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 pub struct LifeCounts {
     /// There at every snapshot.
     pub always: usize,

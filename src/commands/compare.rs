@@ -11,7 +11,7 @@ use freshet::crawl::observe::Observer;
 use freshet::extract;
 use freshet::fetch::network::Network;
 use freshet::fetch::visit::{Outcome, Refused};
-use freshet::look::check::ask::{Asked, Asker, Ended};
+use freshet::look::check::ask::{AskedPage, Asker, Ended};
 use freshet::look::page::page_url;
 use freshet::report;
 
@@ -110,7 +110,7 @@ impl TextReader<'_> {
 }
 
 /// Was the page refused for its private address?
-fn is_private(asked: &Asked) -> bool {
+fn is_private(asked: &AskedPage) -> bool {
     let refused = Outcome::Refused(Refused::Address);
     asked
         .hops

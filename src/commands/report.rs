@@ -48,6 +48,7 @@ pub(crate) fn run(global: &Global, arguments: &ReportArgs, talk: &Talk) -> anyho
         most_strips: MOST_STRIPS,
         normaliser: &observer.normaliser,
         free_bytes: store::free_bytes(&settings.store),
+        every: settings.crawl.every,
     };
     let view = overview(&mut *store, &terms, now)?;
     let wanted = InboxWanted {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use freshet::dashboard::guard::{GuardSettings, LEAST_TOKEN, Token};
+use freshet::dashboard::guard::{AccessToken, GuardSettings, LEAST_TOKEN};
 use freshet::dashboard::{Dashboard, DashboardSettings, listen::serve, router};
 use freshet::time::Timestamp;
 
@@ -74,7 +74,7 @@ fn guard(settings: &Settings, token: Option<&str>) -> anyhow::Result<GuardSettin
         _ => None,
     };
     let token = token.or(from_file.as_deref()).map(|text| {
-        Token::new(text.trim()).ok_or_else(|| {
+        AccessToken::new(text.trim()).ok_or_else(|| {
             Usage(format!("the token is too short: it must have {LEAST_TOKEN} characters or more, as `openssl rand -hex 16` makes them"))
         })
     });
@@ -106,6 +106,7 @@ fn dashboard(
     let global = global.clone();
     DashboardSettings {
         store: settings.store.clone(),
+        every: settings.crawl.every,
         pace: settings.crawl.fetch.sites.clone(),
         observer: settings.observer(),
         scope: settings.scope.clone(),

@@ -4,21 +4,24 @@
 //! A page counts if it is wanted, has a copy, is not gone and no other page stands for it. Its chance to have changed is
 //! [`Learner::chance_of_change`], the one that `freshet search` prints; the learner is the same too ([`chance_learner`]). Search goes
 //! through the visits of the ten pages it shows. A cycle has all pages in hand and not their visits, so it takes what the page
-//! keeps: the Gamma distribution of a policy that learns by it, else the counts ([`Learner::learn_counts`]).
+//! keeps: the Gamma distribution of a policy that learns by it, else the counts ([`Learner::learn_counts`]). Where no policy has fitted a
+//! prior, one is fitted to these counts, and search believes it as well.
 //!
 //! With the belief Gamma(a, b) of the rate and a copy of age t₀ at the end T₀ of the cycle, the page is still unchanged then with
 //! probability f = (b/(b + t₀))^a. If it is, the belief is Gamma(a, b + t₀). So later, without a visit, Σ f·((b + t₀)/(b + t₀ + now − T₀))^a
 //! copies are fresh, which a [`RateMix`] adds up.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::CrawlError;
 use super::clock;
 use super::opening::is_wanted;
-use crate::estimate::gamma::Gamma;
+use crate::estimate::censored::VisitHistory;
+use crate::estimate::gamma::{Gamma, WEAK_PRIOR};
 use crate::estimate::learner::Learner;
+use crate::estimate::priors::{LEAST_PAGES_IN_ALL, Prior, PriorKind, Priors};
 use crate::estimate::rate_mix::{RateMix, WeighedRate};
 use crate::estimate::registry::EstimatorSettings;
 use crate::estimate::{EstimatorState, Memory};
@@ -43,6 +46,8 @@ pub struct CollectionRates {
     fresh: RateMix,
     /// Each page once; its rate as its visits tell it.
     rates: RateMix,
+    /// The prior that was fitted to the counts of the pages, where the store had none.
+    prior: Option<Gamma>,
 }
 
 /// As it is written.
@@ -53,13 +58,20 @@ struct Noted {
     without_copy: u64,
     fresh: Vec<WeighedRate>,
     rates: Vec<WeighedRate>,
+    prior: Option<Gamma>,
+}
+
+impl Noted {
+    fn load(store: &mut dyn Store) -> Result<Option<Self>, StoreError> {
+        Ok(store.note(NOTE)?.and_then(|text| serde_json::from_str(&text).ok()))
+    }
 }
 
 impl CollectionRates {
     /// Nothing is known of any page.
     pub fn none(as_of: Timestamp) -> Self {
         let (fresh, rates) = (RateMix::default(), RateMix::default());
-        Self { as_of, held: 0, without_copy: 0, fresh, rates }
+        Self { as_of, held: 0, without_copy: 0, fresh, rates, prior: None }
     }
 
     /// Counts a page with a copy of this age.
@@ -98,13 +110,13 @@ impl CollectionRates {
 
     /// What the last cycle has noted; `None` if none has.
     pub fn load(store: &mut dyn Store) -> Result<Option<Self>, StoreError> {
-        let noted = store.note(NOTE)?.and_then(|text| serde_json::from_str::<Noted>(&text).ok());
-        Ok(noted.map(|noted| Self {
+        Ok(Noted::load(store)?.map(|noted| Self {
             as_of: Timestamp::from_millis(noted.as_of_ms),
             held: noted.held,
             without_copy: noted.without_copy,
             fresh: RateMix::from_rows(&noted.fresh),
             rates: RateMix::from_rows(&noted.rates),
+            prior: noted.prior,
         }))
     }
 
@@ -115,16 +127,33 @@ impl CollectionRates {
             without_copy: self.without_copy,
             fresh: self.fresh.to_rows(),
             rates: self.rates.to_rows(),
+            prior: self.prior,
         };
         serde_json::to_string(&noted).map_or(Ok(()), |text| store.set_note(NOTE, &text))
     }
 }
 
-/// The estimator behind the chance of a change: the one whose uncertainty is known, with the priors of the store.
+/// The estimator behind the chance of a change: the one whose uncertainty is known, with the priors of the store. Where a policy
+/// needs none, nobody has fitted any: then it is the prior that the last cycle has fitted for its note.
 pub fn chance_learner(store: &mut dyn Store) -> Result<Learner, StoreError> {
+    let mut priors = store.priors()?;
+    if priors.of(PriorKind::Gamma).is_empty()
+        && let Some(noted) = Noted::load(store)?
+    {
+        priors.all.extend(noted.prior.map(as_prior));
+    }
+    learner_with(&priors)
+}
+
+fn learner_with(priors: &Priors) -> Result<Learner, StoreError> {
     let mut learner = Learner::new("gamma", &EstimatorSettings::default()).map_err(StoreError::BadValue)?;
-    learner.believe(&store.priors()?);
+    learner.believe(priors);
     Ok(learner)
+}
+
+/// A prior of all pages.
+fn as_prior(gamma: Gamma) -> Prior {
+    Prior { kind: PriorKind::Gamma, group: None, numbers: [gamma.shape, gamma.days], pages: 0 }
 }
 
 /// Looks over all pages and notes what they amount to. `unwanted`: pages that the operator does not want any more.
@@ -133,51 +162,95 @@ pub(super) fn note(
     unwanted: &HashSet<PageId>,
     now: Timestamp,
 ) -> Result<(), CrawlError> {
-    let mut beliefs = Beliefs { learner: chance_learner(store)?, known: HashMap::new() };
+    let mut priors = store.priors()?;
+    let has_own = !priors.of(PriorKind::Gamma).is_empty();
+    let learner = learner_with(&priors)?;
+    let mut pages = CountedPages::default();
     let mut rates = CollectionRates::none(now);
     store.each_page(&mut |page| {
         if !is_wanted(page, unwanted) || page.alias_of.is_some() || page.state.life == Life::Gone {
             return;
         }
         clock::correct_page(page, now);
-        match page.state.seen_at {
-            Some(seen_at) => rates.add(beliefs.of(page), now.since(seen_at)),
-            None => rates.without_copy += 1,
+        let Some(seen_at) = page.state.seen_at else {
+            rates.without_copy += 1;
+            return;
+        };
+        match page.state.learnt.state.memory {
+            Memory::Gamma(belief) => rates.add(belief, now.since(seen_at)),
+            _ => pages.add(page, &learner, now.since(seen_at)),
         }
     })?;
+    rates.prior = if has_own { None } else { pages.fit() };
+    priors.all.extend(rates.prior.map(as_prior));
+    pages.learn(&learner_with(&priors)?, &mut rates);
     Ok(rates.save(store)?)
 }
 
-/// What is believed of pages, by what their visits have counted: most pages of a collection share their counts with others.
-struct Beliefs {
-    learner: Learner,
-    known: HashMap<CountsKey, Gamma>,
+/// Pages of which counts are kept, by these: most pages of a collection share them with others.
+#[derive(Default)]
+struct CountedPages {
+    by_counts: BTreeMap<CountsKey, SharedCounts>,
 }
 
 /// Pages of the same prior and counts: key of the prior, visits, changes, hundredths of ln(days watched).
 type CountsKey = (i64, u32, u32, i64);
 
-impl Beliefs {
-    fn of(&mut self, page: &KnownPage) -> Gamma {
+/// Pages that share their counts.
+struct SharedCounts {
+    /// A host and depth of the group with that prior.
+    of: (HostId, Depth),
+    /// The age of each copy, in days.
+    ages: Vec<f32>,
+}
+
+/// The most counts that a prior is fitted to, evenly taken.
+const MOST_COUNTS: usize = 5_000;
+
+impl CountedPages {
+    fn add(&mut self, page: &KnownPage, learner: &Learner, age: Age) {
         let (host, depth, state) = (page.host, page.state.depth, &page.state.learnt.state);
-        if let Memory::Gamma(belief) = state.memory {
-            return belief;
-        }
         let log_days = (state.watched_days.max(Age::SHORTEST_DAYS).ln() * 100.0).round();
-        let key = (self.learner.prior_key(host, depth), state.visits, state.changes, log_days as i64);
-        if let Some(belief) = self.known.get(&key) {
-            return *belief;
-        }
-        // The days of the key, not those of the page: so the order of the pages does not matter.
-        let counts = EstimatorState { watched_days: (log_days / 100.0).exp(), ..state.clone() };
-        let belief = self.learn(host, depth, &counts);
-        self.known.insert(key, belief);
-        belief
+        let key = (learner.prior_key(host, depth), state.visits, state.changes, log_days as i64);
+        let shared =
+            self.by_counts.entry(key).or_insert_with(|| SharedCounts { of: (host, depth), ages: Vec::new() });
+        shared.ages.push(age.days() as f32);
     }
 
-    fn learn(&self, host: HostId, depth: Depth, counts: &EstimatorState) -> Gamma {
-        let learnt = self.learner.learn_counts(host, depth, counts);
-        self.learner.belief(host, depth, &learnt).unwrap_or(crate::estimate::gamma::WEAK_PRIOR)
+    /// The counts of a key. The days are those of the key, not of a page: so the order of the pages does not matter.
+    fn counts((_, visits, changes, log_days): CountsKey) -> EstimatorState {
+        let watched_days = if visits == 0 { 0.0 } else { (log_days as f64 / 100.0).exp() };
+        EstimatorState { visits, changes, watched_days, memory: Memory::Nothing }
+    }
+
+    /// The prior under which these counts are most likely, their visits taken at even distances ([`Gamma::fit`]); `None` if there are
+    /// too few pages, or none ever changed.
+    fn fit(&self) -> Option<Gamma> {
+        let visited = || self.by_counts.iter().filter(|((_, visits, ..), _)| *visits > 0);
+        let pages: usize = visited().map(|(_, shared)| shared.ages.len()).sum();
+        if pages < LEAST_PAGES_IN_ALL {
+            return None;
+        }
+        let every = visited().count().div_ceil(MOST_COUNTS).max(1);
+        let histories: Vec<(VisitHistory, u32)> = visited()
+            .step_by(every)
+            .map(|(key, shared)| {
+                let pages = u32::try_from(shared.ages.len()).unwrap_or(u32::MAX);
+                (VisitHistory::of(Self::counts(*key).even_visits()), pages)
+            })
+            .collect();
+        let histories: Vec<(&VisitHistory, u32)> =
+            histories.iter().map(|(history, pages)| (history, *pages)).collect();
+        Gamma::fit_counted(&histories)
+    }
+
+    fn learn(&self, learner: &Learner, rates: &mut CollectionRates) {
+        for (key, shared) in &self.by_counts {
+            let (host, depth) = shared.of;
+            let learnt = learner.learn_counts(host, depth, &Self::counts(*key));
+            let belief = learner.belief(host, depth, &learnt).unwrap_or(WEAK_PRIOR);
+            shared.ages.iter().for_each(|days| rates.add(belief, Age::from_days(f64::from(*days))));
+        }
     }
 }
 
@@ -229,6 +302,30 @@ mod tests {
         assert!((found(1e6, 1.0) - 1.01).abs() < 1e-2);
         assert_eq!((found(0.0, 1.0), found(3.0, 0.0)), (0.0, 0.0));
         assert_eq!(CollectionRates::none(Timestamp::default()).found_by_even_visits(9.0, 1.0), None);
+    }
+
+    #[test]
+    fn a_prior_is_fitted_to_counts_whatever_the_length_of_a_day() {
+        // Half of the pages change at every tenth visit, half at every second one; visits are seconds apart.
+        let mut pages = CountedPages::default();
+        for page in 0..100_u32 {
+            let changes = if page % 2 == 0 { 6 } else { 30 };
+            let key = (0, 60, changes, (600.0_f64 / 86_400.0).ln().mul_add(100.0, 0.5).floor() as i64);
+            let shared = SharedCounts { of: (HostId(1), 0), ages: Vec::new() };
+            pages.by_counts.entry(key).or_insert(shared).ages.push(0.0);
+        }
+        let fitted = pages.fit().expect("pages that change");
+        // −ln 0.9 and −ln 0.5 in ten seconds, on average.
+        let mean = (0.1054 + 0.6931) / 2.0 * 8_640.0;
+        assert!((fitted.mean() / mean - 1.0).abs() < 0.15, "{} {mean}", fitted.mean());
+        let mut priors = Priors::default();
+        assert!(learner_with(&priors).is_ok());
+        priors.all.push(as_prior(fitted));
+        let mut rates = CollectionRates::none(Timestamp::default());
+        pages.learn(&learner_with(&priors).expect("a learner"), &mut rates);
+        let found = rates.found_by_even_visits(100.0, 10.0 / 86_400.0).expect("copies");
+        assert!((found - 30.0).abs() < 3.0, "one visit each finds what it found before: {found}");
+        assert_eq!(CountedPages::default().fit(), None);
     }
 
     proptest! {

@@ -12,7 +12,6 @@ pub mod collection_rates;
 mod cycle;
 mod gains;
 mod importance;
-pub mod lateness;
 pub mod learning;
 pub mod learning_together;
 pub mod monitor;

@@ -77,13 +77,6 @@ impl MonitorTerms {
     }
 }
 
-/// The time between two cycles of the monitor that ran last, and whether a daily budget may make a cycle wait.
-pub(super) fn last_terms(store: &mut dyn Store) -> Result<Option<(Duration, bool)>, CrawlError> {
-    let noted = store.note(TERMS)?.and_then(|text| serde_json::from_str::<MonitorTerms>(&text).ok());
-    let is_by_day = store.note(THRESHOLD)?.is_some();
-    Ok(noted.map(|terms| (Duration::from_millis(terms.every_ms), is_by_day)))
-}
-
 /// News of the monitor.
 #[derive(Clone, Copy, Debug)]
 pub enum MonitorEvent<'a> {

@@ -1,12 +1,14 @@
 //! Pings: pages that somebody says have changed. They wait in the store until the next cycle takes them over.
 
+use serde::Serialize;
+
 use super::batch::{Batch, ToldChange};
 use super::seeded_scope::SeededScope;
 use super::{CrawlError, Crawler};
 use crate::fetch::web::Web;
 use crate::page::{Normaliser, PageUrl};
 use crate::signal::SignalKind;
-use crate::store::{Store, StoreError};
+use crate::store::{Ping, Store, StoreError};
 use crate::time::Timestamp;
 use crate::unique::{Candidate, LinkSource, Refusal, Scope};
 
@@ -24,20 +26,48 @@ pub enum PingVerdict {
     Refused(Refusal),
 }
 
-impl PingVerdict {
-    /// What a crawl with this scope makes of a ping. `scope`: the operator's rules, without seeds.
-    pub fn of(
-        store: &mut dyn Store,
-        scope: &Scope,
-        normaliser: &Normaliser,
-        url: &PageUrl,
-    ) -> Result<Self, StoreError> {
-        if store.find_page(url.fingerprint())?.is_some() {
-            return Ok(Self::Known);
+/// A page that was pinged, and what becomes of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct Pinged {
+    /// Its address, in normal form.
+    pub url: String,
+    /// `known`, `new` or `refused`.
+    pub verdict: &'static str,
+    /// Why it is refused, by the names of docs/outcomes.md.
+    pub reason: Option<String>,
+    /// The same, for those who say it in words.
+    #[serde(skip)]
+    pub became: PingVerdict,
+}
+
+/// Leaves pings for these pages in a store that [`crate::store::open_to_ping`] opened, but for those that no seed wants. `scope`: the
+/// operator's rules, without seeds.
+pub fn leave_pings(
+    store: &mut dyn Store,
+    scope: &Scope,
+    normaliser: &Normaliser,
+    urls: &[PageUrl],
+    now: Timestamp,
+) -> Result<Vec<Pinged>, StoreError> {
+    let SeededScope { links, .. } = SeededScope::new(scope.clone(), 0, &store.seeds()?, normaliser);
+    let (mut pinged, mut pings) = (Vec::with_capacity(urls.len()), Vec::new());
+    for url in urls {
+        let became = match store.find_page(url.fingerprint())? {
+            Some(_) => PingVerdict::Known,
+            None => links.judge(url, DEPTH, None).map_or_else(PingVerdict::Refused, |_| PingVerdict::New),
+        };
+        let (verdict, reason) = match became {
+            PingVerdict::Known => ("known", None),
+            PingVerdict::New => ("new", None),
+            PingVerdict::Refused(refusal) => ("refused", Some(refusal.name().to_owned())),
+        };
+        if reason.is_none() {
+            pings.push(Ping { url: url.as_str().to_owned(), at: now });
         }
-        let SeededScope { links, .. } = SeededScope::new(scope.clone(), 0, &store.seeds()?, normaliser);
-        Ok(links.judge(url, DEPTH, None).map_or_else(Self::Refused, |_| Self::New))
+        pinged.push(Pinged { url: url.as_str().to_owned(), verdict, reason, became });
     }
+    store.add_pings(&pings)?;
+    Ok(pinged)
 }
 
 impl<W: Web> Crawler<W> {

@@ -86,20 +86,20 @@ pub(super) async fn atom(
 
 /// A feed as JSON Feed 1.1 has it.
 #[derive(Serialize)]
-struct JsonFeed {
+struct ChangeFeed {
     version: &'static str,
     title: String,
-    authors: [JsonAuthor; 1],
-    items: Vec<JsonItem>,
+    authors: [FeedAuthor; 1],
+    items: Vec<ChangeItem>,
 }
 
 #[derive(Serialize)]
-struct JsonAuthor {
+struct FeedAuthor {
     name: &'static str,
 }
 
 #[derive(Serialize)]
-struct JsonItem {
+struct ChangeItem {
     id: String,
     url: String,
     title: String,
@@ -126,7 +126,7 @@ pub(super) async fn json(
         let lines = found.added.iter().map(|line| format!("+ {line}"));
         let lines = lines.chain(found.removed.iter().map(|line| format!("- {line}")));
         let said = Some(sentence(&found)).filter(|said| !said.is_empty());
-        JsonItem {
+        ChangeItem {
             id: format!("urn:freshet:change:{}:{}", event.page_id, event.at.millis()),
             url: event.url.clone(),
             title: sayable(event.title.as_deref().unwrap_or(&event.url)),
@@ -136,10 +136,10 @@ pub(super) async fn json(
             event: found,
         }
     };
-    let feed = JsonFeed {
+    let feed = ChangeFeed {
         version: "https://jsonfeed.org/version/1.1",
         title: format!("Changes since {}", feed.since),
-        authors: [JsonAuthor { name: "freshet" }],
+        authors: [FeedAuthor { name: "freshet" }],
         items: feed.found.into_iter().map(item).collect(),
     };
     let text = serde_json::to_string(&feed).map_err(|error| Trouble::failed("a feed", &error))?;

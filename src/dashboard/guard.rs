@@ -17,7 +17,7 @@ use ring::hmac;
 
 use super::Dashboard;
 use super::links::Href;
-use super::trouble::is_for_programs;
+use super::trouble::{ProblemDetails, is_for_programs};
 
 /// Longest address that is answered: filters and the URL of a page fit in.
 const MOST_ADDRESS_BYTES: usize = 16 << 10;
@@ -42,7 +42,7 @@ pub struct GuardSettings {
     /// Names that browsers may use besides.
     pub hosts: Vec<String>,
     /// What opens the dashboard; `None`: it is open.
-    pub token: Option<Token>,
+    pub token: Option<AccessToken>,
 }
 
 impl GuardSettings {
@@ -68,12 +68,12 @@ impl GuardSettings {
 }
 
 /// The token, as a key: it is not kept as it was written.
-pub struct Token(hmac::Key);
+pub struct AccessToken(hmac::Key);
 
 /// What the cookie is a signature of.
 const SESSION: &[u8] = b"freshet dashboard session";
 
-impl Token {
+impl AccessToken {
     /// `None` if it is shorter than [`LEAST_TOKEN`] characters.
     pub fn new(text: &str) -> Option<Self> {
         let is_long = text.chars().count() >= LEAST_TOKEN;
@@ -137,13 +137,14 @@ pub(crate) enum Shown {
 pub(super) async fn check(State(site): State<Dashboard>, mut request: Request, next: Next) -> Response {
     let guard = &site.settings().guard;
     if request.uri().to_string().len() > MOST_ADDRESS_BYTES {
-        return refused(StatusCode::URI_TOO_LONG, "the address is too long");
+        return refused(&request, StatusCode::URI_TOO_LONG, "the address is too long");
     }
     let Some(authority) = authority(request.uri(), request.headers()) else {
-        return refused(StatusCode::BAD_REQUEST, "the request names no host");
+        return refused(&request, StatusCode::BAD_REQUEST, "the request names no host");
     };
     if !guard.is_ours(authority.host()) {
         return refused(
+            &request,
             StatusCode::MISDIRECTED_REQUEST,
             "this server does not answer to that name; start it with --host NAME, or use its address",
         );
@@ -152,6 +153,7 @@ pub(super) async fn check(State(site): State<Dashboard>, mut request: Request, n
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     if changes && shown != Some(Shown::Header) && !is_same_origin(request.headers(), &authority) {
         return refused(
+            &request,
             StatusCode::FORBIDDEN,
             "requests that change something come from a page of this server, or carry the token: `Authorization: Bearer TOKEN`",
         );
@@ -160,7 +162,7 @@ pub(super) async fn check(State(site): State<Dashboard>, mut request: Request, n
     if guard.token.is_some() && shown.is_none() && !is_open(path) {
         if is_for_programs(path) {
             let said = "this needs the token of the server: `Authorization: Bearer TOKEN`";
-            let mut response = refused(StatusCode::UNAUTHORIZED, said);
+            let mut response = refused(&request, StatusCode::UNAUTHORIZED, said);
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return response;
         }
@@ -180,7 +182,12 @@ fn is_open(path: &str) -> bool {
 }
 
 /// Nothing of the dashboard is shown to someone who may not look.
-fn refused(status: StatusCode, said: &'static str) -> Response {
+fn refused(request: &Request, status: StatusCode, said: &'static str) -> Response {
+    if is_for_programs(request.uri().path()) {
+        let (head, ()) =
+            axum::http::Response::builder().status(status).body(()).unwrap_or_default().into_parts();
+        return ProblemDetails::new(status, "Refused", said).answer(head);
+    }
     (status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], format!("{said}\n")).into_response()
 }
 
@@ -232,7 +239,7 @@ mod tests {
         GuardSettings {
             listen: listen.parse().unwrap(),
             hosts: hosts.iter().map(ToString::to_string).collect(),
-            token: token.and_then(Token::new),
+            token: token.and_then(AccessToken::new),
         }
     }
 
@@ -256,12 +263,12 @@ mod tests {
         assert!(guard("127.0.0.1:80", &[], None).is_safe() && guard("[::1]:80", &[], None).is_safe());
         assert!(!guard("0.0.0.0:80", &[], None).is_safe() && !guard("192.0.2.7:80", &[], None).is_safe());
         assert!(guard("0.0.0.0:80", &[], Some("0123456789abcdef")).is_safe());
-        assert!(Token::new("too short").is_none());
+        assert!(AccessToken::new("too short").is_none());
     }
 
     #[test]
     fn the_token_opens_and_nothing_else_does() {
-        let token = Token::new("a long enough token").unwrap();
+        let token = AccessToken::new("a long enough token").unwrap();
         let shown = |name: HeaderName, value: &str| {
             let headers = HeaderMap::from_iter([(name, HeaderValue::from_str(value).unwrap())]);
             token.shown_by(&headers)
@@ -274,7 +281,7 @@ mod tests {
         assert_eq!(shown(header::COOKIE, &format!("other=1; {cookie}")), Some(Shown::Cookie));
         assert_eq!(shown(header::COOKIE, &cookie[..cookie.len() - 1]), None);
         assert_eq!(shown(header::COOKIE, "freshet="), None);
-        let other = Token::new("another token, as long").unwrap().cookie();
+        let other = AccessToken::new("another token, as long").unwrap().cookie();
         assert_eq!(shown(header::COOKIE, other.split(';').next().unwrap()), None);
     }
 

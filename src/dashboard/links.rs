@@ -44,6 +44,11 @@ pub(crate) fn page(id: i64) -> String {
     format!("/page/{id}")
 }
 
+/// The view of the page with that address.
+pub(crate) fn named(url: &str) -> String {
+    Href::to("/page").with("url", url).written()
+}
+
 /// The view of a site.
 pub(crate) fn site(host: &str) -> String {
     Href::to("/site").with("host", host).written()

@@ -51,14 +51,26 @@ pub(crate) struct ListHead {
     pub is_number: bool,
 }
 
+/// The name of an order, and whether it is the other way round: `-changes`.
+pub(crate) fn way(sort: &str) -> (&str, bool) {
+    sort.strip_prefix('-').map_or((sort, false), |name| (name, true))
+}
+
 /// The heads of the columns of a table that is sorted by `sort`. `here` is its address with the filters alone.
 pub(crate) fn heads(columns: &[ListColumn], here: &Href, sort: &str) -> Vec<ListHead> {
+    let (name, is_reversed) = way(sort);
     let head = |column: &ListColumn| {
-        let is_sorted = !column.key.is_empty() && column.key == sort;
+        let is_sorted = !column.key.is_empty() && column.key == name;
+        // Once more turns the order around.
+        let next = if is_sorted && !is_reversed { format!("-{}", column.key) } else { column.key.to_owned() };
         ListHead {
             label: column.label,
-            href: (!column.key.is_empty()).then(|| here.clone().with("sort", column.key).written()),
-            sorted: is_sorted.then_some(if column.is_falling { "descending" } else { "ascending" }),
+            href: (!column.key.is_empty()).then(|| here.clone().with("sort", next).written()),
+            sorted: is_sorted.then_some(if column.is_falling != is_reversed {
+                "descending"
+            } else {
+                "ascending"
+            }),
             is_number: column.is_number,
         }
     };
@@ -133,7 +145,7 @@ mod tests {
     fn the_column_that_sorts_says_so() {
         let columns = [ListColumn::text("url", "page"), ListColumn::number("", "size")];
         let heads = heads(&columns, &Href::to("/pages").with("host", "a"), "url");
-        assert_eq!(heads[0].href.as_deref(), Some("/pages?host=a&sort=url"));
+        assert_eq!(heads[0].href.as_deref(), Some("/pages?host=a&sort=-url"));
         assert_eq!((heads[0].sorted, heads[1].sorted), (Some("ascending"), None));
         assert!(heads[1].href.is_none());
     }

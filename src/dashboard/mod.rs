@@ -8,6 +8,7 @@
 //! A page is a file in `pages/` (a handler and the struct of its template) and a template that extends `base.html`. A resource of
 //! the API is a file in `api/`.
 
+pub mod api;
 pub(crate) mod assets;
 mod events;
 mod feeds;
@@ -17,19 +18,22 @@ mod list;
 pub mod listen;
 mod marks;
 mod pages;
+mod policies;
 mod readers;
 mod shown;
 mod trouble;
+mod watch;
 mod work;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
 use axum::middleware;
 use axum::routing::{get, post};
 use jiff::tz::TimeZone;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch as stop_signal};
 
 use crate::crawl::Crawler;
 use crate::crawl::observe::Observer;
@@ -46,8 +50,15 @@ use crate::unique::Scope;
 
 use events::Pulse;
 use guard::GuardSettings;
+use policies::PolicyWork;
 use readers::StoreReaders;
 use trouble::Trouble;
+use watch::ServerWatch;
+
+/// Crawlers that look at a time.
+const MOST_CRAWLERS: usize = 2;
+/// How long a request waits for one of them.
+const CRAWLER_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Makes a crawler that only looks, by the operator's settings: nothing in the store is changed and no request is sent. The error is
 /// a sentence for the operator.
@@ -57,6 +68,8 @@ pub type LookingCrawler = dyn Fn() -> Result<Crawler<Network>, String> + Send + 
 pub struct DashboardSettings {
     /// The store.
     pub store: PathBuf,
+    /// The period of the timetable, if one is set.
+    pub every: Option<Duration>,
     /// Budgets of sites.
     pub pace: Sites<SitePace>,
     /// How pages are read.
@@ -72,7 +85,7 @@ pub struct DashboardSettings {
     /// The clock.
     pub now: fn() -> Timestamp,
     /// Turns true when the server stops: streams of events end then.
-    pub stopped: watch::Receiver<bool>,
+    pub stopped: stop_signal::Receiver<bool>,
     /// Who may look.
     pub guard: GuardSettings,
 }
@@ -84,13 +97,25 @@ pub struct Dashboard {
     readers: Arc<StoreReaders>,
     pulse: Arc<Pulse>,
     inbox_memory: Arc<Mutex<InboxMemory>>,
+    work: Arc<PolicyWork>,
+    watch: Arc<ServerWatch>,
+    /// Crawlers that look: each reads every address of the store.
+    crawlers: Arc<Semaphore>,
 }
 
 impl Dashboard {
     /// A dashboard of a store, which need not exist yet.
     pub fn new(settings: DashboardSettings) -> Self {
         let readers = Arc::new(StoreReaders::new(settings.store.clone()));
-        Self { settings: Arc::new(settings), readers, pulse: Arc::default(), inbox_memory: Arc::default() }
+        Self {
+            settings: Arc::new(settings),
+            readers,
+            pulse: Arc::default(),
+            inbox_memory: Arc::default(),
+            work: Arc::default(),
+            watch: Arc::default(),
+            crawlers: Arc::new(Semaphore::new(MOST_CRAWLERS)),
+        }
     }
 
     /// Verdicts on changes, from one look at the inbox to the next.
@@ -119,7 +144,36 @@ impl Dashboard {
         &self,
         work: impl FnOnce(&mut dyn Store) -> Result<T, LookError> + Send + 'static,
     ) -> Result<T, Trouble> {
-        self.readers.look(work).await
+        self.noted(self.readers.look(work).await)
+    }
+
+    /// Asks a crawler that only looks, as `freshet why` does: it knows the rules on links, the policy and the budget.
+    pub(crate) async fn ask_crawler<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Crawler<Network>) -> Result<T, LookError> + Send + 'static,
+    ) -> Result<T, Trouble> {
+        // Says so if there is no store.
+        self.look(|_| Ok(())).await?;
+        let seat = Arc::clone(&self.crawlers).acquire_owned();
+        let seat = tokio::time::timeout(CRAWLER_PATIENCE, seat).await.map_err(|_| Trouble::Busy)?;
+        let site = self.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let _seat = seat;
+            let mut crawler = (site.settings.looking)()
+                .map_err(|error| Trouble::failed("a look at the next cycle", &error))?;
+            work(&mut crawler).map_err(Trouble::from)
+        });
+        let done = done.await.map_err(|error| Trouble::failed("a look at the next cycle", &error));
+        self.noted(done.and_then(|done| done))
+    }
+
+    /// Keeps in mind that a request could not be answered, for `/healthz`.
+    fn noted<T>(&self, done: Result<T, Trouble>) -> Result<T, Trouble> {
+        if matches!(done, Err(Trouble::Failed)) {
+            self.watch
+                .note(self.now(), "the store could not be read; the log of the server says more".to_owned());
+        }
+        done
     }
 }
 
@@ -131,6 +185,11 @@ pub fn router(site: Dashboard) -> Router {
         .route("/logout", post(pages::login::leave))
         .route("/read", post(marks::mark))
         .route("/events", get(events::events))
+        .route("/healthz", get(watch::healthz))
+        .route("/metrics", get(watch::prometheus))
+        .route("/pages", get(pages::list::pages))
+        .route("/policies", get(pages::policies::policies))
+        .route("/search", get(pages::search::search))
         .route("/changes", get(pages::changes::changes))
         .route("/changes.atom", get(feeds::atom))
         .route("/changes.json", get(feeds::json))
@@ -143,6 +202,7 @@ pub fn router(site: Dashboard) -> Router {
         .route("/page/{id}/why", get(pages::page_why::reasons))
         .route("/assets/{name}", get(assets::asset));
     pages
+        .merge(api::router())
         .fallback(trouble::no_such_page)
         .method_not_allowed_fallback(trouble::no_such_method)
         .layer(middleware::from_fn_with_state(site.clone(), trouble::dress))

@@ -115,11 +115,27 @@ impl IntoResponse for Trouble {
 }
 
 /// An error as JSON has it (RFC 9457).
-#[derive(Serialize)]
-struct Problem {
+#[derive(Serialize, utoipa::ToSchema)]
+pub(super) struct ProblemDetails {
+    /// In a few words.
     title: &'static str,
+    /// The status of the answer.
     status: u16,
+    /// What happened, and what to do.
     detail: String,
+}
+
+impl ProblemDetails {
+    /// As an answer, with the headers of `head`.
+    pub(super) fn answer(self, mut head: axum::http::response::Parts) -> Response {
+        let body = serde_json::to_string(&self).unwrap_or_default();
+        head.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        Response::from_parts(head, body.into())
+    }
+
+    pub(super) fn new(status: StatusCode, title: &'static str, detail: impl Into<String>) -> Self {
+        Self { title, status: status.as_u16(), detail: detail.into() }
+    }
 }
 
 #[derive(Template)]
@@ -138,11 +154,7 @@ pub(super) async fn dress(State(site): State<Dashboard>, request: Request, next:
     let Some(trouble) = response.extensions().get::<Trouble>().cloned() else { return response };
     let (mut head, _) = response.into_parts();
     if is_program {
-        let problem =
-            Problem { title: trouble.title(), status: head.status.as_u16(), detail: trouble.sentence() };
-        let body = serde_json::to_string(&problem).unwrap_or_default();
-        head.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        return Response::from_parts(head, body.into());
+        return ProblemDetails::new(head.status, trouble.title(), trouble.sentence()).answer(head);
     }
     let frame = PageFrame::new(&site, "", trouble.title());
     let page = TroublePage { frame, sentence: trouble.sentence(), is_waiting: trouble == Trouble::NoStore };

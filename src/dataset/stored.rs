@@ -83,13 +83,24 @@ impl Stored {
         states: bool,
         each: &mut dyn FnMut(PageRecord) -> Result<(), DatasetError>,
     ) -> Result<(), DatasetError> {
+        self.each_in(1, states, each)
+    }
+
+    /// The same for one page in `every`.
+    fn each_in(
+        &mut self,
+        every: u64,
+        states: bool,
+        each: &mut dyn FnMut(PageRecord) -> Result<(), DatasetError>,
+    ) -> Result<(), DatasetError> {
         let Self { pages, visits, cycles, words, group, inlinks, .. } = self;
         let (fragmenter, terms) = (Fragmenter::new(1), TermReader::default());
         let mut texts = Texts { store: &mut **visits, fragmenter, terms, words: *words };
         let linking = |page: i64| Some(inlinks.as_ref()?.get(&PageId(page)).copied().unwrap_or(0));
         let mut done = Ok(());
         pages.list_pages(&PageFilter { aliases: true, ..PageFilter::default() }, &mut |row| {
-            if done.is_ok() && row.visits > 0 {
+            let is_taken = row.id.unsigned_abs().is_multiple_of(every.max(1));
+            if done.is_ok() && is_taken && row.visits > 0 {
                 done = texts
                     .page(&row, cycles, &group.name, states)
                     .map(|page| PageRecord { inlinks: linking(row.id), alias_of: row.alias_of, ..page })
@@ -103,12 +114,17 @@ impl Stored {
 /// A store's own history, to be replayed: what a dataset has that was exported from it as `observations`. In cycles without a
 /// visit a page is taken not to have changed. Words that are wanted are those of the copies that these visits found.
 pub fn backtest(path: &Path, wanted: WantedWords<'_>) -> Result<Backtest, DatasetError> {
+    backtest_of_some(path, wanted, 1)
+}
+
+/// The same for one page in `every`, evenly taken: those whose ids can be divided by it.
+pub fn backtest_of_some(path: &Path, wanted: WantedWords<'_>, every: u64) -> Result<Backtest, DatasetError> {
     let mut stored = Stored::open(path, 1)?;
     let info = stored.group.clone();
     let mut group = Group::empty(&info);
     let mut comparisons = 0;
     let wants_words = !matches!(wanted, WantedWords::None);
-    stored.each(wants_words, &mut |page| {
+    stored.each_in(every, wants_words, &mut |page| {
         comparisons += page.comparisons().count();
         let mut recorded = RecordedPage::of_record(&page, &info);
         if let Some(recorded) = recorded.as_mut().filter(|_| wants_words) {

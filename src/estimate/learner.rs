@@ -18,9 +18,6 @@ use super::{Estimate, Estimator, EstimatorState, Memory, Seen};
 use crate::page::{Depth, HostId};
 use crate::time::Age;
 
-/// The most visits that [`Learner::learn_counts`] goes through: after them the prior hardly matters.
-const MOST_REPLAYED: u32 = 1000;
-
 /// An estimator, with a prior for each group of pages that has one.
 pub struct Learner {
     name: String,
@@ -127,20 +124,11 @@ impl Learner {
         self.of(host, depth).observe(state, interval, seen);
     }
 
-    /// The state that a page's counts amount to, for a page of which nothing else is kept: its visits at their mean interval, the
-    /// changes spread evenly among them. Of more than [`MOST_REPLAYED`] visits only a part is learnt, with the same share of changes.
+    /// The state that a page's counts amount to, for a page of which nothing else is kept ([`EstimatorState::even_visits`]).
     pub fn learn_counts(&self, host: HostId, depth: Depth, counts: &EstimatorState) -> EstimatorState {
         let mut state = EstimatorState::default();
-        let visits = counts.visits.min(MOST_REPLAYED);
-        if visits == 0 {
-            return state;
-        }
-        let interval = Age::from_days(counts.watched_days / f64::from(counts.visits));
-        let share = f64::from(counts.changes.min(counts.visits)) / f64::from(counts.visits);
-        let changes_after = |visits: u32| (share * f64::from(visits) + 0.5).floor();
-        for visit in 0..visits {
-            let changed = changes_after(visit + 1) > changes_after(visit);
-            self.learn(host, depth, &mut state, interval, Seen::from(changed));
+        for (interval, seen) in counts.even_visits() {
+            self.learn(host, depth, &mut state, interval, seen);
         }
         state
     }

@@ -186,11 +186,24 @@ impl EstimatorState {
         days
     }
 
+    /// Visits that would have left these counts: at their mean interval, the changes spread evenly among them. Of more than
+    /// [`MOST_EVEN_VISITS`] it is only a part, with the same share of changes.
+    pub(crate) fn even_visits(&self) -> impl Iterator<Item = (Age, Seen)> + use<> {
+        let visits = self.visits.min(MOST_EVEN_VISITS);
+        let interval = Age::from_days(self.watched_days / f64::from(self.visits.max(1)));
+        let share = f64::from(self.changes.min(self.visits)) / f64::from(self.visits.max(1));
+        let changes_after = move |visits: u32| (share * f64::from(visits) + 0.5).floor();
+        (0..visits).map(move |visit| (interval, Seen::from(changes_after(visit + 1) > changes_after(visit))))
+    }
+
     /// The mean interval; `None` before the first visit.
     fn mean_days(&self) -> Option<f64> {
         (self.visits > 0).then(|| self.watched_days / f64::from(self.visits))
     }
 }
+
+/// The most visits that [`EstimatorState::even_visits`] gives: after them a prior hardly matters.
+const MOST_EVEN_VISITS: u32 = 1000;
 
 /// Changes a day of a page that was never visited twice: one in ten days. For their pages Grimes & Ford 2008 (§4.2) found
 /// that 11 days are the best first interval. A prior that is fitted to the collection is better than either.

@@ -9,7 +9,7 @@ use super::elements::{Element, key};
 
 /// The drawings and formulas that are open.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Foreign {
+pub(super) struct ForeignElements {
     /// How many `svg` and `math` are open.
     depth: usize,
     /// How many of their elements that hold HTML are open.
@@ -18,7 +18,7 @@ pub(super) struct Foreign {
     holder_depth: usize,
 }
 
-impl Foreign {
+impl ForeignElements {
     #[inline]
     pub(super) fn depth(&self) -> usize {
         self.depth
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn names_are_found_by_their_keys() {
         assert!(HTML_ONLY.is_sorted());
-        let inside = Foreign { depth: 1, ..Foreign::default() };
+        let inside = ForeignElements { depth: 1, ..ForeignElements::default() };
         assert!(HTML_ONLY.iter().all(|(name_key, name)| inside.is_left_by(*name_key, name)));
         assert!(!inside.is_left_by(key("path"), "path"));
         assert!(!inside.is_left_by(key("xxockquote"), "xxockquotes"));

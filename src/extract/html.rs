@@ -18,7 +18,7 @@ use memchr::{memchr, memmem};
 
 use super::character_reference;
 use super::elements::{Attribute, ContentModel, Element, extend_key};
-use super::foreign::Foreign;
+use super::foreign::ForeignElements;
 use super::raw_text::{comment_length, is_space, raw_length, script_length};
 
 /// The next piece of a page.
@@ -67,7 +67,7 @@ pub struct Scanner<'a> {
     page: &'a str,
     position: usize,
     xhtml: bool,
-    foreign: Foreign,
+    foreign: ForeignElements,
     /// The element whose content, not tokenised as markup, begins at `position`.
     inside: Element,
     /// Where the attributes of the last tag begin.
@@ -84,7 +84,7 @@ impl<'a> Scanner<'a> {
             page,
             position: 0,
             xhtml,
-            foreign: Foreign::default(),
+            foreign: ForeignElements::default(),
             inside: Element::Other,
             attributes_at: 0,
             present: 0,

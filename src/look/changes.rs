@@ -54,7 +54,7 @@ pub fn latest_cycle(store: &mut dyn Store) -> Result<Option<Timestamp>, LookErro
 }
 
 /// An event, and the words that made it if it is a change.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct FoundEvent {
     /// As the visit found it.
     #[serde(flatten)]

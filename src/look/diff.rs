@@ -20,7 +20,7 @@ const LINKS: usize = 50;
 const LONG_LINE: usize = 300;
 
 /// The difference between two versions of a page.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct PageDiff {
     /// The page.
     pub url: String,
@@ -62,7 +62,7 @@ pub struct PageDiff {
 }
 
 /// One side of the comparison.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ComparedVersion {
     /// The visit that found it.
     pub found_at: Timestamp,

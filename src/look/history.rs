@@ -19,7 +19,7 @@ use super::reread::title;
 use super::versions::{HeldVersion, versions};
 
 /// All that is known of how a page moved.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct PageHistory {
     /// The page.
     pub url: String,
@@ -93,7 +93,7 @@ pub struct PageHistory {
 }
 
 /// Another spelling of the page.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct OtherSpelling {
     /// Its URL.
     pub url: String,
@@ -105,7 +105,7 @@ pub struct OtherSpelling {
 }
 
 /// A visit.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct PageVisit {
     /// When the request was sent.
     pub at: Timestamp,
@@ -165,7 +165,7 @@ pub enum VisitFound {
 }
 
 /// How far a visit was from a base version.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct BaseDistance {
     /// When the base version was found.
     pub base_at: Timestamp,
@@ -177,7 +177,7 @@ pub struct BaseDistance {
 }
 
 /// A change profile (Olston & Pandey 2008, §4.1).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct ShownProfile {
     /// When its base version was found.
     pub base_at: Timestamp,
@@ -189,7 +189,7 @@ pub struct ShownProfile {
 }
 
 /// A point of a change profile.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct ShownPoint {
     /// The visit.
     pub at: Timestamp,
@@ -200,7 +200,7 @@ pub struct ShownPoint {
 }
 
 /// A group of fragments that came and went together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ShownLife {
     /// The snapshot that they came with; `None`: they were there at first.
     pub born_at: Option<Timestamp>,
@@ -211,7 +211,7 @@ pub struct ShownLife {
 }
 
 /// Shares of a page's fragments by behaviour.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct ShownShares {
     /// Those that stay.
     #[serde(rename = "static")]

@@ -23,11 +23,13 @@ use super::new_text::lasting_share;
 use crate::crawl::observe::Observer;
 use crate::observation::EventKind;
 use crate::page::{Host, HostId};
-use crate::store::{EventFilter, PageEvent, Store};
+use crate::store::{EventFilter, EventPlace, PageEvent, Store};
 use crate::time::Timestamp;
 
 /// Changes that are looked at unless told otherwise, the newest.
 pub const NEWEST: usize = 400;
+/// Changes that are passed at once in search of those whose page was visited again.
+const SCANNED: usize = 5_000;
 /// Verdicts that are kept.
 const MOST_KEPT: usize = 2_000;
 
@@ -150,38 +152,55 @@ pub fn inbox(
     memory: &mut InboxMemory,
     (deadline, is_over): (Instant, &mut dyn FnMut() -> bool),
 ) -> Result<Inbox, LookError> {
-    let filter = EventFilter {
+    let mut filter = EventFilter {
         since: wanted.since,
         kinds: vec![EventKind::Changed],
         hosts: wanted.hosts.clone(),
         unread: !wanted.with_read,
         ..EventFilter::default()
     };
-    let mut events = store.events(&filter, wanted.newest.saturating_add(1))?;
-    let mut has_more = events.len() > wanted.newest;
-    events.truncate(wanted.newest);
-    let mut judge = LastingJudge::new(observer, wanted.fragment_words);
     let mut kept_out = KeptOut::default();
-    let mut lasting = Vec::new();
-    for event in events {
-        let verdict = match memory.verdicts.get(&key(&event)) {
-            Some(verdict) => Arc::clone(verdict),
-            None if is_over() => {
-                has_more = true;
-                break;
-            }
-            None => match verdict(store, &mut judge, &event, deadline)? {
-                Some(verdict) => memory.keep(key(&event), verdict),
-                None => {
-                    kept_out.wait += 1;
-                    continue;
+    // A page is visited once in a cycle, so all changes of the latest one wait.
+    if let Some(latest) = store.cycles(1)?.first().filter(|_| wanted.hosts.is_none()) {
+        kept_out.wait = latest.changed;
+        filter.before = Some(EventPlace { at: latest.started_at, observation: i64::MAX });
+    }
+    let mut judge = LastingJudge::new(observer, wanted.fragment_words);
+    let (mut lasting, mut looked_at, mut has_more, mut is_first) = (Vec::new(), 0, false, true);
+    'looking: loop {
+        let left = wanted.newest.saturating_sub(looked_at);
+        if left == 0 || !is_first && is_over() {
+            has_more = true;
+            break;
+        }
+        is_first = false;
+        let found = store.settled_events(&filter, SCANNED, left)?;
+        kept_out.wait += found.waiting;
+        for event in found.events {
+            looked_at += 1;
+            let verdict = match memory.verdicts.get(&key(&event)) {
+                Some(verdict) => Arc::clone(verdict),
+                None if is_over() => {
+                    has_more = true;
+                    break 'looking;
                 }
-            },
-        };
-        if verdict.lasted.is_some() {
-            lasting.push((event, verdict));
-        } else {
-            kept_out.did_not_last += 1;
+                None => match verdict(store, &mut judge, &event, deadline)? {
+                    Some(verdict) => memory.keep(key(&event), verdict),
+                    None => {
+                        kept_out.wait += 1;
+                        continue;
+                    }
+                },
+            };
+            if verdict.lasted.is_some() {
+                lasting.push((event, verdict));
+            } else {
+                kept_out.did_not_last += 1;
+            }
+        }
+        filter.before = found.rest;
+        if found.rest.is_none() {
+            break;
         }
     }
     let visits: Vec<i64> = lasting.iter().map(|(event, _)| event.observation_id).collect();
@@ -221,7 +240,7 @@ fn verdict(
             weight,
             share: lasting_share(&found.text, later),
             marks: marks(&found.text, later),
-            diff: InlineDiff::of(&found.text),
+            diff: InlineDiff::of(&found.text, later),
             title: found.event.title,
         }),
     }))

@@ -5,12 +5,13 @@ use std::ops::Range;
 use serde::Serialize;
 use similar::DiffTag;
 
+use super::new_text::lasts_in;
 use super::text_diff::{DiffLine, TextDiff};
 
 /// Lines of a difference that are given.
-const MOST_LINES: usize = 14;
+const MOST_LINES: usize = 8;
 /// Characters of a line that are given.
-const MOST_CHARACTERS: usize = 240;
+const MOST_CHARACTERS: usize = 200;
 /// Characters before the first changed word that are given of a line that is too long.
 const BEFORE: usize = 60;
 
@@ -43,20 +44,29 @@ pub struct InlinePart {
 }
 
 impl InlineDiff {
-    /// The first lines of a difference.
-    pub fn of(diff: &TextDiff) -> Self {
+    /// The first lines of a difference. `later`: lines of which nothing is in this text are left out, and so is what they came in place
+    /// of, unless nothing would be left.
+    pub fn of(diff: &TextDiff, later: Option<&str>) -> Self {
+        let shown = Self::of_lasting(diff, later);
+        if shown.lines.is_empty() && later.is_some() { Self::of_lasting(diff, None) } else { shown }
+    }
+
+    fn of_lasting(diff: &TextDiff, later: Option<&str>) -> Self {
+        let lasts = |line: &DiffLine| later.is_none_or(|later| lasts_in(line, later));
         let mut shown = Self::default();
         let hunks = diff.hunks(0);
         for operation in hunks.iter().flatten().filter(|operation| operation.tag() != DiffTag::Equal) {
             let (old, new) = (diff.old_lines(operation), diff.new_lines(operation));
             if old.len() == new.len() {
-                for (old, new) in old.iter().zip(new) {
+                for (old, new) in old.iter().zip(new).filter(|(_, new)| lasts(new)) {
                     shown.add(false, old);
                     shown.add(true, new);
                 }
             } else {
-                old.iter().for_each(|line| shown.add(false, line));
-                new.iter().for_each(|line| shown.add(true, line));
+                if new.is_empty() || new.iter().any(lasts) {
+                    old.iter().for_each(|line| shown.add(false, line));
+                }
+                new.iter().filter(|line| lasts(line)).for_each(|line| shown.add(true, line));
             }
         }
         shown
@@ -129,7 +139,7 @@ mod tests {
                 .map(|part| if part.is_changed { format!("[{}]", part.text) } else { part.text.clone() });
             format!("{}{}", if line.is_added { '+' } else { '-' }, parts.collect::<String>())
         };
-        InlineDiff::of(&diff).lines.iter().map(line).collect()
+        InlineDiff::of(&diff, None).lines.iter().map(line).collect()
     }
 
     #[test]
@@ -143,6 +153,15 @@ mod tests {
     }
 
     #[test]
+    fn a_clock_that_moved_on_is_left_out() {
+        let page = |clock: &str, price: &str| format!("It is {clock}\nTea costs {price}");
+        let diff = |old: &str, new: &str| TextDiff::of(old, new, Instant::now() + Duration::from_secs(5));
+        let change = diff(&page("10:01", "3 pounds"), &page("10:07", "4 pounds"));
+        let of = |later: Option<&str>| InlineDiff::of(&change, later).lines.len();
+        assert_eq!((of(None), of(Some(&page("10:19", "4 pounds"))), of(Some("all new"))), (4, 2, 4));
+    }
+
+    #[test]
     fn a_long_line_is_cut_around_its_change_and_a_long_difference_at_its_end() {
         let line = |word: &str| format!("{} {word} {}", "é".repeat(500), "ö".repeat(500));
         let lines = shown(&line("three"), &line("four"));
@@ -153,7 +172,7 @@ mod tests {
         );
         let many: String = (0..100).map(|at| format!("line {at}\n")).collect();
         let diff = TextDiff::of("", &many, Instant::now() + Duration::from_secs(5));
-        let inline = InlineDiff::of(&diff);
+        let inline = InlineDiff::of(&diff, None);
         assert_eq!((inline.lines.len(), inline.more), (MOST_LINES, 100 - MOST_LINES));
     }
 }

@@ -17,7 +17,7 @@ use super::LookError;
 use super::page::find;
 
 /// A link of a stored page.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct PageLink {
     /// The page it stands on.
     pub url: String,

@@ -32,7 +32,7 @@ impl LogWanted {
 }
 
 /// A visit, as a line of the log.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct LogLine {
     /// When the request was sent.
     pub at: Timestamp,

@@ -10,7 +10,7 @@ const MANY_UNLIKE: u64 = 3;
 const MANY_UNKNOWN: u64 = 10;
 
 /// Pages of a host that say, by redirects or canonical links, that one page stands for all of them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ManyInOne {
     /// The host.
     pub host: String,

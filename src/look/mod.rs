@@ -12,6 +12,7 @@ pub mod curve;
 pub mod diff;
 pub mod estimates;
 pub mod figures;
+pub mod health;
 pub mod history;
 pub mod hosts;
 pub mod inbox;

@@ -8,13 +8,13 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::figures::{counted, number, percent, span};
+use super::health::health;
 use super::spending::{DaySpending, spending};
 use super::strips::{HostStrip, strips};
 use super::waits::WaitingHost;
 use super::{LookError, waits};
 use crate::crawl::clock;
 use crate::crawl::collection_rates::CollectionRates;
-use crate::crawl::lateness::late_cycle;
 use crate::observation::Life;
 use crate::page::{HostId, Normaliser};
 use crate::store::views::day_of;
@@ -29,8 +29,6 @@ const SILENT_FAILURES: u32 = 3;
 const MOST_NAMED: usize = 3;
 /// Seeds whose pages are looked up: there are few, unless a program wrote the file.
 const MOST_SEEDS: usize = 1_000;
-/// Less room than this on the disk, and the next cycles may not be stored.
-const LITTLE_ROOM_BYTES: u64 = 500_000_000;
 
 /// The terms of a look.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +41,8 @@ pub struct OverviewTerms<'a> {
     pub normaliser: &'a Normaliser,
     /// Bytes that are free where the store lies, if that is known.
     pub free_bytes: Option<u64>,
+    /// The time from one cycle to the next, if the settings have it.
+    pub every: Option<Duration>,
 }
 
 /// A collection at a glance.
@@ -94,18 +94,14 @@ pub struct Alarm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AlarmKind {
-    /// The disk is nearly full.
-    Disk,
+    /// The crawl is not well: no room on the disk, a cycle that is late, visits that all fail ([`health`]).
+    Crawl,
     /// The clock is wrong, or was.
     Clock,
-    /// A cycle should have begun, or ended.
-    Late,
     /// A seed is gone.
     Seed,
     /// A host has not answered for long.
     Host,
-    /// The store's journal can't be folded in.
-    Journal,
 }
 
 /// The collection at a glance.
@@ -189,37 +185,15 @@ fn alarms(
 ) -> Result<Vec<Alarm>, LookError> {
     let mut alarms = Vec::new();
     let mut tell = |kind, said: Option<String>| alarms.extend(said.map(|said| Alarm { kind, said }));
-    tell(AlarmKind::Disk, terms.free_bytes.and_then(no_room));
     let ahead = last.map(|cycle| cycle.started_at).filter(|at| clock::is_ahead(*at, now));
     tell(AlarmKind::Clock, ahead.map(|at| clock::warning(at, now)));
-    tell(
-        AlarmKind::Late,
-        late_cycle(store, now)?.filter(|_| ahead.is_none()).map(|late| late_words(late, now)),
-    );
     tell(AlarmKind::Seed, gone_seeds(store, terms.normaliser, seeds)?);
     tell(AlarmKind::Host, silent_hosts(store, hosts, last, now)?);
-    let journal = store.summary()?.journal;
-    tell(AlarmKind::Journal, journal.is_overgrown().then(|| journal.warning()));
+    for problem in health(store, terms.every, terms.free_bytes, None, now)?.problems {
+        tell(AlarmKind::Crawl, Some(problem));
+    }
     alarms.sort_by_key(|alarm| alarm.kind);
     Ok(alarms)
-}
-
-fn no_room(free_bytes: u64) -> Option<String> {
-    (free_bytes < LITTLE_ROOM_BYTES).then(|| {
-        format!(
-            "only {} are free on the disk of the store; make room, or the crawl stops",
-            super::figures::bytes(free_bytes)
-        )
-    })
-}
-
-fn late_words(late: crate::crawl::lateness::LateCycle, now: Timestamp) -> String {
-    let by = span(Duration::from_secs_f64(now.since(late.due_at).seconds()));
-    if late.is_open {
-        format!("a cycle should have ended {by} ago, at {}; is `freshet monitor` running?", late.due_at)
-    } else {
-        format!("a cycle should have begun {by} ago, at {}; is `freshet monitor` running?", late.due_at)
-    }
 }
 
 /// Seeds that the operator wants, and that are gone.
@@ -325,11 +299,5 @@ mod tests {
         let all: Vec<String> = (1..=5).map(|at| format!("host{at}")).collect();
         assert_eq!(named(&all), "host1, host2, host3 and 2 more");
         assert_eq!(named(&all[..2]), "host1, host2");
-    }
-
-    #[test]
-    fn the_disk_is_told_before_it_is_full() {
-        assert_eq!(no_room(10_000_000_000), None);
-        assert!(no_room(120_000_000).is_some_and(|said| said.contains("120.0 MB")));
     }
 }

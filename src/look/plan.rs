@@ -32,7 +32,7 @@ pub struct NextPlan {
 }
 
 /// A visit that is planned.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct NextVisit {
     /// Its place in the plan, from 1.
     pub rank: usize,

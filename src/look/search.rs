@@ -46,7 +46,7 @@ impl SearchQuery {
 }
 
 /// The pages that answer a query.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct SearchResults {
     /// As it was asked.
     pub query: String,
@@ -67,7 +67,7 @@ pub struct SearchResults {
 }
 
 /// A word of a query.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct SearchedTerm {
     /// The word in lower case, or a pair of characters.
     pub term: String,
@@ -77,7 +77,7 @@ pub struct SearchedTerm {
 }
 
 /// A page that answers a query.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct SearchHit {
     /// Its place, from 1.
     pub rank: usize,

@@ -14,7 +14,7 @@ use super::LookError;
 use super::page::find;
 
 /// A seed with its state.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct SeedStatus {
     /// Its address.
     pub url: String,
@@ -41,7 +41,7 @@ pub struct SeedStatus {
 }
 
 /// Whether a seed is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SeedState {
     /// Its pages are visited.
@@ -67,7 +67,7 @@ impl SeedState {
 }
 
 /// The pages of a seed, counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct SeedPageCounts {
     /// In whatever state.
     pub known: u64,

@@ -16,7 +16,7 @@ use super::figures::{counted, number};
 use super::reason::span_of;
 
 /// How the signals of one kind compare with what visits found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct SignalTrust {
     /// The kind: `sitemap`, `feed`, `hub` or `ping`.
     pub kind: &'static str,
@@ -77,7 +77,7 @@ impl SignalTrust {
 }
 
 /// The signals of a site.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct SiteSignals {
     /// The host whose pages they are about.
     pub host: String,
@@ -88,7 +88,7 @@ pub struct SiteSignals {
 }
 
 /// The signals of one kind.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct SignalsOfKind {
     /// How far they can be trusted.
     #[serde(flatten)]
@@ -101,7 +101,7 @@ pub struct SignalsOfKind {
 }
 
 /// A sitemap file, or an index of some.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ListStatus {
     /// Its address.
     pub url: String,

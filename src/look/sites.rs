@@ -32,7 +32,7 @@ pub struct SitesStatus {
 }
 
 /// The cycle that figures of sites are of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct SitesCycle {
     /// Its number.
     pub cycle_id: i64,
@@ -43,7 +43,7 @@ pub struct SitesCycle {
 }
 
 /// A site in figures.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct SiteStatus {
     /// The origin with the most pages.
     pub host: String,
@@ -79,7 +79,7 @@ pub struct SiteStatus {
 }
 
 /// What a cycle did on a site.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct SiteCycle {
     /// Visits.
     #[serde(rename = "visit_count")]

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::quality::terms::{distinct_terms, places_of};
 
 /// A piece of a snippet. The pieces one after the other are the snippet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct SnippetPart {
     /// The text, in which every run of white space is one blank.
     pub text: String,

@@ -53,7 +53,7 @@ pub(super) fn day_name(day: i64) -> String {
     Timestamp::from_millis(day.saturating_mul(DAY_MS)).to_string().chars().take(10).collect()
 }
 
-/// The spending of each day from `since` to `now`, the latest first. Every day is there, also one without a request.
+/// The spending of each day from `since` to `now`, the latest first: every day since the first cycle, also one without a request.
 pub fn spending(
     store: &mut dyn Store,
     rates: Option<&CollectionRates>,
@@ -77,7 +77,10 @@ fn by_day(
     since: Timestamp,
     now: Timestamp,
 ) -> Vec<DaySpending> {
-    let (first, last) = (day_of(since), day_of(now));
+    // Nothing was visited before the first cycle: on its day, round robin has the rest of the day.
+    let began = cycles.iter().map(|cycle| cycle.started_at).chain([now]).min().unwrap_or(now);
+    let earliest = tallies.iter().map(|tally| tally.day).chain([day_of(began)]).min().unwrap_or(0);
+    let (first, last) = (day_of(since).max(earliest), day_of(now));
     let mut days: BTreeMap<i64, DaySpending> = BTreeMap::new();
     for day in first..=last {
         days.insert(day, DaySpending::none(day));
@@ -90,8 +93,6 @@ fn by_day(
         }
     }
     let requests = requests_by_day(cycles, now);
-    // Nothing was visited before the first cycle: on its day, round robin has the rest of the day.
-    let began = cycles.iter().map(|cycle| cycle.started_at).min().unwrap_or(now);
     for (number, day) in &mut days {
         let visits = sent(&day.brought);
         // A cycle that ran past midnight is split by its time, and its visits may have come sooner or later.
@@ -194,17 +195,18 @@ mod tests {
         let tallies = [tally(today, 1, 2, 10), tally(today, 2, 1, 7), tally(today - 1, 1, 0, 4)];
         let cycles = [cycle(6.0, Some(7.0), 23, Some(30)), cycle(3.0, Some(4.0), 2, Some(30))];
         let days = by_day(&tallies, &cycles, None, at(-30.0), at(12.0));
-        assert_eq!(
-            days.iter().map(|day| &*day.day).collect::<Vec<_>>(),
-            ["2026-11-19", "2026-11-18", "2026-11-17"]
-        );
+        assert_eq!(days.iter().map(|day| &*day.day).collect::<Vec<_>>(), ["2026-11-19", "2026-11-18"]);
         let day = &days[0];
         assert_eq!((day.requests, day.other_requests, day.budget), (25, 5, Some(60)));
         assert_eq!((day.brought.changed, day.brought.not_modified, day.brought.refused), (3, 17, 10));
         assert_eq!((day.divergence, day.received_bytes, day.round_robin_changed), (0.5, 20, None));
         // No cycle of that day is known: its requests are its visits.
         assert_eq!((days[1].requests, days[1].other_requests, days[1].budget), (4, 0, None));
-        assert_eq!(days[2], DaySpending::none(today - 2));
+        assert_eq!(
+            by_day(&[], &[], None, at(-30.0), at(12.0)),
+            [DaySpending::none(today)],
+            "only today without a cycle"
+        );
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::merged::{ManyInOne, many_in_one};
 use super::{LookError, waits};
 
 /// The figures of a store.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, serde::Serialize, utoipa::ToSchema)]
 pub struct StoreStatus {
     /// What is wrong with it, in sentences.
     pub warnings: Vec<String>,
@@ -45,7 +45,7 @@ pub struct StoreStatus {
 }
 
 /// Pages, counted.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, serde::Serialize, utoipa::ToSchema)]
 pub struct PageCounts {
     /// Under watch, aliases left out.
     pub known: u64,
@@ -65,7 +65,7 @@ pub struct PageCounts {
 }
 
 /// An address that a seed redirects to, or did.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 pub struct AdoptedSeed {
     /// The address.
     pub url: String,
@@ -85,7 +85,7 @@ fn adopted(seeds: &[KnownSeed]) -> Vec<AdoptedSeed> {
 }
 
 /// A host as people look at it.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, serde::Serialize, utoipa::ToSchema)]
 pub struct HostStatus {
     /// Its origin.
     pub host: String,
@@ -118,7 +118,7 @@ pub struct HostStatus {
 }
 
 /// How large the store is.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
+#[derive(Clone, Copy, Debug, serde::Serialize, utoipa::ToSchema)]
 pub struct StoreSize {
     /// On disk.
     #[serde(rename = "store_bytes")]
@@ -146,6 +146,14 @@ impl Serialize for NamedCounts {
         serializer.collect_map(self.0.iter().map(|(name, count)| (name, count)))
     }
 }
+
+impl utoipa::PartialSchema for NamedCounts {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        std::collections::BTreeMap::<String, u64>::schema()
+    }
+}
+
+impl utoipa::ToSchema for NamedCounts {}
 
 /// The store in figures, with its latest `cycles`. `sizes` reads every page.
 pub fn status(

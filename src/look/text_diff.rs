@@ -42,7 +42,7 @@ pub(crate) struct DiffLine {
 
 /// Lines that were replaced, and where they stood. Lines are counted from 1; as in a unified diff, a side without lines
 /// has the number of the line before.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Hunk {
     /// The lines added.
     pub added: Vec<String>,

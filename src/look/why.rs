@@ -20,7 +20,7 @@ use super::signals::{SignalTrust, trust_by_host};
 use super::{LookError, waits};
 
 /// Where a page stands, and why.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct Why {
     /// The page.
     #[serde(rename = "url")]
@@ -83,7 +83,7 @@ pub struct Why {
 }
 
 /// The signals of one kind.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct WhySignals {
     /// Signals for the page since the last visit that brought or confirmed its copy.
     pub since_visit: u32,

@@ -98,6 +98,16 @@ impl EventKind {
     }
 }
 
+impl utoipa::PartialSchema for EventKind {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        use utoipa::openapi::{ObjectBuilder, Type};
+        let kind = ObjectBuilder::new().schema_type(Type::String);
+        kind.enum_values(Some(EventKind::ALL.map(EventKind::name))).into()
+    }
+}
+
+impl utoipa::ToSchema for EventKind {}
+
 impl Serialize for EventKind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())

@@ -159,6 +159,17 @@ const ALWAYS: [&str; 8] = [
 ];
 const DRAWN: &str = "drawn";
 
+impl utoipa::PartialSchema for Reason {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        use utoipa::openapi::ObjectBuilder;
+        use utoipa::openapi::schema::AdditionalProperties;
+        let values = ObjectBuilder::new().additional_properties(Some(AdditionalProperties::FreeForm(true)));
+        values.description(Some("The values behind a score, by their names; each policy has its own")).into()
+    }
+}
+
+impl utoipa::ToSchema for Reason {}
+
 impl Serialize for Reason {
     /// An object with a value for each key. A value with bounds is an object of its own: `rate`, `low`, `high`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 /// A way to score pages for a query.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scoring {
     /// Okapi BM25 with k1 = 1.2 and b = 0.75, as FTS5 of SQLite has it.

@@ -19,6 +19,7 @@ pub mod overview;
 pub mod period_page;
 pub mod plan;
 pub mod plot;
+pub mod prometheus;
 pub mod quality;
 pub mod rate_bar;
 pub mod replays;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::time::Timestamp;
 
 /// The command that began a cycle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CycleCommand {
     /// `freshet crawl`.
@@ -37,7 +37,7 @@ impl CycleCommand {
 }
 
 /// A cycle as it is stored.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct CycleRow {
     /// Its number.
     #[serde(rename = "cycle_id")]

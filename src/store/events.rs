@@ -32,8 +32,19 @@ pub struct EventPlace {
     pub observation: i64,
 }
 
+/// Events of pages that were found again since, of a part of the list.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SettledEvents {
+    /// The latest first.
+    pub events: Vec<PageEvent>,
+    /// Events among them in the list whose page was not found again yet.
+    pub waiting: u64,
+    /// Where the list goes on; `None` if this was its end.
+    pub rest: Option<EventPlace>,
+}
+
 /// An event: what a visit found to have happened to a page.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct PageEvent {
     /// What happened.
     pub kind: EventKind,

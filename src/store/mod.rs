@@ -53,7 +53,7 @@ pub use commit::{
 };
 pub use cycle_rows::{CycleCommand, CycleRow};
 pub use error::StoreError;
-pub use events::{EventCount, EventFilter, EventPlace, PageEvent, PageEvents};
+pub use events::{EventCount, EventFilter, EventPlace, PageEvent, PageEvents, SettledEvents};
 pub use gains::GainRow;
 pub use page_order::{NoCursor, OrderValue, PageCursor, PageOrder};
 pub use plan_rows::{CollectionMemory, LoggedPlan};
@@ -318,6 +318,10 @@ pub trait Look {
     /// The events that pass the filter, the latest first, at most `most` of them. [`EventFilter::before`] goes on after
     /// the last one that was read.
     fn events(&mut self, filter: &EventFilter, most: usize) -> Result<Vec<PageEvent>>;
+
+    /// Of the latest `scanned` events that pass the filter: those of pages that a later visit has found, the latest first, at most
+    /// `most` of them. The rest of the list is read by [`EventFilter::before`].
+    fn settled_events(&mut self, filter: &EventFilter, scanned: usize, most: usize) -> Result<SettledEvents>;
 
     /// The events that pass the filter, counted by cycle, host and kind, the latest cycle first.
     fn count_events(&mut self, filter: &EventFilter) -> Result<Vec<EventCount>>;

@@ -417,7 +417,7 @@ pub struct PageFilter {
 }
 
 /// A page as people look at it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct PageRow {
     /// Its number.
     #[serde(rename = "page_id")]

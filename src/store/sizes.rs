@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Bytes of what scheduling keeps of the pages that were visited and have words.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct Sizes {
     /// Pages that were visited and have words.
     #[serde(rename = "page_count")]

@@ -19,7 +19,7 @@ use super::refusal::Refusal;
 use crate::page::{Depth, Fingerprint, Host, PageUrl, SeedId, Sites, registrable};
 
 /// How far from a seed links are followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ScopeKind {
     /// Its host, and paths that begin as its own does, up to the last `/`.

@@ -21,6 +21,7 @@
 
 #![allow(dead_code, unused_imports, reason = "each test binary uses a part of the support")]
 
+pub mod browser;
 mod connection;
 mod log;
 pub mod operator;

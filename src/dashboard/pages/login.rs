@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
 use crate::dashboard::Dashboard;
-use crate::dashboard::guard::Token;
+use crate::dashboard::guard::AccessToken;
 use crate::dashboard::trouble::{Asked, Trouble};
 
 use super::{PageFrame, drawn};
@@ -71,7 +71,7 @@ pub(crate) async fn enter(State(site): State<Dashboard>, form: Bytes) -> Result<
 
 /// Forgets the browser.
 pub(crate) async fn leave() -> Response {
-    let headers = [(header::LOCATION, "/login".to_owned()), (header::SET_COOKIE, Token::no_cookie())];
+    let headers = [(header::LOCATION, "/login".to_owned()), (header::SET_COOKIE, AccessToken::no_cookie())];
     (StatusCode::SEE_OTHER, headers).into_response()
 }
 

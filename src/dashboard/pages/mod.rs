@@ -1,6 +1,7 @@
 //! The pages, a file each: a handler, and the struct of its template.
 
 pub(super) mod changes;
+pub(super) mod list;
 pub(super) mod login;
 pub(super) mod overview;
 pub(super) mod page;
@@ -8,6 +9,8 @@ pub(super) mod page_text;
 mod page_versions;
 pub(super) mod page_visits;
 pub(super) mod page_why;
+pub(super) mod policies;
+pub(super) mod search;
 pub(super) mod site;
 pub(super) mod sites;
 mod visit_rows;

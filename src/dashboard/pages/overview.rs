@@ -127,6 +127,7 @@ pub(crate) async fn overview(
             most_strips: MOST_STRIPS,
             normaliser: &settings.observer.normaliser,
             free_bytes: crate::store::free_bytes(&settings.store),
+            every: settings.every,
         };
         let view = look_over(store, &terms, now)?;
         let log_end = store.log_end()?;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::dashboard::Dashboard;
 use crate::dashboard::links::{self, Href};
-use crate::dashboard::list::{ListColumn, ListFoot, ListHead, ROWS, heads};
+use crate::dashboard::list::{ListColumn, ListFoot, ListHead, ROWS, heads, way};
 use crate::dashboard::shown::{Foreign, Moment};
 use crate::dashboard::trouble::{Asked, Trouble};
 use crate::look::sites::{SiteStatus, SitesCycle, sites as all_sites};
@@ -79,7 +79,8 @@ pub(crate) async fn sites(
     let only_waiting = asked.waiting.is_some();
     let query = asked.q.clone().unwrap_or_default().trim().to_lowercase();
     let sort = asked.sort.clone().unwrap_or_default();
-    if !sort.is_empty() && !COLUMNS.iter().any(|column| column.key == sort) {
+    let (name, is_reversed) = way(&sort);
+    if !sort.is_empty() && !COLUMNS.iter().any(|column| column.key == name) {
         return Err(Trouble::BadQuery(format!("the sites can't be sorted by `{sort}`")));
     }
     let mut rows: Vec<SiteStatus> = all.sites;
@@ -87,7 +88,10 @@ pub(crate) async fn sites(
         let is_named = || std::iter::once(&row.host).chain(&row.twins).any(|host| host.contains(&query));
         (!only_waiting || row.waiting_until_at.is_some()) && is_named()
     });
-    sorted(&mut rows, &sort);
+    sorted(&mut rows, name);
+    if is_reversed {
+        rows.reverse();
+    }
     let filters = Href::to("/sites")
         .with_some("q", asked.q.as_deref())
         .with_some("waiting", only_waiting.then_some("yes"));

@@ -31,7 +31,7 @@ pub struct Asker<W> {
 }
 
 /// The result of asking for a page.
-pub struct Asked {
+pub struct AskedPage {
     /// The page and where it led, one at least.
     pub hops: Vec<Hop>,
     /// The event that the last host waits for, if it does.
@@ -92,7 +92,7 @@ impl<W: Web> Asker<W> {
     }
 
     /// Asks for a page, and follows where it leads. `paused` is told of each host that is due a pause, and how long.
-    pub async fn ask(&mut self, url: PageUrl, paused: &mut dyn FnMut(&Host, Duration)) -> Asked {
+    pub async fn ask(&mut self, url: PageUrl, paused: &mut dyn FnMut(&Host, Duration)) -> AskedPage {
         let before = self.fetcher.traffic();
         let mut hops: Vec<Hop> = Vec::new();
         let mut here = url;
@@ -134,7 +134,7 @@ impl<W: Web> Asker<W> {
         let host_reason = self.hosts.get(&here.host()).and_then(|facts| facts.reason.clone());
         let all = self.fetcher.traffic();
         let traffic = Traffic { requests: all.requests - before.requests, bytes: all.bytes - before.bytes };
-        Asked { hops, host_reason, traffic }
+        AskedPage { hops, host_reason, traffic }
     }
 
     /// Where a visit leads, if that is to be followed; a redirect that is not becomes a bad one.
@@ -174,7 +174,7 @@ fn request(url: &PageUrl) -> Request {
     }
 }
 
-impl Asked {
+impl AskedPage {
     /// The page that was fetched in the end, and where it lives.
     pub fn answered(&self) -> Option<(&PageUrl, &Answer)> {
         let hop = self.hops.last()?;

@@ -23,7 +23,7 @@ use crate::page::{Host, PageUrl};
 use crate::time::Timestamp;
 use crate::unique::{Refusal, Scope};
 
-use ask::{Asked, Asker, Ended, Hop};
+use ask::{AskedPage, Asker, Ended, Hop};
 use links::DryCrawl;
 pub use links::JudgedLink;
 
@@ -192,7 +192,7 @@ pub async fn check<W: Web>(
 
 impl PageCheck {
     fn of<W: Web>(
-        asked: &Asked,
+        asked: &AskedPage,
         asker: &Asker<W>,
         observer: &Observer,
         crawl: &mut DryCrawl,

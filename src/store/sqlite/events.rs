@@ -31,25 +31,34 @@ pub(super) fn replace(connection: &Connection, PageEvents { page, events }: &Pag
     events.iter().try_for_each(|(observation, kind)| keep(connection, *observation, *kind))
 }
 
+/// The columns that [`read`] reads.
+pub(super) const SELECT_EVENTS: &str =
+    "SELECT page.url, event.at, before.at, now.divergence, now.version_id, before.version_id, now.returned_to,
+            now.bytes, now.page_id, event.kind, event.cycle_id, now.outcome, now.status, now.detail, now.changed,
+            version.title, event.observation_id, now.reason";
+
+/// The tables that they come from, behind `event`. The version before: by time, for which there is an index; by number only where
+/// a clock was set back and nothing is earlier.
+pub(super) const FROM_EVENT: &str = "JOIN observation AS now ON now.id = event.observation_id
+     JOIN page ON page.id = now.page_id
+     LEFT JOIN observation AS before ON before.id = coalesce(
+       (SELECT id FROM observation
+        WHERE page_id = now.page_id AND at <= now.at AND id < now.id AND version_id IS NOT NULL
+        ORDER BY at DESC, id DESC LIMIT 1),
+       (SELECT max(id) FROM observation
+        WHERE page_id = now.page_id AND id < now.id AND version_id IS NOT NULL))
+     LEFT JOIN version ON version.id = coalesce(now.version_id, before.version_id)";
+
 pub(super) fn list(connection: &Connection, filter: &EventFilter, most: usize) -> Result<Vec<PageEvent>> {
-    // The version before: by time, for which there is an index; by number only where a clock was set back and nothing
-    // is earlier.
     let sql = format!(
-        "SELECT page.url, event.at, before.at, now.divergence, now.version_id, before.version_id, now.returned_to,
-                now.bytes, now.page_id, event.kind, event.cycle_id, now.outcome, now.status, now.detail, now.changed,
-                version.title, event.observation_id, now.reason
-         FROM event {} JOIN observation AS now ON now.id = event.observation_id
-              JOIN page ON page.id = now.page_id
-              LEFT JOIN observation AS before ON before.id = coalesce(
-                (SELECT id FROM observation
-                 WHERE page_id = now.page_id AND at <= now.at AND id < now.id AND version_id IS NOT NULL
-                 ORDER BY at DESC, id DESC LIMIT 1),
-                (SELECT max(id) FROM observation
-                 WHERE page_id = now.page_id AND id < now.id AND version_id IS NOT NULL))
-              LEFT JOIN version ON version.id = coalesce(now.version_id, before.version_id)
+        "{SELECT_EVENTS} FROM event {} {FROM_EVENT}
          WHERE {} ORDER BY event.at DESC, event.observation_id DESC LIMIT ?4",
         // The events of one host stand together, in this order. SQLite does not see by itself that this saves a walk over all.
-        if filter.hosts.as_ref().is_some_and(|hosts| hosts.len() == 1) { "INDEXED BY event_host" } else { "" },
+        if filter.hosts.as_ref().is_some_and(|hosts| hosts.len() == 1) {
+            "INDEXED BY event_host"
+        } else {
+            ""
+        },
         conditions(filter)
     );
     let (at, observation) = place(filter.before);
@@ -85,7 +94,7 @@ pub(super) fn counts(connection: &Connection, filter: &EventFilter) -> Result<Ve
 }
 
 /// A filter as SQL; the times are `?1` to `?3`. Kinds are words of ours, the rest are numbers.
-fn conditions(filter: &EventFilter) -> String {
+pub(super) fn conditions(filter: &EventFilter) -> String {
     let mut sql =
         "event.at >= ?1 AND event.at <= ?2 AND (event.at < ?2 OR event.observation_id < ?3)".to_owned();
     let list = |values: Vec<String>| values.join(", ");
@@ -107,7 +116,7 @@ fn conditions(filter: &EventFilter) -> String {
     sql
 }
 
-fn place(before: Option<EventPlace>) -> (i64, i64) {
+pub(super) fn place(before: Option<EventPlace>) -> (i64, i64) {
     before.map_or((i64::MAX, i64::MAX), |place| (place.at.millis(), place.observation))
 }
 
@@ -117,7 +126,7 @@ fn kind(row: &Row<'_>, column: usize) -> Result<EventKind> {
         .ok_or_else(|| StoreError::BadValue(format!("`{name}` as the kind of an event")))
 }
 
-fn read(row: &Row<'_>) -> Result<PageEvent> {
+pub(super) fn read(row: &Row<'_>) -> Result<PageEvent> {
     let title: Option<String> = row.get(15)?;
     Ok(PageEvent {
         kind: kind(row, 9)?,

@@ -26,6 +26,7 @@ mod plans;
 mod read_marks;
 mod reader;
 mod rehash;
+mod settled;
 mod signals;
 mod state;
 mod tallies;
@@ -42,8 +43,9 @@ use super::{
     CollectionMemory, Commit, CycleCommand, CycleId, CycleRow, DayTally, EventCount, EventFilter, Forgotten,
     Frontier, GainRow, HostTally, JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, ListRow, Loaded,
     Log, LogPart, LoggedPlan, LoggedVisit, Look, NamedInstead, Notes, OpenCycle, PageAddress, PageEvent,
-    PageFilter, PageRow, PageToRead, Ping, PlannedVisit, Result, SeedChange, SeedPages, SketchedVersion,
-    StoreError, StoredContent, Summary, Tick, TrustRow, VersionFacts, VersionId, VisitRow, Wanted,
+    PageFilter, PageRow, PageToRead, Ping, PlannedVisit, Result, SeedChange, SeedPages, SettledEvents,
+    SketchedVersion, StoreError, StoredContent, Summary, Tick, TrustRow, VersionFacts, VersionId, VisitRow,
+    Wanted,
 };
 use crate::estimate::priors::Priors;
 use crate::page::{Fingerprint, HostId, PageId, SeedId};
@@ -460,6 +462,10 @@ impl Look for SqliteStore {
 
     fn events(&mut self, filter: &EventFilter, most: usize) -> Result<Vec<PageEvent>> {
         events::list(&self.connection, filter, most)
+    }
+
+    fn settled_events(&mut self, filter: &EventFilter, scanned: usize, most: usize) -> Result<SettledEvents> {
+        settled::settled(&self.connection, filter, scanned, most)
     }
 
     fn count_events(&mut self, filter: &EventFilter) -> Result<Vec<EventCount>> {

@@ -55,6 +55,33 @@ pub fn events_are_listed_latest_first(place: &dyn Place) {
     assert_eq!(told(EventFilter { no_new_of: vec![CycleId(1)], ..since(0) }, 9), all[..3]);
 }
 
+pub fn changes_of_pages_that_were_found_again_are_listed(place: &dyn Place) {
+    let mut begun = begun(place, &["/a", "/b", "/c"]);
+    let [a, b, c] = ["/a", "/b", "/c"].map(|path| begun.id(path));
+    begun.record([a, b, c].map(|page| read(page, "one", later(0))).to_vec());
+    begun.record(vec![read(a, "two", later(1)), read(b, "two", later(2)), read(c, "two", later(3))]);
+    begun.record(vec![
+        read(a, "three", later(4)),
+        visit(b, Outcome::ServerError, later(5)),
+        read(c, "two", later(6)),
+    ]);
+    let changed = EventFilter { kinds: vec![EventKind::Changed], ..EventFilter::default() };
+    let mut settled = |before, scanned: usize, most: usize| {
+        let filter = EventFilter { before, ..changed.clone() };
+        let found = begun.store.settled_events(&filter, scanned, most).expect("events");
+        let at = |event: &PageEvent| event.at.since(NOW).seconds() as u64;
+        let rest = found.rest.map(|rest| rest.at.since(NOW).seconds() as u64);
+        ((found.events.iter().map(at).collect::<Vec<_>>(), found.waiting, rest), found.rest)
+    };
+    // /a changed again at 4 and waits; /b failed since.
+    assert_eq!(settled(None, 9, 9).0, (vec![3, 1], 2, None));
+    assert_eq!(settled(None, 1, 9).0, (vec![], 1, Some(4)));
+    let (part, rest) = settled(None, 9, 1);
+    assert_eq!(part, (vec![3], 1, Some(3)));
+    assert_eq!(settled(rest, 9, 9).0, (vec![1], 1, None));
+    assert_eq!(settled(rest, 1, 9).0, (vec![], 1, Some(2)));
+}
+
 pub fn changes_are_marked_as_read_and_as_not_read(place: &dyn Place) {
     let mut begun = begun(place, &["/a", "/b"]);
     let (a, b) = (begun.id("/a"), begun.id("/b"));

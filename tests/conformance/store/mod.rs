@@ -140,6 +140,7 @@ macro_rules! conformance_of_a_store {
             what_has_no_words_differs_as_its_bytes_do
             fragments_of_another_length_are_made_again
             changes_are_marked_as_read_and_as_not_read
+            changes_of_pages_that_were_found_again_are_listed
             events_are_listed_latest_first
             every_kind_of_event_is_told_live_and_listed_alike
             events_are_counted_by_cycle_host_and_kind
