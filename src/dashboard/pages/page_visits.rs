@@ -66,7 +66,11 @@ pub(crate) async fn visits(
         visits: visit_lines(history.visits.get(from..up_to).unwrap_or_default(), &screen),
         said: match up_to {
             0 => "No visits.".to_owned(),
-            _ => format!("Visits {up_to} to {} of {}.", from + 1, counted(history.visit_count, "visit")),
+            _ => format!(
+                "Visits {} to {up_to} of {}, the latest first.",
+                from + 1,
+                counted(history.visit_count, "visit")
+            ),
         },
         later: (up_to < history.visit_count).then(|| to((up_to + AT_ONCE).min(history.visit_count))),
         earlier: (from > 0).then(|| to(from)),
