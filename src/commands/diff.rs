@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use freshet::look::diff::{PageDiff, diff};
+use freshet::report::Screen;
 use freshet::report::diff::{coloured, harmless, plain, unified};
-use freshet::report::{Screen, counted};
+use freshet::report::diff_words::{differences, differs_in_text};
 use freshet::store;
 use freshet::time::Timestamp;
 
@@ -56,30 +57,9 @@ fn drawn(found: &PageDiff, arguments: &DiffArgs) -> String {
 /// What changed and when, in words: a line, and another one if the texts were read again.
 fn summary(found: &PageDiff, screen: &Screen) -> Vec<String> {
     let (before, after) = (screen.time(found.from.confirmed_at), screen.time(found.to.found_at));
-    let mut parts = Vec::new();
-    if found.bytes_differ && !found.has_text {
-        parts.push("it has no words; its bytes differ".to_owned());
-    } else if !found.text.is_empty() {
-        parts.push(format!("{} added, {} removed", counted(found.words_added, "word"), found.words_removed));
-    }
-    let is_same_text = parts.is_empty();
-    if is_same_text && found.bytes_differ {
-        parts.push("its bytes differ".to_owned());
-    }
-    if found.title_differs {
-        let named =
-            |title: &Option<String>| title.as_deref().map_or("none".to_owned(), |title| format!("`{title}`"));
-        parts.push(format!(
-            "its title changed from {} to {}",
-            named(&found.from.title),
-            named(&found.to.title)
-        ));
-    }
-    if found.links_added + found.links_removed > 0 {
-        parts.push(format!("{} added, {} removed", counted(found.links_added, "link"), found.links_removed));
-    }
+    let parts = differences(found);
     let name = found.title.as_deref().map_or(String::new(), |title| format!("{title}: "));
-    let said = match (is_same_text, parts.is_empty()) {
+    let said = match (!differs_in_text(found), parts.is_empty()) {
         (true, true) => format!("{name}no difference between {before} and {after}"),
         (true, false) => {
             format!("{name}no difference in the text between {before} and {after}, but {}", parts.join("; "))

@@ -25,6 +25,7 @@ const ASSETS: &[Asset] = &[
     Asset { name: "style.css", kind: CSS, content: include_str!("assets/style.css") },
     Asset { name: "keys.js", kind: JS, content: include_str!("assets/keys.js") },
     Asset { name: "live.js", kind: JS, content: include_str!("assets/live.js") },
+    Asset { name: "page.js", kind: JS, content: include_str!("assets/page.js") },
     Asset { name: "icon.svg", kind: SVG, content: include_str!("assets/icon.svg") },
 ];
 

@@ -194,6 +194,12 @@ pub fn router(site: Dashboard) -> Router {
         .route("/changes.atom", get(feeds::atom))
         .route("/changes.json", get(feeds::json))
         .route("/sites", get(pages::sites::sites))
+        .route("/site", get(pages::site::site))
+        .route("/page", get(pages::page::by_url))
+        .route("/page/{id}", get(pages::page::page))
+        .route("/page/{id}/text", get(pages::page_text::text))
+        .route("/page/{id}/visits", get(pages::page_visits::visits))
+        .route("/page/{id}/why", get(pages::page_why::reasons))
         .route("/assets/{name}", get(assets::asset));
     pages
         .merge(api::router())

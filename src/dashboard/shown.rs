@@ -11,6 +11,8 @@ use crate::time::Timestamp;
 
 /// Characters of a stranger's text that a page shows; the rest is cut.
 const MOST_CHARACTERS: usize = 240;
+/// Characters of it in the title of a tab.
+const MOST_IN_A_TAB: usize = 60;
 
 /// A text that somebody else wrote: a title, an address, a reason. What turns the direction of writing, or is a control character,
 /// shows as a sign; the text stands apart from its surroundings, whichever way it is written.
@@ -35,6 +37,11 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     let all = text.chars().count();
     let start: String = text.chars().take(most - end - 1).collect();
     start + "…" + &text.chars().skip(all - end).collect::<String>()
+}
+
+/// A text of a stranger, for the title of a browser's tab: harmless, and short.
+pub(crate) fn tab(text: &str) -> String {
+    harmless(&shortened(text, MOST_IN_A_TAB))
 }
 
 /// A moment, as the time that has passed since then or that is left until then; the whole date is its title.

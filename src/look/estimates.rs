@@ -10,6 +10,7 @@ use crate::dataset::csv_table::CsvTable;
 use crate::estimate::learner::Learner;
 use crate::estimate::period_grid::PeriodGrid;
 use crate::estimate::priors::{GroupBy, Prior, PriorKind, Priors, PriorsFit};
+use crate::estimate::registry::{self, EstimatorSettings};
 use crate::estimate::two_intervals::TwoIntervals;
 use crate::estimate::{Estimate, Estimator, EstimatorState, Seen};
 use crate::page::{HostId, Normaliser, PageId};
@@ -176,6 +177,23 @@ pub fn estimates_of_store(
         None => store.each_history(1, &mut |page| take(page.url, page.host, page.depth, &page.lessons))?,
     }
     Ok(judged)
+}
+
+/// The change rate of one page of the store by every estimator, the default first, with the store's own priors.
+pub fn estimates_of_page(
+    store: &mut dyn Store,
+    normaliser: &Normaliser,
+    url: &str,
+    settings: &EstimatorSettings,
+) -> Result<Option<PageEstimates>, LookError> {
+    let priors = store.priors()?;
+    let mut learners = Vec::new();
+    for estimator in registry::all(settings) {
+        let Ok(mut learner) = Learner::new(estimator.name(), settings) else { continue };
+        learner.believe(&priors);
+        learners.push((estimator.name(), learner));
+    }
+    Ok(estimates_of_store(store, &learners, Some((normaliser, url)))?.pop())
 }
 
 /// Priors with the names of their groups, in the order of [`PriorKind::ALL`].

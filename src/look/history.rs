@@ -14,8 +14,10 @@ use crate::store::{Spelling, Store, StoreError, VisitRow};
 use crate::time::Timestamp;
 
 use super::LookError;
+use super::history_limits::{HistoryLimits, unread};
 use super::page::{VisitedPage, content};
 use super::reread::title;
+use super::versions::{VersionSpan, versions};
 
 /// All that is known of how a page moved.
 #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
@@ -84,6 +86,12 @@ pub struct PageHistory {
     /// The times of the snapshots.
     #[serde(skip)]
     pub times: Vec<Timestamp>,
+    /// All its versions, in order of time.
+    #[serde(skip)]
+    pub versions: Vec<VersionSpan>,
+    /// Snapshots before these whose texts were not read: there were too many.
+    #[serde(skip)]
+    pub unread_snapshots: usize,
 }
 
 /// Another spelling of the page.
@@ -224,14 +232,30 @@ pub fn history(
     fragment_words: usize,
     most: usize,
 ) -> Result<PageHistory, LookError> {
+    let limits = HistoryLimits { visits: most, snapshots: usize::MAX, bytes: u64::MAX };
+    latest_history(store, normaliser, url, fragment_words, limits)
+}
+
+/// The same, with the lives of fragments over the latest visits that found a text: so it takes bounded time however often the page was
+/// visited and however large it is.
+pub fn latest_history(
+    store: &mut dyn Store,
+    normaliser: &Normaliser,
+    url: &str,
+    fragment_words: usize,
+    limits: HistoryLimits,
+) -> Result<PageHistory, LookError> {
     let visited = VisitedPage::load(store, normaliser, url)?;
     let profiles = store.profiles(PageId(visited.page.id))?;
     let mut past = Snapshots::new(fragment_words);
-    for seen in visited.sightings() {
+    let sightings = visited.sightings();
+    let versions = versions(&visited);
+    let unread_snapshots = unread(&sightings, &versions, limits);
+    for seen in sightings.iter().skip(unread_snapshots) {
         let text_of = |version| Ok::<_, StoreError>(content(store, version)?.text);
         past.see(seen.at, seen.version, seen.text_rules, text_of)?;
     }
-    let title = match visited.sightings().last() {
+    let title = match sightings.last() {
         Some(last) => title(&content(store, last.version)?, visited.page.content_type.as_deref()),
         None => None,
     };
@@ -242,7 +266,7 @@ pub fn history(
     let at = |snapshot: Option<usize>| snapshot.and_then(|snapshot| times.get(snapshot).copied());
     let behaviour = past.behaviour();
     Ok(PageHistory {
-        visits: shown(&visits, &spellings, most),
+        visits: shown(&visits, &spellings, limits.visits),
         visit_count: visits.len(),
         without_room: visits.iter().filter(|(_, visit)| visit.version.is_some() && !visit.is_stored).count(),
         change_count: visits.iter().filter(|(_, visit)| visit.changed == Some(true)).count(),
@@ -289,6 +313,8 @@ pub fn history(
         }),
         lives,
         times,
+        versions,
+        unread_snapshots,
     })
 }
 
@@ -370,7 +396,7 @@ fn found<'a>(visit: &VisitRow, before: impl Iterator<Item = &'a VisitRow>) -> Vi
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::time::Duration;
 
     use super::*;
@@ -405,7 +431,7 @@ mod tests {
         event: None,
     };
 
-    fn visit(at: i64, version: Option<i64>) -> VisitRow {
+    pub(in crate::look) fn visit(at: i64, version: Option<i64>) -> VisitRow {
         VisitRow { at: Timestamp::from_seconds(at), version: version.map(VersionId), ..NEVER }
     }
 

@@ -122,7 +122,7 @@ pub struct ListStatus {
 }
 
 impl ListStatus {
-    fn of(list: ListRow) -> Self {
+    pub(super) fn of(list: ListRow) -> Self {
         Self {
             has_validators: list.etag.is_some() || list.last_modified.is_some(),
             url: list.url,

@@ -242,7 +242,7 @@ impl HostStatus {
         Self { waiting_until, waiting_for, reason: Some(NO_SEED.to_owned()), ..Self::of(host, now) }
     }
 
-    fn of(mut host: KnownHost, now: Timestamp) -> Self {
+    pub(super) fn of(mut host: KnownHost, now: Timestamp) -> Self {
         clock::correct_host(&mut host, now);
         let report = &host.report;
         let wait = report.wait.filter(|(until, _)| *until > now);

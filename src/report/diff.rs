@@ -74,9 +74,11 @@ const SIGN: usize = 2;
 
 /// A part of a line.
 #[derive(Clone, Debug, PartialEq)]
-struct LineSegment {
-    text: String,
-    changed: bool,
+pub struct LineSegment {
+    /// Its text, harmless to show.
+    pub text: String,
+    /// It is not in the other text.
+    pub changed: bool,
 }
 
 fn shown(diff: &TextDiff, width: usize, context: usize, inks: &Inks) -> String {
@@ -134,7 +136,8 @@ fn write(out: &mut String, sign: &str, parts: Vec<LineSegment>, changed: &Ink, i
     out.push('\n');
 }
 
-fn parts(line: &DiffLine) -> Vec<LineSegment> {
+/// The parts of a line that changed, and those between them.
+pub(super) fn parts(line: &DiffLine) -> Vec<LineSegment> {
     let mut parts = Vec::new();
     let mut end = 0;
     let mut add = |range: std::ops::Range<usize>, changed| {
@@ -152,7 +155,7 @@ fn parts(line: &DiffLine) -> Vec<LineSegment> {
 }
 
 /// Of a line that does not fit, what changed with a little around it, from the first change on.
-fn shorten(parts: Vec<LineSegment>, room: usize, frame: usize) -> Vec<LineSegment> {
+pub(super) fn shorten(parts: Vec<LineSegment>, room: usize, frame: usize) -> Vec<LineSegment> {
     let cost = |part: &LineSegment| columns(&part.text) + if part.changed { frame } else { 0 };
     if parts.iter().map(cost).sum::<usize>() <= room {
         return parts;

@@ -17,15 +17,20 @@ const HEIGHT: f64 = 26.0;
 const LEAST_CHANGE: f64 = 9.0;
 const QUIET: f64 = 4.0;
 
-/// A strip. Ticks have titles, and the strip a sentence.
+/// The strip of a host. Ticks have titles, and the strip a sentence.
 pub fn strip(site: &HostStrip, screen: &Screen) -> String {
+    strip_of(&site.ticks, &said(site), screen)
+}
+
+/// The strip of these visits, which are in order of time, with what is said of it.
+pub fn strip_of(ticks: &[StripTick], said: &str, screen: &Screen) -> String {
     let width = MOST_TICKS * STEP;
     let mut svg = format!(
         "<svg class=\"strip\" width=\"{width}\" height=\"{HEIGHT}\" viewBox=\"0 0 {width} {HEIGHT}\" role=\"img\" aria-label=\"{}\">",
-        escaped(&said(site))
+        escaped(said)
     );
     // The latest visit stands at the right end, in every strip.
-    let ticks = site.ticks.get(site.ticks.len().saturating_sub(MOST_TICKS)..).unwrap_or_default();
+    let ticks = ticks.get(ticks.len().saturating_sub(MOST_TICKS)..).unwrap_or_default();
     let first = MOST_TICKS - ticks.len();
     for (place, tick) in ticks.iter().enumerate() {
         let (x, height) = ((first + place) * STEP, height(tick));

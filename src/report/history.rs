@@ -123,13 +123,14 @@ fn visits(history: &PageHistory, screen: &Screen) -> String {
 }
 
 /// Why a visit brought nothing, or where it led.
-fn reason(visit: &PageVisit) -> Option<String> {
+pub(crate) fn reason(visit: &PageVisit) -> Option<String> {
     let to = visit.redirect_to.as_deref().map(|to| format!("→ {to}"));
     let told: Vec<String> = visit.reason.clone().into_iter().chain(to).collect();
     (!told.is_empty()).then(|| told.join(" "))
 }
 
-fn found(found: VisitFound) -> &'static str {
+/// Whether a visit found a change, in a word.
+pub(crate) fn found(found: VisitFound) -> &'static str {
     match found {
         VisitFound::Nothing => "-",
         VisitFound::First => "first",

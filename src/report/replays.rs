@@ -6,7 +6,8 @@ use crate::simulate::compare::{BOUND, CompareRow, MeanInterval};
 use crate::simulate::metric::{CycleFigures, Figures};
 use crate::simulate::oracle::Oracle;
 
-use super::plot::{Axis, COLOURS, Plot, Series};
+use super::plot::inks::IN_A_FILE;
+use super::plot::{Axis, Plot, Series};
 use super::{Align, Table, number, with_interval, without_interval};
 
 /// A line for each policy, budget and group.
@@ -162,7 +163,7 @@ impl PolicyCurve {
 }
 
 /// The most curves that have a name and a colour: as many as there are colours.
-const MOST_NAMED: usize = COLOURS.len();
+const MOST_NAMED: usize = IN_A_FILE.colours.len();
 
 /// All curves, the best first: those with the least `cost` of their mean. Curves that are the same are drawn once. If there
 /// are many, the best have names and the others are thin and grey. Oracles are dashed; among many curves only the best

@@ -1,14 +1,14 @@
 //! The lives of a page's fragments as stripes over time, for a terminal (after Olston & Pandey 2008, Fig. 1).
 //!
 //! A row is a group of fragments that came and went together: their number, and a bar from their birth to
-//! their death, the thicker the more they are. The oldest stand on top, what never changed at the bottom.
+//! their death, the thicker the more they are. [`super::stripe_bars`] groups them.
 //! Churn shows as short bars, each beginning where the one above ends; scroll as bars that overlap like roof
 //! tiles.
 
-use std::collections::BTreeMap;
+use jiff::tz::TimeZone;
 
 use super::number;
-use jiff::tz::TimeZone;
+use super::stripe_bars::StripeBars;
 
 use crate::change::lifetime::FragmentLife;
 use crate::time::Timestamp;
@@ -36,44 +36,16 @@ const FEWEST_COLUMNS: usize = 10;
 const BLOCKS: [&str; 4] = ["▂", "▄", "▆", "█"];
 const ASCII_BLOCKS: [&str; 4] = ["-", "=", "%", "#"];
 
-/// A group of fragments, in columns of the chart.
-#[derive(Clone, Copy, Debug)]
-struct Bar {
-    start: f64,
-    end: f64,
-    fragments: usize,
-}
-
 impl Stripes {
     /// The chart, a newline at the end of each line, no blanks before it; empty if there is nothing to show.
     /// Groups that are nearest in birth and death share a row, at their mean, where there are more than rows.
     pub(crate) fn draw(&self, lives: &[FragmentLife], times: &[Timestamp], zone: &TimeZone) -> String {
-        let (Some(first), Some(last)) = (times.first(), times.last()) else { return String::new() };
         let all: usize = lives.iter().map(|life| life.fragments).sum();
-        if all == 0 {
-            return String::new();
-        }
         let label = number(all as u64).len();
         let columns = self.width.saturating_sub(label + 1).max(FEWEST_COLUMNS);
-        // The last column is the last snapshot: what is still there then reaches into it, what went with it
-        // does not.
-        let span = last.since(*first).seconds();
-        let column = |snapshot: usize| match times.get(snapshot) {
-            Some(at) if span > 0.0 => at.since(*first).seconds() / span * (columns - 1) as f64,
-            _ => 0.0,
+        let Some(StripeBars { bars, first, last }) = StripeBars::of(lives, times, columns, self.rows) else {
+            return String::new();
         };
-        let (fixed, moving): (Vec<FragmentLife>, Vec<FragmentLife>) =
-            lives.iter().partition(|life| life.is_static());
-        let bars = moving.iter().map(|life| Bar {
-            start: life.born.map_or(0.0, column),
-            end: life.died.map_or(columns as f64, column),
-            fragments: life.fragments,
-        });
-        let mut bars = fit(bars, self.rows.max(2) - usize::from(!fixed.is_empty()));
-        if !fixed.is_empty() {
-            let fragments = fixed.iter().map(|life| life.fragments).sum();
-            bars.push(Bar { start: 0.0, end: columns as f64, fragments });
-        }
         let most = bars.iter().map(|bar| bar.fragments).max().unwrap_or(1);
         let mut chart = String::new();
         for bar in &bars {
@@ -82,7 +54,7 @@ impl Stripes {
             let (gap, stripe) = (" ".repeat(start), self.block(bar.fragments, most).repeat(end - start));
             chart.push_str(&format!("{fragments:>label$} {gap}{stripe}\n"));
         }
-        chart.push_str(&axis([*first, *last].map(|at| at.in_zone(zone)), label, columns));
+        chart.push_str(&axis([first, last].map(|at| at.in_zone(zone)), label, columns));
         chart
     }
 
@@ -93,54 +65,6 @@ impl Stripes {
         let step = (share * blocks.len() as f64).ceil() as usize;
         blocks.get(step.saturating_sub(1).min(blocks.len() - 1)).copied().unwrap_or("-")
     }
-}
-
-impl Bar {
-    /// The first column and the one after the last: at least one between them.
-    fn cells(&self, columns: usize) -> (usize, usize) {
-        let start = (self.start.max(0.0) as usize).min(columns.saturating_sub(1));
-        (start, (self.end.max(0.0) as usize).clamp(start + 1, columns.max(start + 1)))
-    }
-
-    fn joined(&self, other: &Bar) -> Bar {
-        let (mine, theirs) = (self.fragments as f64, other.fragments as f64);
-        let mean = |one: f64, two: f64| (one * mine + two * theirs) / (mine + theirs).max(1.0);
-        Bar {
-            start: mean(self.start, other.start),
-            end: mean(self.end, other.end),
-            fragments: self.fragments + other.fragments,
-        }
-    }
-
-    /// The cost of joining two: how far they are apart, for as many fragments as have to move.
-    fn cost(&self, other: &Bar) -> f64 {
-        let apart = (self.start - other.start).abs() + (self.end - other.end).abs();
-        apart * self.fragments.min(other.fragments) as f64
-    }
-}
-
-/// At most `rows` bars, oldest first: those of the same columns are one, then neighbours are joined, the
-/// cheapest first.
-fn fit(bars: impl Iterator<Item = Bar>, rows: usize) -> Vec<Bar> {
-    let mut by_cells: BTreeMap<(usize, usize), Bar> = BTreeMap::new();
-    for bar in bars {
-        let cells = (bar.start as usize, bar.end as usize);
-        by_cells.entry(cells).and_modify(|known| *known = known.joined(&bar)).or_insert(bar);
-    }
-    let mut bars: Vec<Bar> = by_cells.into_values().collect();
-    while bars.len() > rows.max(1) {
-        let costs = bars.windows(2).map(|pair| match pair {
-            [one, two] => one.cost(two),
-            _ => f64::INFINITY,
-        });
-        let Some((place, _)) = costs.enumerate().min_by(|one, two| one.1.total_cmp(&two.1)) else { break };
-        let next = bars.remove(place + 1);
-        if let Some(bar) = bars.get_mut(place) {
-            *bar = bar.joined(&next);
-        }
-    }
-    bars.sort_by(|one, two| one.start.total_cmp(&two.start).then(one.end.total_cmp(&two.end)));
-    bars
 }
 
 /// The first and the last date, below the ends of the bars; with the time of day where the day is the same.

@@ -4,9 +4,16 @@ pub(super) mod changes;
 pub(super) mod list;
 pub(super) mod login;
 pub(super) mod overview;
+pub(super) mod page;
+pub(super) mod page_text;
+mod page_versions;
+pub(super) mod page_visits;
+pub(super) mod page_why;
 pub(super) mod policies;
 pub(super) mod search;
+pub(super) mod site;
 pub(super) mod sites;
+mod visit_rows;
 
 use askama::Template;
 use axum::response::{Html, IntoResponse, Response};

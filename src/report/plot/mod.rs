@@ -2,7 +2,8 @@
 //!
 //! Comes in: a title, two axes and series of numbers. Goes out: the text of one SVG file. What must stay true: the same
 //! numbers give the same text; the text is well-formed whatever they are; what can't be drawn (not a number, infinite,
-//! nothing or less on a logarithmic axis) is left out. The background is white, so that it reads on dark pages too.
+//! nothing or less on a logarithmic axis) is left out. In a file the background is white, so that it reads on dark pages too;
+//! [`Plot::svg_in_page`] takes its colours from the page around it.
 //!
 //! ```
 //! use freshet::report::plot::{Axis, Plot, Series};
@@ -16,32 +17,27 @@
 //! assert!(svg.starts_with("<svg") && svg.contains("the best there is"));
 //! ```
 //!
-//! Besides there are [`Series::steps`], each value holding until the next, and [`Series::bars`]. A legend stands to the
+//! Besides there are [`Series::steps`], each value holding until the next, [`Series::bars`] and [`Series::area`]. A legend stands to the
 //! right of the frame if a series has a name; a long one makes the picture higher. [`Series::grey`], dashed or
 //! dotted, is for what is only there to compare with. Long titles are set smaller, long names cut.
 //!
 //! An axis goes as far as the numbers do. If the vertical one does not start at 0, its label says so.
 
 mod axis;
+pub(super) mod inks;
 mod series;
 pub(super) mod svg;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::fmt::Write as _;
 
 pub use axis::Axis;
 pub use series::Series;
 
-use series::{SeriesInk, SeriesShape, Stroke};
+use inks::{IN_A_FILE, IN_A_PAGE, PlotInks};
+use series::{AREA, SeriesInk, SeriesShape, Stroke};
 use svg::{Frame, cut, escaped, fitting, wide};
-
-/// Colours that readers who confuse some tell apart as well (Okabe & Ito 2008), the lightest left out.
-pub(super) const COLOURS: [&str; 7] =
-    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
-const GREY: &str = "#777777";
-/// For thin lines: many of them are dark enough together.
-const LIGHT: &str = "#aaaaaa";
 
 /// Room for the title, the labels of the axes and their numbers, in pixels.
 const TOP: f64 = 40.0;
@@ -86,6 +82,16 @@ impl Plot {
 
     /// The text of an SVG file.
     pub fn svg(&self) -> String {
+        self.drawn(&IN_A_FILE)
+    }
+
+    /// The same as a part of an HTML page: its colours are CSS variables of that page (`--plot-ink`, `--plot-1` and so on), so that
+    /// it follows light and dark. Where the page does not set them it looks as in a file.
+    pub fn svg_in_page(&self) -> String {
+        self.drawn(&IN_A_PAGE)
+    }
+
+    fn drawn(&self, inks: &PlotInks) -> String {
         let has_cells = self.series.iter().any(|series| series.shape == SeriesShape::Cells);
         let across = self.across.fitted(&self.series, Series::reach_across, false);
         let up = self.up.fitted(&self.series, Series::reach_up, !has_cells);
@@ -102,17 +108,18 @@ impl Plot {
         let (width, height) = (self.width, TOP + frame.height + BOTTOM);
         let _ = writeln!(
             svg,
-            r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="{SMALL}" fill="#222222">"##
+            r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="{SMALL}" fill="{}">"##,
+            inks.ink
         );
         let _ = writeln!(svg, "<title>{}</title>", escaped(&self.title));
-        let _ = writeln!(svg, r##"<rect width="{width}" height="{height}" fill="#ffffff"/>"##);
+        let _ = writeln!(svg, r#"<rect width="{width}" height="{height}" fill="{}"/>"#, inks.ground);
         let (size, title) = fitting(LARGE, &self.title, self.width - left - RIGHT);
         let _ = writeln!(
             svg,
             r#"<text x="{left:.1}" y="24" font-size="{size:.1}" font-weight="bold">{}</text>"#,
             escaped(&title)
         );
-        self.draw_grid(&frame, &mut svg);
+        self.draw_grid(&frame, inks, &mut svg);
         draw_numbers(&frame, self.width, &mut svg);
         self.draw_labels(&frame, !has_cells, &mut svg);
         // A picture within the picture cuts off what is beyond the axes.
@@ -123,32 +130,32 @@ impl Plot {
         );
         for grey in [true, false] {
             for (at, series) in self.series.iter().enumerate().filter(|(_, series)| series.grey == grey) {
-                series.draw(self.ink(at), &frame, &mut svg);
+                series.draw(self.ink(at, inks), &frame, &mut svg);
             }
         }
         svg.push_str("</svg>\n");
-        self.draw_legend(&frame, &mut svg);
+        self.draw_legend(&frame, inks, &mut svg);
         svg.push_str("</svg>\n");
         svg
     }
 
     /// A colour each; those in grey use none up. When all colours are used up they come again, dashed and then dotted.
-    fn ink(&self, at: usize) -> SeriesInk {
+    fn ink(&self, at: usize, inks: &PlotInks) -> SeriesInk {
         let Some(series) = self.series.get(at) else {
-            return SeriesInk { colour: GREY, stroke: Stroke::Whole, width: 2.0 };
+            return SeriesInk { colour: inks.grey, stroke: Stroke::Whole, width: 2.0 };
         };
-        let (colour, width) = if series.thin { (LIGHT, 0.8) } else { (GREY, 2.0) };
+        let (colour, width) = if series.thin { (inks.light, 0.8) } else { (inks.grey, 2.0) };
         let ink = SeriesInk { colour, stroke: series.stroke, width };
         if series.grey {
             return ink;
         }
         // The shades of a surface are of one colour.
         if series.shape == SeriesShape::Cells {
-            return SeriesInk { colour: COLOURS.first().copied().unwrap_or(GREY), ..ink };
+            return SeriesInk { colour: inks.colour(0), ..ink };
         }
         let before = self.series.iter().take(at).filter(|series| !series.grey).count();
-        let colour = COLOURS.get(before % COLOURS.len()).copied().unwrap_or(GREY);
-        let stroke = match (before / COLOURS.len(), series.stroke) {
+        let colour = inks.colour(before);
+        let stroke = match (before / inks.colours.len(), series.stroke) {
             (1, Stroke::Whole) => Stroke::Dashed,
             (2.., Stroke::Whole) => Stroke::Dotted,
             (_, own) => own,
@@ -165,10 +172,10 @@ impl Plot {
         widths.fold(0.0, |most, width| f64::max(most, 14.0 + MARK + width))
     }
 
-    fn draw_grid(&self, frame: &Frame, svg: &mut String) {
+    fn draw_grid(&self, frame: &Frame, inks: &PlotInks, svg: &mut String) {
         let left = frame.left;
         let (right, bottom) = (left + frame.width, TOP + frame.height);
-        svg.push_str("<g stroke=\"#e2e2e2\">\n");
+        let _ = writeln!(svg, r#"<g stroke="{}">"#, inks.grid);
         for (value, _) in &frame.across.ticks {
             let x = left + frame.x(*value);
             let _ = writeln!(svg, r#"<line x1="{x:.1}" y1="{TOP}" x2="{x:.1}" y2="{bottom:.1}"/>"#);
@@ -180,8 +187,8 @@ impl Plot {
         svg.push_str("</g>\n");
         let _ = writeln!(
             svg,
-            r##"<rect x="{left:.1}" y="{TOP}" width="{:.1}" height="{:.1}" fill="none" stroke="#888888"/>"##,
-            frame.width, frame.height
+            r#"<rect x="{left:.1}" y="{TOP}" width="{:.1}" height="{:.1}" fill="none" stroke="{}"/>"#,
+            frame.width, frame.height, inks.frame
         );
     }
 
@@ -205,19 +212,23 @@ impl Plot {
     }
 
     /// A line for each series with a name. The frame is high enough for all.
-    fn draw_legend(&self, frame: &Frame, svg: &mut String) {
+    fn draw_legend(&self, frame: &Frame, inks: &PlotInks, svg: &mut String) {
         let left = frame.left + frame.width + 14.0;
         for (line, (at, series)) in self.named().enumerate() {
             let y = TOP + 10.0 + LINE * line as f64;
-            let SeriesInk { colour, stroke, width } = self.ink(at);
+            let SeriesInk { colour, stroke, width } = self.ink(at, inks);
             match series.shape {
                 SeriesShape::Points => {
                     let x = left + 11.0;
                     let _ = writeln!(svg, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3.5" fill="{colour}"/>"#);
                 }
-                SeriesShape::Bars | SeriesShape::Cells => {
+                SeriesShape::Bars | SeriesShape::Cells | SeriesShape::Area => {
                     let top = y - 5.0;
-                    let dark = if series.shape == SeriesShape::Bars { 0.6 } else { series.cells.2 };
+                    let dark = match series.shape {
+                        SeriesShape::Bars => 0.6,
+                        SeriesShape::Area => AREA,
+                        _ => series.cells.2,
+                    };
                     let _ = writeln!(
                         svg,
                         r#"<rect x="{left:.1}" y="{top:.1}" width="22" height="10" fill="{colour}" fill-opacity="{dark}"/>"#

@@ -53,7 +53,13 @@ pub(super) enum SeriesShape {
     Steps,
     Bars,
     Cells,
+    Area,
 }
+
+/// How dark an area is.
+pub(super) const AREA: f64 = 0.3;
+/// How dark a band around a line is.
+const BAND: f64 = 0.15;
 
 impl Series {
     /// A line through the points, in their order; where one can't be drawn the line breaks off.
@@ -74,6 +80,11 @@ impl Series {
     /// A bar each, x being its middle, as wide as the two nearest bars are apart.
     pub fn bars(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         Self::new(SeriesShape::Bars, name, points)
+    }
+
+    /// Shaded from low to high, as (x, low, high), without a line: the surface itself is meant.
+    pub fn area(name: impl Into<String>, band: impl IntoIterator<Item = (f64, f64, f64)>) -> Self {
+        Self::new(SeriesShape::Area, name, []).band(band)
     }
 
     pub(super) fn new(
@@ -163,9 +174,11 @@ impl Series {
             let forth = part.iter().map(|(low, _)| *low);
             let back = part.iter().rev().map(|(_, high)| *high);
             let path = path(forth.chain(back));
-            let _ = writeln!(svg, r#"<path d="{path}Z" fill="{colour}" fill-opacity="0.15"/>"#);
+            let dark = if self.shape == SeriesShape::Area { AREA } else { BAND };
+            let _ = writeln!(svg, r#"<path d="{path}Z" fill="{colour}" fill-opacity="{dark}"/>"#);
         }
         match self.shape {
+            SeriesShape::Area => {}
             SeriesShape::Points => {
                 for (x, y) in self.points.iter().filter_map(|(x, y)| frame.at(*x, *y)) {
                     let _ = writeln!(svg, r#"<circle cx="{x:.1}" cy="{y:.1}" r="3" fill="{colour}"/>"#);

@@ -63,7 +63,7 @@ pub(super) fn path(corners: impl Iterator<Item = (f64, f64)>) -> String {
 }
 
 /// How wide a text is, in pixels: a letter is six tenths as wide as high, about, and one of East Asia twice that.
-pub(super) fn wide(text: &str, size: f64) -> f64 {
+pub(in crate::report) fn wide(text: &str, size: f64) -> f64 {
     0.6 * size * text.width() as f64
 }
 

@@ -1,6 +1,7 @@
 //! Pictures as a reader of XML sees them.
 
 use super::axis::{log_ticks, ticks};
+use super::inks::IN_A_FILE;
 use super::series::Stroke;
 use super::*;
 use proptest::prelude::*;
@@ -8,7 +9,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 /// The names of the elements and all text.
-fn read(svg: &str) -> (Vec<String>, String) {
+pub(in crate::report) fn read(svg: &str) -> (Vec<String>, String) {
     let mut reader = Reader::from_str(svg);
     let (mut names, mut text, mut depth) = (Vec::new(), String::new(), 0);
     loop {
@@ -52,7 +53,9 @@ fn a_plot_has_its_words_and_one_shape_each() {
     }
     assert_eq!(many("path"), 3, "a line, its band, and steps");
     assert_eq!(many("circle"), 2, "one point that can be drawn, one in the legend");
-    assert!(svg.contains("stroke-dasharray") && svg.contains(GREY) && svg.contains(r#"width="720""#));
+    assert!(
+        svg.contains("stroke-dasharray") && svg.contains(IN_A_FILE.grey) && svg.contains(r#"width="720""#)
+    );
     assert_eq!(svg, plot.clone().svg());
 }
 
@@ -241,17 +244,37 @@ fn grey_lines_lie_below_the_others() {
         Plot::new("", Axis::linear("x"), Axis::linear("y")).with(line(1.0)).with(line(2.0).grey().thin());
     let svg = plot.svg();
     let place = |colour: &str| svg.find(&format!(r#"stroke="{colour}" stroke-width"#)).expect("drawn");
-    assert!(place(LIGHT) < place(COLOURS[0]));
+    assert!(place(IN_A_FILE.light) < place(IN_A_FILE.colours[0]));
     assert!(svg.contains(r#"stroke-width="0.8""#));
+}
+
+#[test]
+fn a_page_gets_the_same_picture_in_its_own_colours() {
+    let plot = Plot::new("t", Axis::linear("x"), Axis::linear("y"))
+        .with(Series::area("worth", [(0.0, 0.0, 1.0), (1.0, 1.0, 1.0)]))
+        .with(Series::line("line", [(0.0, 0.0), (1.0, 1.0)]).grey());
+    let (file, page) = (plot.svg(), plot.svg_in_page());
+    assert!(!file.contains("var(") && file.contains(r#"fill-opacity="0.3""#), "{file}");
+    assert!(page.contains("var(--plot-1,#0072b2)") && page.contains("var(--plot-grey,#777777)"), "{page}");
+    let again = page.split("var(--plot-").map(|part| match part.split_once(",#") {
+        Some((name, rest)) if name.len() < 8 => format!("#{}", rest.replacen(')', "", 1)),
+        _ => part.to_owned(),
+    });
+    assert_eq!(again.collect::<String>(), file, "nothing but the colours differs");
 }
 
 fn any_series() -> impl Strategy<Value = Series> {
     let number = prop_oneof![any::<f64>(), -10.0..10.0_f64, Just(0.0)];
     let points = proptest::collection::vec((number.clone(), number.clone()), 0..12);
     let band = proptest::collection::vec((number.clone(), number.clone(), number), 0..5);
-    (0..4_u8, any::<String>(), points, band, any::<bool>()).prop_map(|(shape, name, points, band, plain)| {
-        let shape = [SeriesShape::Line, SeriesShape::Points, SeriesShape::Steps, SeriesShape::Bars]
-            [usize::from(shape)];
+    (0..5_u8, any::<String>(), points, band, any::<bool>()).prop_map(|(shape, name, points, band, plain)| {
+        let shape = [
+            SeriesShape::Line,
+            SeriesShape::Points,
+            SeriesShape::Steps,
+            SeriesShape::Bars,
+            SeriesShape::Area,
+        ][usize::from(shape)];
         Series {
             stroke: if plain { Stroke::Dotted } else { Stroke::Dashed },
             grey: plain,

@@ -51,8 +51,14 @@ pub(super) const FROM_EVENT: &str = "JOIN observation AS now ON now.id = event.o
 
 pub(super) fn list(connection: &Connection, filter: &EventFilter, most: usize) -> Result<Vec<PageEvent>> {
     let sql = format!(
-        "{SELECT_EVENTS} FROM event {FROM_EVENT}
+        "{SELECT_EVENTS} FROM event {} {FROM_EVENT}
          WHERE {} ORDER BY event.at DESC, event.observation_id DESC LIMIT ?4",
+        // The events of one host stand together, in this order. SQLite does not see by itself that this saves a walk over all.
+        if filter.hosts.as_ref().is_some_and(|hosts| hosts.len() == 1) {
+            "INDEXED BY event_host"
+        } else {
+            ""
+        },
         conditions(filter)
     );
     let (at, observation) = place(filter.before);
