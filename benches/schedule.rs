@@ -273,6 +273,9 @@ fn fill(path: &Path, pages: i64) {
     }
     drop(insert);
     transaction.commit().expect("all pages");
+    drop(connection);
+    // These pages came past the store.
+    store::open(path).expect("a store").recount(true).expect("a count");
 }
 
 fn crawler(path: &Path, budget: u64) -> Crawler<Network> {

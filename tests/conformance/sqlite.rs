@@ -282,6 +282,7 @@ fn a_store_of_an_earlier_version_goes_on() {
     std::io::copy(&mut flate2::read::GzDecoder::new(EARLIER), &mut file).unwrap();
     drop(file);
 
+    assert_eq!(folder.open().recount(false).unwrap(), 0, "counts are made of what is there");
     let mut reader = store::open_to_look(&folder.store()).unwrap();
     let mut listed = Vec::new();
     let everything = PageFilter { aliases: true, ..PageFilter::default() };
@@ -380,6 +381,51 @@ fn a_store_of_an_earlier_version_goes_on() {
 }
 
 // --- one crawl at a time ---------------------------------------------------------------------------------------
+
+#[test]
+fn an_upgrade_that_was_cut_short_is_finished_and_can_be_looked_at_meanwhile() {
+    let folder = Folder::new();
+    made(&folder);
+    let mut store = folder.open();
+    let cycle = store.open_cycle(CycleCommand::Crawl, "breadth-first", None, NOW).unwrap().id;
+    for number in 0..3 {
+        let visit = heavy_visit(&mut *store, number, 100);
+        record(&mut *store, cycle, Batch { visits: vec![visit], now: NOW, ..Batch::default() }).unwrap();
+    }
+    let whole = format!("{:?}", store.host_tallies(cycle).unwrap());
+    let ticks = |store: &mut dyn Store| {
+        let hosts = store.hosts().unwrap();
+        format!("{:?}", store.ticks(&[hosts[0].id]).unwrap())
+    };
+    let latest = ticks(&mut *store);
+    drop(store);
+    let raw = Connection::open(folder.store()).unwrap();
+    // As after each transaction of the count: nothing yet, the pages, the pages and two visits.
+    for (note, visits) in [("pages 0", 0), ("pages 1", 0), ("visits 0", 0), ("visits 2", 2), ("nonsense", 3)]
+    {
+        drop(store::open(&folder.store()).unwrap());
+        raw.execute_batch(&format!(
+            "DELETE FROM cycle_visit; DELETE FROM day_tally; DELETE FROM total; DELETE FROM host_visit; DELETE FROM seed_visit;
+             INSERT INTO note (name, value) VALUES ('counts-kept-to', '{note}');"
+        ))
+        .unwrap();
+        if visits == 0 && note == "pages 0" {
+            raw.execute_batch("DELETE FROM page_count; DELETE FROM cycle_life; DELETE FROM cycle_found;")
+                .unwrap();
+        }
+        let mut reader = store::open_to_look(&folder.store()).unwrap();
+        assert_eq!(reader.summary().unwrap().observations, 3, "{note}");
+        assert_eq!(format!("{:?}", reader.host_tallies(cycle).unwrap()), whole, "{note}");
+        assert_eq!(ticks(&mut *reader), latest, "{note}");
+        drop(reader);
+        let mut store = store::open(&folder.store()).unwrap();
+        // What was counted of the visits before the kill is gone with these tables: only a count from the start finds it.
+        assert_eq!(store.recount(visits > 0).unwrap() > 0, visits == 2, "{note}");
+        assert_eq!(store.recount(false).unwrap(), 0, "{note}");
+        assert_eq!(format!("{:?}", store.host_tallies(cycle).unwrap()), whole, "{note}");
+        assert_eq!(ticks(&mut *store), latest, "{note}");
+    }
+}
 
 #[test]
 fn a_store_in_use_is_refused_to_a_second_crawl() {
@@ -563,6 +609,7 @@ fn a_full_disk_is_told_and_loses_nothing_that_was_committed() {
     assert!(error.to_string().contains("the disk is full"), "{error}");
     assert!(committed > 5, "{committed}");
     assert_eq!(store.summary().unwrap().observations, committed, "the batch that failed left nothing");
+    assert_eq!(store.recount(false).unwrap(), 0, "nor in the counts");
     drop(store);
 
     // With room again it goes on.

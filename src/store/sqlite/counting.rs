@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::counts::{COUNTED_PAGE, CountedPage, CountedVisit, Counts, TABLES, Total};
+use super::counts::{COUNTED_PAGE, CountedPage, CountedVisit, KeptCounts, TABLES, Total};
 use super::{Result, SqliteStore, notes, signed};
 use crate::store::{Commit, NewVersion};
 use crate::time::Timestamp;
@@ -42,7 +42,7 @@ impl Counting {
         &self,
         connection: &Connection,
         new: impl IntoIterator<Item = i64>,
-        counts: &mut Counts,
+        counts: &mut KeptCounts,
     ) -> Result<HashMap<i64, CountedPage>> {
         let mut found_in = FoundIn::default();
         let mut now = HashMap::with_capacity(self.before.len());
@@ -91,7 +91,7 @@ impl Counting {
 
     /// Counts a commit, after its rows were written; `gains` of it were not known before.
     pub(super) fn finish(&self, connection: &Connection, rows: &Commit, gains: usize) -> Result<()> {
-        let mut counts = Counts::default();
+        let mut counts = KeptCounts::default();
         let new = rows.new_pages.iter().map(|page| page.id.0);
         let now = self.pages(connection, new, &mut counts)?;
         for visit in &rows.visits {
@@ -158,8 +158,8 @@ pub(super) fn cycle_begins(connection: &Connection, cycle: i64, started_at: Time
         .query_row([started_at.millis()], |row| row.get(0))
         .optional()?
         .unwrap_or(0);
-    let mut counts = Counts::default();
-    let count = |counts: &mut Counts, sign: i64| -> Result<()> {
+    let mut counts = KeptCounts::default();
+    let count = |counts: &mut KeptCounts, sign: i64| -> Result<()> {
         let mut found_in = FoundIn::default();
         let mut statement =
             connection.prepare_cached("SELECT id, host_id FROM page WHERE id > ?1 AND alias_of IS NULL")?;
@@ -196,7 +196,7 @@ pub(super) fn seeds_again(connection: &Connection, seeds: &[i64]) -> Result<()> 
 // --- what a person had deleted -----------------------------------------------------------------------------------
 
 /// Takes the visits and versions away that are marked as forgotten, before their rows are. Gives the hosts that had visits.
-pub(super) fn forget_visits(connection: &Connection, counts: &mut Counts) -> Result<Vec<i64>> {
+pub(super) fn forget_visits(connection: &Connection, counts: &mut KeptCounts) -> Result<Vec<i64>> {
     let mut statement = connection.prepare(&format!(
         "{COUNTED_VISIT} WHERE page_id IN (SELECT id FROM forgotten_page) ORDER BY observation.id"
     ))?;
@@ -218,7 +218,7 @@ pub(super) fn forget_visits(connection: &Connection, counts: &mut Counts) -> Res
 
 /// Makes the latest visits of these hosts again from the log, after rows of it were deleted.
 pub(super) fn hosts_again(connection: &Connection, hosts: &[i64]) -> Result<()> {
-    let mut latest = Counts::default();
+    let mut latest = KeptCounts::default();
     for host in hosts {
         let mut statement = connection.prepare_cached(&format!(
             "{COUNTED_VISIT} WHERE page_id IN (SELECT id FROM page WHERE host_id = ?1) ORDER BY observation.id"
@@ -261,7 +261,7 @@ const AT_ONCE: i64 = 20_000;
 
 /// How far a count over all rows has come: each part begins when the one before has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Progress {
+enum CountedTo {
     /// Pages up to this number are counted.
     Pages(i64),
     /// And visits up to this number.
@@ -271,7 +271,7 @@ enum Progress {
     Done,
 }
 
-impl Progress {
+impl CountedTo {
     fn text(self) -> String {
         match self {
             Self::Pages(id) => format!("pages {id}"),
@@ -290,7 +290,7 @@ impl Progress {
     }
 
     /// Counts the next rows.
-    fn step(self, connection: &Connection, found_in: &mut FoundIn, counts: &mut Counts) -> Result<Self> {
+    fn step(self, connection: &Connection, found_in: &mut FoundIn, counts: &mut KeptCounts) -> Result<Self> {
         match self {
             Self::Pages(after) => {
                 let mut statement = connection
@@ -330,7 +330,7 @@ impl Progress {
     }
 }
 
-fn versions(connection: &Connection, which: &str, sign: i64, counts: &mut Counts) -> Result<()> {
+fn versions(connection: &Connection, which: &str, sign: i64, counts: &mut KeptCounts) -> Result<()> {
     let sql = format!(
         "SELECT count(*), coalesce(sum(length(content) = 0), 0), coalesce(sum(body_bytes + text_bytes), 0),
                 coalesce(sum(length(content)), 0) FROM version {which}"
@@ -345,8 +345,9 @@ fn versions(connection: &Connection, which: &str, sign: i64, counts: &mut Counts
     Ok(())
 }
 
-fn progress(connection: &Connection) -> Result<Option<Progress>> {
-    Ok(notes::note(connection, KEPT_TO)?.map(|text| Progress::from_text(&text).unwrap_or(Progress::Pages(0))))
+fn progress(connection: &Connection) -> Result<Option<CountedTo>> {
+    Ok(notes::note(connection, KEPT_TO)?
+        .map(|text| CountedTo::from_text(&text).unwrap_or(CountedTo::Pages(0))))
 }
 
 /// Counts the rows that an earlier release wrote, in short transactions. Does nothing if that has been done; goes on where a kill
@@ -359,19 +360,19 @@ pub(super) fn catch_up(store: &mut SqliteStore) -> Result<()> {
         tracing::warn!("pages and visits of the store are counted once; from now on the counts are kept");
     }
     let mut found_in = FoundIn::default();
-    while done != Progress::Done {
+    while done != CountedTo::Done {
         let transaction = store.transaction()?;
-        if done == Progress::Pages(0) {
+        if done == CountedTo::Pages(0) {
             // A note that can't be read begins from nothing, too.
             for table in TABLES {
                 transaction.execute(&format!("DELETE FROM {table}"), [])?;
             }
         }
-        let mut counts = Counts::default();
+        let mut counts = KeptCounts::default();
         done = done.step(&transaction, &mut found_in, &mut counts)?;
         counts.add_to(&transaction)?;
         match done {
-            Progress::Done => {
+            CountedTo::Done => {
                 transaction.execute("DELETE FROM note WHERE name = ?1", [KEPT_TO])?;
             }
             done => notes::set_note(&transaction, KEPT_TO, &done.text())?,
@@ -382,10 +383,10 @@ pub(super) fn catch_up(store: &mut SqliteStore) -> Result<()> {
 }
 
 /// All rows, counted.
-fn count_all(connection: &Connection) -> Result<Counts> {
-    let (mut counts, mut found_in) = (Counts::default(), FoundIn::default());
-    let mut done = Progress::Pages(0);
-    while done != Progress::Done {
+fn count_all(connection: &Connection) -> Result<KeptCounts> {
+    let (mut counts, mut found_in) = (KeptCounts::default(), FoundIn::default());
+    let mut done = CountedTo::Pages(0);
+    while done != CountedTo::Done {
         done = done.step(connection, &mut found_in, &mut counts)?;
     }
     Ok(counts)
@@ -395,7 +396,7 @@ fn count_all(connection: &Connection) -> Result<Counts> {
 /// transaction.
 pub(super) fn recount(store: &mut SqliteStore, write: bool) -> Result<u64> {
     let fresh = count_all(&store.connection)?;
-    let differences = Counts::kept(&store.connection)?.differences(fresh.clone());
+    let differences = KeptCounts::kept(&store.connection)?.differences(fresh.clone());
     if write && differences > 0 {
         let transaction = store.transaction()?;
         for table in TABLES {

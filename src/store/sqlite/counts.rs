@@ -1,6 +1,6 @@
 //! Counts that are kept beside the rows, while they are added up in memory.
 //!
-//! One code counts for a commit, for the rows of an earlier release, and for a recount: [`Counts`] takes pages and visits in, each
+//! One code counts for a commit, for the rows of an earlier release, and for a recount: [`KeptCounts`] takes pages and visits in, each
 //! once, and is then added to the tables. A batch is added up first, so it writes a few rows for each host and no row for each visit.
 //! (On PostgreSQL the same sums go in with one statement for each table; a trigger for each row would fit neither COPY nor a table
 //! that is spread by host.)
@@ -188,13 +188,13 @@ struct HostVisits {
 
 /// Counts, added up. See the module.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct KeptCounts {
     sums: [BTreeMap<Vec<KeyPart>, Vec<i64>>; CountTable::ALL.len()],
     hosts: BTreeMap<i64, HostVisits>,
     seeds: BTreeMap<i64, i64>,
 }
 
-impl Counts {
+impl KeptCounts {
     fn add(&mut self, table: CountTable, key: Vec<KeyPart>, sums: &[i64], sign: i64) {
         let Some(kept) = self.sums.get_mut(table as usize) else { return };
         let kept = kept.entry(key).or_insert_with(|| vec![0; sums.len()]);

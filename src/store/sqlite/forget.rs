@@ -7,7 +7,7 @@
 use rusqlite::{Connection, params};
 
 use super::counting::{Counting, forget_visits, hosts_again, seeds_again};
-use super::counts::Counts;
+use super::counts::KeptCounts;
 use super::{Result, SqliteStore, StoreError, count};
 use crate::page::PageId;
 use crate::store::Forgotten;
@@ -61,7 +61,7 @@ fn delete_all(store: &mut SqliteStore, pages: &[PageId], now: Timestamp) -> Resu
     )?;
     let seeds =
         ids(&transaction, "SELECT DISTINCT seed_id FROM page WHERE id IN (SELECT id FROM forgotten_page)")?;
-    let mut counts = Counts::default();
+    let mut counts = KeptCounts::default();
     let counting = Counting::begin(&transaction, touched)?;
     let hosts = forget_visits(&transaction, &mut counts)?;
     delete(&transaction, now)?;

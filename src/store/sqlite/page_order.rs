@@ -17,7 +17,7 @@ pub(super) struct Segment {
 }
 
 /// How a list is ordered.
-struct Column {
+struct SortedBy {
     name: &'static str,
     /// The smallest first.
     is_rising: bool,
@@ -26,9 +26,9 @@ struct Column {
     least: Option<(&'static str, &'static str)>,
 }
 
-fn column(order: PageOrder) -> Option<Column> {
-    let rising = |name| Column { name, is_rising: true, least: None };
-    let falling = |name| Column { name, is_rising: false, least: None };
+fn column(order: PageOrder) -> Option<SortedBy> {
+    let rising = |name| SortedBy { name, is_rising: true, least: None };
+    let falling = |name| SortedBy { name, is_rising: false, least: None };
     Some(match order {
         PageOrder::Number => return None,
         PageOrder::Url => rising("page.url"),
@@ -36,19 +36,19 @@ fn column(order: PageOrder) -> Option<Column> {
         PageOrder::Found => falling("page.found_at"),
         PageOrder::Weight => falling("page.weight"),
         PageOrder::Changes => {
-            Column { least: Some(("page.changes = 0", "page.changes > 0")), ..falling("page.changes") }
+            SortedBy { least: Some(("page.changes = 0", "page.changes > 0")), ..falling("page.changes") }
         }
         PageOrder::Failures => {
-            Column { least: Some(("page.failures = 0", "page.failures > 0")), ..falling("page.failures") }
+            SortedBy { least: Some(("page.failures = 0", "page.failures > 0")), ..falling("page.failures") }
         }
         PageOrder::Due => {
-            Column { least: Some(("page.due_at <= 0", "page.due_at > 0")), ..rising("page.due_at") }
+            SortedBy { least: Some(("page.due_at <= 0", "page.due_at > 0")), ..rising("page.due_at") }
         }
-        PageOrder::LastVisit => Column {
+        PageOrder::LastVisit => SortedBy {
             least: Some(("page.last_visit_at IS NULL", "page.last_visit_at IS NOT NULL")),
             ..falling("page.last_visit_at")
         },
-        PageOrder::Bytes => Column {
+        PageOrder::Bytes => SortedBy {
             least: Some(("page.body_bytes IS NULL", "page.body_bytes IS NOT NULL")),
             ..falling("page.body_bytes")
         },
@@ -65,7 +65,7 @@ pub(super) fn segments(order: PageOrder, reversed: bool, after: Option<&PageCurs
         order: order.to_owned(),
         value,
     };
-    let Some(Column { name, is_rising, least }) = column(order) else {
+    let Some(SortedBy { name, is_rising, least }) = column(order) else {
         return vec![segment(format!("1{behind}"), by_id, None)];
     };
     let is_rising = is_rising != reversed;

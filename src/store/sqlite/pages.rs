@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::counting::{Counting, seeds_again};
-use super::counts::Counts;
+use super::counts::KeptCounts;
 use super::paging::{PageScan, last_id};
 use super::state::claim;
 use super::{Result, SqliteStore, StoreError, fingerprint, moment, signals};
@@ -78,7 +78,7 @@ pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp)
             new_pages.push(transaction.last_insert_rowid());
         }
     }
-    let mut counts = Counts::default();
+    let mut counts = KeptCounts::default();
     counting.pages(&transaction, new_pages, &mut counts)?;
     counts.add_to(&transaction)?;
     seeds_again(&transaction, &counting.seeds_changed(&transaction)?)?;

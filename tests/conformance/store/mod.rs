@@ -7,6 +7,7 @@ mod collection;
 mod cycles;
 mod events;
 mod followed;
+mod kept;
 mod learnt;
 mod lists;
 mod lives;
@@ -21,6 +22,7 @@ pub use collection::*;
 pub use cycles::*;
 pub use events::*;
 pub use followed::*;
+pub use kept::*;
 pub use learnt::*;
 pub use lists::*;
 pub use lives::*;
@@ -169,6 +171,9 @@ macro_rules! conformance_of_a_store {
             the_log_of_a_cycle_is_in_order_of_time
             lists_have_the_order_asked_for
             a_list_in_an_order_may_be_longer_than_what_is_read_at_once
+            a_list_goes_on_from_any_place
+            kept_counts_are_those_of_the_rows
+            a_batch_that_fails_leaves_the_counts_of_the_rows
             an_index_has_the_words_of_the_present_pages
             an_index_measures_what_refreshes_gain
             an_index_forgets_what_the_store_forgot
