@@ -1,0 +1,81 @@
+"use strict";
+// The inbox of the overview: changes that last, one entry for a change of a template, read by keys.
+const { assert, test } = require("./lib/cases.js");
+const { watched } = require("./lib/browser.js");
+
+async function on(browser, site, work) {
+  const page = await watched(browser, site.base);
+  try {
+    // Changes are judged a part at a time: it may take a few looks.
+    for (let look = 0; look < 10; look++) {
+      await page.goto("/");
+      if (await page.locator("[data-entry]").count() > 0 && !/being judged/.test(await page.textContent("#inbox"))) break;
+    }
+    await work(page);
+  } finally {
+    await page.finish();
+  }
+}
+
+const current = (page) => page.evaluate(() => Array.from(document.querySelectorAll("[data-entry]")).indexOf(document.activeElement));
+const title = (page, at) => page.locator("[data-entry] h3").nth(at).textContent();
+
+test("inbox: a change of a template is one entry", ({ browser, sites }) => on(browser, sites.hostile, async (page) => {
+  const text = await page.textContent("#inbox");
+  assert.match(text, /30 pages of 127\.0\.0\.1/, text.slice(0, 800));
+  assert.match(text, /bought all of it last night/);
+  assert.ok(await page.locator("[data-entry] ins").count() > 0, "what came is marked");
+}));
+
+test("inbox: j, k and e lead through it", ({ browser, sites }) => on(browser, sites.live, async (page) => {
+  const many = await page.locator("[data-entry]").count();
+  assert.ok(many >= 4, `${many} entries`);
+  await page.keyboard.press("j");
+  assert.equal(await current(page), 0);
+  const outline = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
+  assert.notEqual(outline, "none", "it is seen where one is");
+  await page.keyboard.press("j");
+  assert.equal(await current(page), 1);
+  await page.keyboard.press("k");
+  assert.equal(await current(page), 0);
+  await page.keyboard.press("k");
+  assert.equal(await current(page), 0, "the first is the first");
+  const gone = await title(page, 0);
+  const next = await title(page, 1);
+  await page.keyboard.press("e");
+  await page.waitForFunction(() => document.querySelector("[data-entry]").classList.contains("is-read"));
+  assert.equal(await current(page), 1, "the next one comes");
+  const first = page.locator("[data-entry]").first();
+  assert.equal(await first.locator("button").textContent(), "Not read");
+  await page.keyboard.press("Control+j");
+  assert.equal(await current(page), 1, "keys of the browser stay what they are");
+  await page.reload();
+  assert.equal(await title(page, 0), next, "it was read");
+  await page.goto("/?read=yes");
+  const read = page.locator("[data-entry].is-read");
+  assert.ok((await read.locator("h3").allTextContents()).includes(gone));
+  // Once more with e: it is not read.
+  await read.first().focus();
+  await page.keyboard.press("e");
+  await page.waitForFunction((title) => Array.from(document.querySelectorAll("[data-entry]")).some((entry) => entry.querySelector("h3").textContent === title && !entry.classList.contains("is-read")), gone);
+  await page.goto("/");
+  assert.ok((await page.locator("[data-entry] h3").allTextContents()).includes(gone));
+}));
+
+test("inbox: o opens the page of a change", ({ browser, sites }) => on(browser, sites.live, async (page) => {
+  await page.keyboard.press("j");
+  await page.keyboard.press("o");
+  await page.waitForURL(/\/page\/\d+/);
+}));
+
+test("inbox: a button marks an entry, and one marks all of them", ({ browser, sites }) => on(browser, sites.live, async (page) => {
+  const many = await page.locator("[data-entry]").count();
+  const gone = await title(page, 0);
+  await page.locator("[data-entry] button").first().click();
+  await page.waitForLoadState("load");
+  await page.waitForFunction((title) => !Array.from(document.querySelectorAll("[data-entry]:not(.is-read) h3")).some((head) => head.textContent === title), gone);
+  assert.ok(many > 1);
+  await page.click("button:text(\"Mark everything\")");
+  await page.waitForFunction(() => document.querySelectorAll("[data-entry]").length === 0);
+  assert.match(await page.textContent("#inbox"), /0 not read|Nothing to read/);
+}));
