@@ -14,6 +14,7 @@ use crate::store::{Spelling, Store, StoreError, VisitRow};
 use crate::time::Timestamp;
 
 use super::LookError;
+use super::history_limits::{HistoryLimits, unread};
 use super::page::{VisitedPage, content};
 use super::reread::title;
 use super::versions::{HeldVersion, versions};
@@ -230,29 +231,29 @@ pub fn history(
     fragment_words: usize,
     most: usize,
 ) -> Result<PageHistory, LookError> {
-    latest_history(store, normaliser, url, fragment_words, most, usize::MAX)
+    let limits = HistoryLimits { visits: most, snapshots: usize::MAX, bytes: u64::MAX };
+    latest_history(store, normaliser, url, fragment_words, limits)
 }
 
-/// The same, with the lives of fragments over the latest `most_snapshots` visits that found a text: so it takes bounded time however
-/// often the page was visited.
+/// The same, with the lives of fragments over the latest visits that found a text: so it takes bounded time however often the page was
+/// visited and however large it is.
 pub fn latest_history(
     store: &mut dyn Store,
     normaliser: &Normaliser,
     url: &str,
     fragment_words: usize,
-    most: usize,
-    most_snapshots: usize,
+    limits: HistoryLimits,
 ) -> Result<PageHistory, LookError> {
     let visited = VisitedPage::load(store, normaliser, url)?;
     let profiles = store.profiles(PageId(visited.page.id))?;
     let mut past = Snapshots::new(fragment_words);
     let sightings = visited.sightings();
-    let unread_snapshots = sightings.len().saturating_sub(most_snapshots);
+    let versions = versions(&visited);
+    let unread_snapshots = unread(&sightings, &versions, limits);
     for seen in sightings.iter().skip(unread_snapshots) {
         let text_of = |version| Ok::<_, StoreError>(content(store, version)?.text);
         past.see(seen.at, seen.version, seen.text_rules, text_of)?;
     }
-    let versions = versions(&visited);
     let title = match sightings.last() {
         Some(last) => title(&content(store, last.version)?, visited.page.content_type.as_deref()),
         None => None,
@@ -264,7 +265,7 @@ pub fn latest_history(
     let at = |snapshot: Option<usize>| snapshot.and_then(|snapshot| times.get(snapshot).copied());
     let behaviour = past.behaviour();
     Ok(PageHistory {
-        visits: shown(&visits, &spellings, most),
+        visits: shown(&visits, &spellings, limits.visits),
         visit_count: visits.len(),
         without_room: visits.iter().filter(|(_, visit)| visit.version.is_some() && !visit.is_stored).count(),
         change_count: visits.iter().filter(|(_, visit)| visit.changed == Some(true)).count(),

@@ -14,6 +14,7 @@ pub mod estimates;
 pub mod figures;
 pub mod health;
 pub mod history;
+pub mod history_limits;
 pub mod hosts;
 pub mod inbox;
 pub mod inline_diff;

@@ -11,10 +11,12 @@ use super::LookError;
 use super::curve::{PageCurve, page_curve};
 use super::estimates::{PageEstimates, estimates_of_page};
 use super::history::{PageHistory, latest_history};
+use super::history_limits::HistoryLimits;
 use super::page::find;
 
-/// Snapshots whose texts are compared, the latest: reading one takes about a millisecond.
+/// Snapshots whose texts are compared, the latest, and bytes of their bodies: reading one of 50 kB takes about a millisecond.
 const MOST_SNAPSHOTS: usize = 100;
+const MOST_BYTES: u64 = 8_000_000;
 
 /// A page.
 #[derive(Clone, Debug, Serialize)]
@@ -49,7 +51,8 @@ pub fn page_view(
     now: Timestamp,
 ) -> Result<PageView, LookError> {
     let asked = find(store, normaliser, url)?;
-    let history = latest_history(store, normaliser, &asked.url, fragment_words, most, MOST_SNAPSHOTS)?;
+    let limits = HistoryLimits { visits: most, snapshots: MOST_SNAPSHOTS, bytes: MOST_BYTES };
+    let history = latest_history(store, normaliser, &asked.url, fragment_words, limits)?;
     let page_id = match asked.alias_of {
         Some(_) => find(store, normaliser, &history.url)?.id,
         None => asked.id,

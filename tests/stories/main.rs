@@ -57,5 +57,6 @@ mod store_rebuilt;
 mod strangers_text;
 mod the_demo;
 mod user_centric;
+mod viewed_pages;
 mod what_changed;
 mod what_happened;

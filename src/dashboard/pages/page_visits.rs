@@ -10,6 +10,7 @@ use crate::dashboard::links::{self, Href};
 use crate::dashboard::shown::{Foreign, tab};
 use crate::dashboard::trouble::{Asked, Trouble};
 use crate::look::history::latest_history;
+use crate::look::history_limits::HistoryLimits;
 use crate::look::page_view::url_of;
 use crate::report::counted;
 
@@ -19,6 +20,8 @@ use super::{PageFrame, drawn};
 
 /// Visits on a page.
 const AT_ONCE: usize = 100;
+/// No text is read.
+const ALL_VISITS: HistoryLimits = HistoryLimits { visits: usize::MAX, snapshots: 0, bytes: 0 };
 
 /// What can be asked of the list.
 #[derive(Deserialize)]
@@ -51,7 +54,7 @@ pub(crate) async fn visits(
         .look(move |store| {
             let observer = &asker.settings().observer;
             let url = url_of(store, id)?;
-            latest_history(store, &observer.normaliser, &url, observer.change.fragment_words, usize::MAX, 0)
+            latest_history(store, &observer.normaliser, &url, observer.change.fragment_words, ALL_VISITS)
         })
         .await?;
     let page = links::page(id);
@@ -63,7 +66,11 @@ pub(crate) async fn visits(
         visits: visit_lines(history.visits.get(from..up_to).unwrap_or_default(), &screen),
         said: match up_to {
             0 => "No visits.".to_owned(),
-            _ => format!("Visits {up_to} to {} of {}.", from + 1, counted(history.visit_count, "visit")),
+            _ => format!(
+                "Visits {} to {up_to} of {}, the latest first.",
+                from + 1,
+                counted(history.visit_count, "visit")
+            ),
         },
         later: (up_to < history.visit_count).then(|| to((up_to + AT_ONCE).min(history.visit_count))),
         earlier: (from > 0).then(|| to(from)),
