@@ -49,7 +49,7 @@ pub(crate) struct ReportArgs {
     /// Only changes that are not marked as read
     #[arg(long)]
     pub unread: bool,
-    /// Most changes to show
+    /// Most changes to show; 0: all of them
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub limit: usize,
     /// Words in a fragment, for changes that last: the number that the crawl used [default: 4]

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use freshet::look::inbox::{Inbox, InboxMemory, InboxWanted, inbox};
 use freshet::look::overview::{Overview, OverviewTerms, overview};
-use freshet::look::sites::{SitesStatus, sites};
+use freshet::look::sites::sites;
 use freshet::report;
 use freshet::report::period_page::{PeriodReport, html};
 use freshet::store;
@@ -34,7 +34,6 @@ struct ReportJson<'a> {
     since_at: Timestamp,
     overview: &'a Overview,
     inbox: &'a Inbox,
-    sites: &'a SitesStatus,
 }
 
 pub(crate) fn run(global: &Global, arguments: &ReportArgs, talk: &Talk) -> anyhow::Result<ExitCode> {
@@ -56,14 +55,14 @@ pub(crate) fn run(global: &Global, arguments: &ReportArgs, talk: &Talk) -> anyho
         with_read: !arguments.unread,
         hosts: None,
         newest: NEWEST,
-        most: arguments.limit,
+        most: if arguments.limit == 0 { usize::MAX } else { arguments.limit },
         fragment_words: settings.change.fragment_words,
     };
     let mut memory = InboxMemory::default();
     let until: (Instant, &mut dyn FnMut() -> bool) = (Instant::now() + DIFF_TIME, &mut || false);
     let changes = inbox(&mut *store, &observer, &wanted, &mut memory, until)?;
-    let sites = sites(&mut *store, &settings.crawl.fetch.sites, now)?;
     if let Some(path) = &arguments.out {
+        let sites = sites(&mut *store, &settings.crawl.fetch.sites, now)?;
         let name = settings.store.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = name.unwrap_or_default();
         let report = PeriodReport { store: &name, since, overview: &view, inbox: &changes, sites: &sites };
@@ -71,12 +70,7 @@ pub(crate) fn run(global: &Global, arguments: &ReportArgs, talk: &Talk) -> anyho
         talk.say(&format!("wrote `{}`", path.display()));
     }
     if global.json {
-        return print(&json(&ReportJson {
-            since_at: since,
-            overview: &view,
-            inbox: &changes,
-            sites: &sites,
-        })?);
+        return print(&json(&ReportJson { since_at: since, overview: &view, inbox: &changes })?);
     }
     if arguments.out.is_some() {
         return Ok(ExitCode::SUCCESS);

@@ -1,7 +1,7 @@
 //! The dashboard: pages, an API and metrics over the views of [`crate::look`], served by HTTP.
 //!
 //! In comes a request, out goes a page, JSON or a feed; [`router`] makes the whole of it a value that a test can call without a
-//! socket. Every page shows a view that the terminal prints too. It reads only, but for pings. What must stay true: a request
+//! socket. Every page shows a view that the terminal prints too. It reads only, but for pings and read marks. What must stay true: a request
 //! holds no statement of the store open while its answer is sent, so a reader never blocks the crawl; every text that was
 //! crawled is escaped and [`shown`] as what it is; nothing is fetched from elsewhere; [`guard`] has looked at every request first.
 //!

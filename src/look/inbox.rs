@@ -51,7 +51,7 @@ pub struct InboxWanted {
 }
 
 /// Lasting changes, and what was left out.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct Inbox {
     /// Changes that were found at this time or later.
     pub since_at: Timestamp,
@@ -72,7 +72,7 @@ pub struct Inbox {
 }
 
 /// A change, or a change of many pages.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct InboxEntry {
     /// The change that stands for the entry.
     pub event: PageEvent,

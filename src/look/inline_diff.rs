@@ -16,7 +16,7 @@ const MOST_CHARACTERS: usize = 200;
 const BEFORE: usize = 60;
 
 /// A few lines of a difference.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct InlineDiff {
     /// In their order: what went stands before what came in its place.
     pub lines: Vec<InlineLine>,
@@ -26,7 +26,7 @@ pub struct InlineDiff {
 }
 
 /// A line that came or went.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct InlineLine {
     /// It came; else it went.
     pub is_added: bool,
@@ -35,7 +35,7 @@ pub struct InlineLine {
 }
 
 /// A part of a line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct InlinePart {
     /// The text.
     pub text: String,

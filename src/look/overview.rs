@@ -46,7 +46,7 @@ pub struct OverviewTerms<'a> {
 }
 
 /// A collection at a glance.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct Overview {
     /// When it was looked at.
     pub as_of_at: Timestamp,
@@ -69,7 +69,7 @@ pub struct Overview {
 }
 
 /// The freshness of all copies together.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct ExpectedFreshness {
     /// The share of the copies that are expected to be as their pages are now, 0 to 1.
     pub share: f64,
@@ -82,7 +82,7 @@ pub struct ExpectedFreshness {
 }
 
 /// Something that a person has to do something about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Alarm {
     /// What it is.
     pub kind: AlarmKind,
@@ -91,7 +91,7 @@ pub struct Alarm {
 }
 
 /// What an alarm is about, the gravest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AlarmKind {
     /// The crawl is not well: no room on the disk, a cycle that is late, visits that all fail ([`health`]).

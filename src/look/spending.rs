@@ -15,7 +15,7 @@ const DAY_MS: i64 = 86_400_000;
 const FEW_CYCLES: usize = 64;
 
 /// The requests of a day (UTC).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct DaySpending {
     /// `2026-11-19`
     pub day: String,

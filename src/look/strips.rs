@@ -11,7 +11,7 @@ use crate::store::{BroughtKind, DayTally, KnownHost, Store, Tick};
 use crate::time::Timestamp;
 
 /// The latest visits to a host.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct HostStrip {
     /// Its origin.
     pub host: String,
@@ -29,11 +29,12 @@ pub struct HostStrip {
 }
 
 /// A visit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct StripTick {
     /// When it was made.
     pub at: Timestamp,
     /// What it brought.
+    #[serde(rename = "brought_kind")]
     pub brought: BroughtKind,
     /// How far the page moved, if it could be measured.
     pub divergence: Option<f32>,

@@ -8,7 +8,7 @@ use crate::store::KnownHost;
 use crate::time::Timestamp;
 
 /// A host that is left alone for now.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct WaitingHost {
     /// Its origin.
     pub host: String,

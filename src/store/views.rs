@@ -68,7 +68,7 @@ pub struct NamedInstead {
 // --- what visits brought -------------------------------------------------------------------------------------------
 
 /// What a visit brought, for figures and strips.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BroughtKind {
     /// A content, where there was none to compare it with.
@@ -124,7 +124,7 @@ impl BroughtKind {
 }
 
 /// Visits by what they brought.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Brought {
     /// A content, where there was none to compare it with.
     pub first: u64,

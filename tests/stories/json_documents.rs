@@ -150,6 +150,7 @@ fn looked_at(printed: &mut Printed, site: &Site, freshet: &Freshet) {
     let news = site.url("/news");
     printed.run(freshet, "status", &["status"]);
     printed.run(freshet, "status", &["status", "--sizes"]);
+    printed.run(freshet, "report", &["report"]);
     printed.run(freshet, "seeds", &["seeds"]);
     printed.run(freshet, "status --sites", &["status", "--sites"]);
     printed.run(freshet, "pages", &["pages", "--aliases"]);

@@ -69,7 +69,7 @@ fn every_page_of_a_crawled_store_is_whole_and_carries_the_headers_that_keep_it_s
         let policy = page.header("content-security-policy").expect("a policy");
         assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
-        assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
+        assert_eq!(page.header("referrer-policy"), Some("same-origin"));
         assert_eq!(page.header("cross-origin-opener-policy"), Some("same-origin"));
         assert_eq!(page.header("cache-control"), Some("no-store"));
     }

@@ -5,6 +5,7 @@
 
 mod changes;
 mod log;
+mod overview;
 mod page;
 mod pages;
 mod ping;
@@ -131,6 +132,8 @@ impl Modify for TokenSchemes {
     ),
     paths(
         status::status,
+        overview::overview,
+        overview::inbox,
         sites::sites,
         sites::site,
         sites::signals,
@@ -169,6 +172,8 @@ pub(super) fn router() -> Router<Dashboard> {
     Router::new()
         .route(DESCRIPTION, get(describe))
         .route("/api/v1/status", get(status::status))
+        .route("/api/v1/overview", get(overview::overview))
+        .route("/api/v1/inbox", get(overview::inbox))
         .route("/api/v1/sites", get(sites::sites))
         .route("/api/v1/sites/{host}", get(sites::site))
         .route("/api/v1/signals", get(sites::signals))

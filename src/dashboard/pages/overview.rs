@@ -12,8 +12,9 @@ use crate::dashboard::Dashboard;
 use crate::dashboard::links::{self, Href};
 use crate::dashboard::shown::{Foreign, Moment};
 use crate::dashboard::trouble::{Asked, Trouble};
+use crate::look::LookError;
 use crate::look::inbox::{Inbox, InboxEntry, InboxWanted, NEWEST, inbox};
-use crate::look::inline_diff::InlineDiff;
+use crate::look::inline_diff::{InlineDiff, InlineLine};
 use crate::look::overview::{Alarm, Overview, OverviewTerms, overview as look_over};
 use crate::look::strips::HostStrip;
 use crate::look::waits::WaitingHost;
@@ -21,7 +22,7 @@ use crate::report::brought::{BroughtInk, LEGEND};
 use crate::report::budget_bar::{self, BudgetRow};
 use crate::report::overview::{inbox_line, round_robin};
 use crate::report::{Screen, heartbeat, number};
-use crate::store::CycleRow;
+use crate::store::{CycleRow, Store};
 use crate::time::Timestamp;
 
 use super::{PageFrame, drawn};
@@ -32,7 +33,9 @@ const DAYS: Duration = Duration::from_secs(6 * 86_400);
 const INBOX_DAYS: Duration = Duration::from_secs(14 * 86_400);
 /// Heartbeats that are shown, and entries of the inbox.
 const MOST_STRIPS: usize = 12;
-const MOST_ENTRIES: usize = 25;
+const MOST_ENTRIES: usize = 15;
+/// Lines of a change that are shown at once; the others unfold.
+const HEAD_LINES: usize = 4;
 /// Hosts that wait and are shown; more are counted.
 const MOST_WAITING: usize = 12;
 /// After this time no more changes are judged: the rest comes with the next look, which knows these already.
@@ -121,34 +124,47 @@ pub(crate) async fn overview(
     let (now, screen, asker) = (site.now(), site.screen(), site.clone());
     let with_read = asked.read.is_some();
     let found = site.look(move |store| {
-        let settings = asker.settings();
-        let terms = OverviewTerms {
-            since: now.minus(DAYS),
-            most_strips: MOST_STRIPS,
-            normaliser: &settings.observer.normaliser,
-            free_bytes: crate::store::free_bytes(&settings.store),
-            every: settings.every,
-        };
-        let view = look_over(store, &terms, now)?;
+        let view = glance(store, &asker, now)?;
         let log_end = store.log_end()?;
-        let began = Instant::now();
-        let wanted = InboxWanted {
-            since: now.minus(INBOX_DAYS),
-            with_read,
-            hosts: None,
-            newest: NEWEST,
-            most: MOST_ENTRIES,
-            fragment_words: settings.observer.change.fragment_words,
-        };
-        let mut memory = asker.inbox_memory().lock().unwrap_or_else(PoisonError::into_inner);
-        let mut is_over = || began.elapsed() > JUDGING;
-        let changes =
-            inbox(store, &settings.observer, &wanted, &mut memory, (began + 2 * JUDGING, &mut is_over))?;
-        Ok((view, changes, log_end))
+        Ok((view, lasting(store, &asker, with_read, now)?, log_end))
     });
     let (view, changes, log_end) = found.await?;
     let page = page(PageFrame::new(&site, "/", "Overview"), view, changes, (now, &screen));
     drawn(&OverviewPage { with_read, log_end, ..page })
+}
+
+/// The collection at a glance, by the settings of the dashboard.
+pub(crate) fn glance(store: &mut dyn Store, site: &Dashboard, now: Timestamp) -> Result<Overview, LookError> {
+    let settings = site.settings();
+    let terms = OverviewTerms {
+        since: now.minus(DAYS),
+        most_strips: MOST_STRIPS,
+        normaliser: &settings.observer.normaliser,
+        free_bytes: crate::store::free_bytes(&settings.store),
+        every: settings.every,
+    };
+    look_over(store, &terms, now)
+}
+
+/// The inbox, as far as its changes can be judged in a moment.
+pub(crate) fn lasting(
+    store: &mut dyn Store,
+    site: &Dashboard,
+    with_read: bool,
+    now: Timestamp,
+) -> Result<Inbox, LookError> {
+    let (settings, began) = (site.settings(), Instant::now());
+    let wanted = InboxWanted {
+        since: now.minus(INBOX_DAYS),
+        with_read,
+        hosts: None,
+        newest: NEWEST,
+        most: MOST_ENTRIES,
+        fragment_words: settings.observer.change.fragment_words,
+    };
+    let mut memory = site.inbox_memory().lock().unwrap_or_else(PoisonError::into_inner);
+    let mut is_over = || began.elapsed() > JUDGING;
+    inbox(store, &settings.observer, &wanted, &mut memory, (began + 2 * JUDGING, &mut is_over))
 }
 
 fn page(
@@ -194,6 +210,16 @@ fn joined(visits: &[i64]) -> String {
 }
 
 impl EntryRow {
+    /// The lines that are shown at once.
+    fn head(&self) -> &[InlineLine] {
+        self.diff.lines.get(..HEAD_LINES.min(self.diff.lines.len())).unwrap_or_default()
+    }
+
+    /// The lines that unfold.
+    fn tail(&self) -> &[InlineLine] {
+        self.diff.lines.get(HEAD_LINES..).unwrap_or_default()
+    }
+
     pub(crate) fn of(entry: InboxEntry, moment: &dyn Fn(Timestamp) -> Moment) -> Self {
         let event = entry.event;
         let title = event.title.filter(|title| !title.trim().is_empty());

@@ -58,7 +58,7 @@ pub fn events_are_listed_latest_first(place: &dyn Place) {
 pub fn changes_of_pages_that_were_found_again_are_listed(place: &dyn Place) {
     let mut begun = begun(place, &["/a", "/b", "/c"]);
     let [a, b, c] = ["/a", "/b", "/c"].map(|path| begun.id(path));
-    begun.record([a, b, c].map(|page| read(page, "one", later(0))).to_vec());
+    begun.record(Vec::from([a, b, c].map(|page| read(page, "one", later(0)))));
     begun.record(vec![read(a, "two", later(1)), read(b, "two", later(2)), read(c, "two", later(3))]);
     begun.record(vec![
         read(a, "three", later(4)),
