@@ -68,11 +68,11 @@ fn fill(path: &Path, pages: i64) {
                      VALUES (?1, ?2, ?2, ?3, ?4, 900, ?5)",
                 )
                 .expect("a statement")
-                .execute(params![version, bits.to_le_bytes(), at, 500 + bits as i64 % 90_000, [7_u8; 24]])
+                .execute(params![version, bits.to_le_bytes(), at, 500 + (bits >> 1) as i64 % 90_000, [7_u8; 24]])
                 .expect("a version");
         }
-        let failures = if state == "alive" || is_new { 0 } else { 1 + bits as i64 % 5 };
-        let alias = (bits.is_multiple_of(9) && version.is_some()).then_some(1 + bits as i64 % HOSTS);
+        let failures = if state == "alive" || is_new { 0 } else { 1 + (bits >> 1) as i64 % 5 };
+        let alias = (bits.is_multiple_of(9) && version.is_some()).then_some(1 + (bits >> 1) as i64 % HOSTS);
         transaction
             .prepare_cached(
                 "INSERT INTO page (id, fingerprint, url, host_id, seed_id, depth, hops, found_at, weight, state, last_outcome, visits,
@@ -90,8 +90,8 @@ fn fill(path: &Path, pages: i64) {
                 NOW.millis() - 60 * DAY_MS + number / 200 * 1000,
                 state,
                 outcome,
-                if is_new { 0 } else { 2 + bits as i64 % 58 },
-                if version.is_some() { bits as i64 % 10 } else { 0 },
+                if is_new { 0 } else { 2 + (bits >> 1) as i64 % 58 },
+                if version.is_some() { (bits >> 1) as i64 % 10 } else { 0 },
                 failures,
                 if failures > 0 { NOW.millis() + DAY_MS } else { 0 },
                 outcome.map(|_| at),
@@ -101,7 +101,7 @@ fn fill(path: &Path, pages: i64) {
                 alias,
                 alias.map(|_| true),
                 outcome.map(|_| [3_u8; 140]),
-                version.map(|_| 500 + bits as i64 % 90_000),
+                version.map(|_| 500 + (bits >> 1) as i64 % 90_000),
             ])
             .expect("a page");
         for (cycle, at, outcome) in outcome.into_iter().flat_map(|outcome| {

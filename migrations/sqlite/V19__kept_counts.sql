@@ -95,8 +95,7 @@ CREATE TABLE seed_visit (
 -- others hold what rarely moves. `docs/performance.md` has what each costs.
 CREATE INDEX page_host ON page (host_id);
 CREATE INDEX page_found ON page (found_at);
-CREATE INDEX page_weight ON page (weight DESC);
-CREATE INDEX page_last_visit ON page (last_visit_at DESC);
+CREATE INDEX page_last_visit ON page (last_visit_at DESC) WHERE last_visit_at IS NOT NULL;
 CREATE INDEX page_changes ON page (changes DESC) WHERE changes > 0;
 CREATE INDEX page_failures ON page (failures DESC) WHERE failures > 0;
 CREATE INDEX page_due ON page (due_at) WHERE due_at > 0;

@@ -1,8 +1,9 @@
 //! Where counts come from: the rows that a transaction touches, before and after it; or all rows there are.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
 
 use super::counts::{COUNTED_PAGE, CountedPage, CountedVisit, KeptCounts, TABLES, Total};
 use super::{Result, SqliteStore, notes, signed};
@@ -21,9 +22,10 @@ impl Counting {
     /// Begins with the pages that will be changed, before they are.
     pub(super) fn begin(connection: &Connection, pages: impl IntoIterator<Item = i64>) -> Result<Self> {
         let mut before = HashMap::new();
+        let mut statement = select_page(connection)?;
         for id in pages {
-            if let std::collections::hash_map::Entry::Vacant(place) = before.entry(id) {
-                place.insert(page(connection, id)?);
+            if let Entry::Vacant(place) = before.entry(id) {
+                place.insert(page(&mut statement, id)?);
             }
         }
         Ok(Self { before })
@@ -41,35 +43,34 @@ impl Counting {
     pub(super) fn pages(
         &self,
         connection: &Connection,
-        new: impl IntoIterator<Item = i64>,
+        new: impl IntoIterator<Item = CountedPage>,
         counts: &mut KeptCounts,
     ) -> Result<HashMap<i64, CountedPage>> {
         let mut found_in = FoundIn::default();
         let mut now = HashMap::with_capacity(self.before.len());
+        let mut statement = select_page(connection)?;
         for (id, before) in &self.before {
-            let after = page(connection, *id)?;
+            let after = page(&mut statement, *id)?;
             // Nearly every visit leaves a page where it was.
             if *before != after {
                 for (page, sign) in [(before, -1), (&after, 1)] {
                     page.iter().for_each(|page| counts.page(page, sign));
                 }
-                let places = [before, &after].map(|page| page.as_ref().filter(|page| !page.is_alias));
-                if places.map(|page| page.map(|page| page.host)).windows(2).any(|pair| pair[0] != pair[1]) {
+                let [was, is] = [before, &after]
+                    .map(|page| page.as_ref().filter(|page| !page.is_alias).map(|page| page.host));
+                if was != is {
                     let cycle = found_in.cycle(connection, *id)?;
-                    places[0].iter().for_each(|page| counts.found(page.host, cycle, -1));
-                    places[1].iter().for_each(|page| counts.found(page.host, cycle, 1));
+                    was.iter().for_each(|host| counts.found(*host, cycle, -1));
+                    is.iter().for_each(|host| counts.found(*host, cycle, 1));
                 }
             }
             now.extend(after.map(|page| (*id, page)));
         }
-        for id in new {
-            if !self.before.contains_key(&id)
-                && let Some(page) = page(connection, id)?
-            {
+        for page in new {
+            // One that was changed in the same transaction is counted as it is now.
+            if !self.before.contains_key(&page.id) {
                 counts.page(&page, 1);
-                if !page.is_alias {
-                    counts.found(page.host, found_in.cycle(connection, id)?, 1);
-                }
+                counts.found(page.host, found_in.cycle(connection, page.id)?, 1);
             }
         }
         Ok(now)
@@ -78,8 +79,9 @@ impl Counting {
     /// The seeds between which visited pages went over.
     pub(super) fn seeds_changed(&self, connection: &Connection) -> Result<Vec<i64>> {
         let mut seeds = Vec::new();
+        let mut statement = select_page(connection)?;
         for before in self.before.values().flatten().filter(|page| page.is_visited) {
-            let after = page(connection, before.id)?.map_or(before.seed, |page| page.seed);
+            let after = page(&mut statement, before.id)?.map_or(before.seed, |page| page.seed);
             if after != before.seed {
                 seeds.extend([before.seed, after]);
             }
@@ -92,7 +94,7 @@ impl Counting {
     /// Counts a commit, after its rows were written; `gains` of it were not known before.
     pub(super) fn finish(&self, connection: &Connection, rows: &Commit, gains: usize) -> Result<()> {
         let mut counts = KeptCounts::default();
-        let new = rows.new_pages.iter().map(|page| page.id.0);
+        let new = rows.new_pages.iter().map(|page| CountedPage::new(page.id.0, page.host.0, page.seed.0));
         let now = self.pages(connection, new, &mut counts)?;
         for visit in &rows.visits {
             let fact = &visit.observation;
@@ -118,8 +120,11 @@ impl Counting {
     }
 }
 
-fn page(connection: &Connection, id: i64) -> Result<Option<CountedPage>> {
-    let mut statement = connection.prepare_cached(&format!("{COUNTED_PAGE} WHERE id = ?1"))?;
+fn select_page(connection: &Connection) -> Result<CachedStatement<'_>> {
+    Ok(connection.prepare_cached(&format!("{COUNTED_PAGE} WHERE id = ?1"))?)
+}
+
+fn page(statement: &mut CachedStatement<'_>, id: i64) -> Result<Option<CountedPage>> {
     Ok(statement.query_row([id], CountedPage::read).optional()?)
 }
 

@@ -11,6 +11,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use super::{Result, ticks};
+use crate::observation::Life;
 use crate::store::views::day_of;
 use crate::store::{BroughtKind, Tick};
 use crate::time::Timestamp;
@@ -147,6 +148,23 @@ pub(super) struct CountedPage {
 }
 
 impl CountedPage {
+    /// A page that was just found.
+    pub(super) fn new(id: i64, host: i64, seed: i64) -> Self {
+        Self {
+            id,
+            host,
+            seed,
+            is_alias: false,
+            state: Life::New.name().to_owned(),
+            outcome: None,
+            is_visited: false,
+            is_seen: false,
+            last_cycle: None,
+            same_as: None,
+            same_text: None,
+        }
+    }
+
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             id: row.get(0)?,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::counting::{Counting, seeds_again};
-use super::counts::KeptCounts;
+use super::counts::{CountedPage, KeptCounts};
 use super::paging::{PageScan, last_id};
 use super::state::claim;
 use super::{Result, SqliteStore, StoreError, fingerprint, moment, signals};
@@ -75,7 +75,7 @@ pub(super) fn add_seeds(store: &mut SqliteStore, seeds: &[Seed], now: Timestamp)
                     now.millis(),
                     seed.weight,
                 ])?;
-            new_pages.push(transaction.last_insert_rowid());
+            new_pages.push(CountedPage::new(transaction.last_insert_rowid(), host.0, id));
         }
     }
     let mut counts = KeptCounts::default();

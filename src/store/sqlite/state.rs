@@ -63,7 +63,8 @@ pub(super) const SET_STATE: &str = "state = ?2, failures = ?3, due_at = ?4, last
     changes = ?7, last_visit_at = ?8, last_cycle_id = ?9, version_id = ?10, text_rules = ?11, profiles = ?12,
     has_words = ?13, seen_at = ?14, learnt = ?15, same_as = ?16, same_times = ?17, same_moved = ?18, same_text = ?19,
     condition = ?20,
-    body_bytes = (SELECT body_bytes FROM version WHERE version.id = ?10)";
+    body_bytes = CASE WHEN version_id IS ?10 THEN body_bytes
+        ELSE (SELECT body_bytes FROM version WHERE version.id = ?10) END";
 
 pub(super) fn values(page: PageId, folded: &Folded, learnt: &Learnt) -> [Value; 1 + STATE_COLUMNS] {
     let integer = |value: Option<i64>| value.map_or(Value::Null, Value::Integer);
