@@ -42,7 +42,7 @@ pub(crate) struct News {
     /// The last cycle, ended or not.
     pub cycle_id: Option<i64>,
     /// It has not ended.
-    pub is_running: bool,
+    pub is_open: bool,
     /// Requests it has sent.
     pub requests: u64,
     /// Requests it may send.
@@ -64,7 +64,7 @@ pub(crate) fn news(store: &mut dyn Store) -> Result<News, LookError> {
     Ok(News {
         observation_id,
         cycle_id: Some(cycle.id),
-        is_running: cycle.ended_at.is_none(),
+        is_open: cycle.ended_at.is_none(),
         requests: cycle.requests,
         budget: cycle.budget,
         changed: cycle.changed,

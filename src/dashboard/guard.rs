@@ -280,7 +280,10 @@ mod tests {
         let cookie = token.cookie();
         let cookie = cookie.split(';').next().unwrap();
         assert_eq!(shown(header::COOKIE, &format!("other=1; {cookie}")), Some(Shown::Cookie));
-        assert_eq!(shown(header::COOKIE, &cookie[..cookie.len() - 1]), None);
+        assert_eq!(
+            shown(header::COOKIE, cookie.trim_end_matches(|last: char| last.is_ascii_hexdigit())),
+            None
+        );
         assert_eq!(shown(header::COOKIE, "freshet="), None);
         let other = AccessToken::new("another token, as long").unwrap().cookie();
         assert_eq!(shown(header::COOKIE, other.split(';').next().unwrap()), None);

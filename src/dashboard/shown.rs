@@ -57,6 +57,21 @@ impl Moment {
     }
 }
 
+/// A span without what nobody wants to know: seconds beside minutes, minutes beside many hours, hours beside many days.
+fn coarse(span: Duration) -> Duration {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    let seconds = span.as_secs();
+    let step = match seconds {
+        0..MINUTE => 1,
+        MINUTE..10_800 => MINUTE,
+        10_800..172_800 => HOUR,
+        _ => DAY,
+    };
+    Duration::from_secs(seconds / step * step)
+}
+
 impl HtmlSafe for Moment {}
 
 impl fmt::Display for Moment {
@@ -64,10 +79,10 @@ impl fmt::Display for Moment {
         let Self { at, now, screen } = self;
         let whole = screen.time(*at);
         let said = if at > now {
-            format!("in {}", span(at.after(*now)))
+            format!("in {}", span(coarse(at.after(*now))))
         } else {
             let ago = now.after(*at);
-            if ago < Duration::from_secs(1) { "now".to_owned() } else { format!("{} ago", span(ago)) }
+            if ago < Duration::from_secs(1) { "now".to_owned() } else { format!("{} ago", span(coarse(ago))) }
         };
         write!(f, "<time datetime=\"{at}\" title=\"{whole}\">{said}</time>")
     }
@@ -105,7 +120,9 @@ mod tests {
             said(-7200),
             "<time datetime=\"2027-01-15T06:00:00Z\" title=\"2027-01-15 06:00:00 UTC\">2 h ago</time>"
         );
-        assert!(said(90).contains(">in 1 min 30 s<"), "{}", said(90));
+        assert!(said(90).contains(">in 1 min<"), "{}", said(90));
+        assert!(said(-100_000).contains(">1 d 3 h ago<"), "{}", said(-100_000));
+        assert!(said(-1_000_000).contains(">11 d ago<"), "{}", said(-1_000_000));
         assert!(said(0).contains(">now<"));
     }
 }

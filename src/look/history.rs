@@ -66,6 +66,7 @@ pub struct PageHistory {
     /// Updates a day.
     pub change_frequency_per_day: Option<f64>,
     /// Fragments by the number of updates until they were replaced.
+    #[schema(value_type = BTreeMap<String, usize>)]
     pub survived: BTreeMap<usize, usize>,
     /// The number of updates that most fragments were replaced at.
     pub dominant_k: Option<usize>,

@@ -457,10 +457,10 @@ fn a_crawl_is_told_of_as_it_goes_and_the_server_stops_at_the_first_signal() {
         serde_json::from_str::<serde_json::Value>(&data).expect("JSON")
     };
     let state = event("state");
-    assert_eq!((&state["cycle_id"], &state["is_running"]), (&2.into(), &false.into()), "{state}");
+    assert_eq!((&state["cycle_id"], &state["is_open"]), (&2.into(), &false.into()), "{state}");
     crawl(&freshet, &site);
     let mut news = event("news");
-    while news["cycle_id"] != 3 || news["is_running"] != false {
+    while news["cycle_id"] != 3 || news["is_open"] != false {
         news = event("news");
     }
     assert_eq!(news["changed"], 1, "{news}");

@@ -18,14 +18,19 @@ pub(crate) struct ChangeListQuery {
     /// Found since then: how long ago (30m, 12h, 7d), or a date [default: 7d].
     since: Option<String>,
     /// Only events of these kinds, separated by commas: new, changed, gone, back, moved, started-failing, recovered.
+    #[param(
+        pattern = "^((new|changed|gone|back|moved|started-failing|recovered)(,(new|changed|gone|back|moved|started-failing|recovered))*)?$"
+    )]
     kind: Option<String>,
     /// Only pages of this host.
     host: Option<String>,
-    /// Leave out changes with a smaller divergence, from 0 to 1.
-    min_divergence: Option<String>,
-    /// `yes`: leave out changes of which a later visit found nothing, and those that wait for one.
-    lasting: Option<String>,
+    /// Leave out changes with a smaller divergence.
+    #[param(minimum = 0, maximum = 1)]
+    min_divergence: Option<f64>,
+    /// Leave out changes of which a later visit found nothing, and those that wait for one.
+    lasting: Option<bool>,
     /// `newest` first, or `largest` [default: newest].
+    #[param(pattern = "^(newest|largest)?$")]
     order: Option<String>,
     /// Most items of this part [default: 100].
     #[param(minimum = 1, maximum = 1000)]
@@ -56,6 +61,8 @@ pub(crate) async fn changes(
 ) -> Result<Response, Trouble> {
     let most = usize::try_from(most(asked.limit)?).unwrap_or(usize::MAX);
     let ChangeListQuery { since, kind, host, min_divergence, lasting, order, after, .. } = asked;
+    let min_divergence = min_divergence.map(|least| least.to_string());
+    let lasting = lasting.unwrap_or(false).then(|| "yes".to_owned());
     let asked =
         ChangesQuery { since, kind, host, min_divergence, lasting, order, after, ..ChangesQuery::default() };
     let by_size = asked.is_by_size()?;

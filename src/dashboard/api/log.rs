@@ -56,7 +56,7 @@ pub(crate) async fn log(
 ) -> Result<Response, Trouble> {
     let most = usize::try_from(most(asked.limit)?).unwrap_or(usize::MAX);
     let host = given(&asked.host).map(wanted).transpose()?;
-    let after = given(&asked.after).map(str::parse::<i64>).transpose().map_err(|_| no_place())?;
+    let after = asked.after.as_deref().map(str::parse::<i64>).transpose().map_err(|_| no_place())?;
     let named = given(&asked.host).unwrap_or_default().to_owned();
     let filter = LogWanted {
         cycle: asked.cycle,

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::dashboard::Dashboard;
-use crate::dashboard::pages::changes::{given, is_yes};
+use crate::dashboard::pages::changes::given;
 use crate::dashboard::trouble::{Asked, Trouble};
 use crate::look::LookError;
 use crate::look::diff::{PageDiff, diff as of_versions};
@@ -141,8 +141,8 @@ pub(crate) struct LinksQuery {
     /// The address of the page that they stand on.
     #[param(example = "https://example.org/")]
     url: String,
-    /// `yes`: only links that are not followed.
-    refused: Option<String>,
+    /// Only links that are not followed.
+    refused: Option<bool>,
     /// Most items of this part [default: 100].
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u64>,
@@ -161,7 +161,7 @@ pub(crate) async fn links(
     Asked(asked): Asked<LinksQuery>,
 ) -> Result<Response, Trouble> {
     let most = most(asked.limit)?;
-    let wanted = LinksWanted { refused: is_yes(&asked.refused), reason: None };
+    let wanted = LinksWanted { refused: asked.refused.unwrap_or(false), reason: None };
     let after = asked.after;
     let found = site.ask_crawler(move |crawler| {
         let mut links = Vec::new();
@@ -171,5 +171,5 @@ pub(crate) async fn links(
         })?;
         Ok(links)
     });
-    documented(&part_of(found.await?, given(&after), most)?)
+    documented(&part_of(found.await?, after.as_deref(), most)?)
 }

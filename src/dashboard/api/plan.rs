@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::dashboard::Dashboard;
-use crate::dashboard::pages::changes::given;
 use crate::dashboard::policies;
 use crate::dashboard::trouble::{Asked, Trouble};
 use crate::dashboard::work::{WorkDone, WorkShown};
@@ -75,7 +74,7 @@ pub(crate) async fn plan(
     let shown = policies::next_plan(&site).await?;
     let Some(worked) = done(&shown)? else { return still_working(shown.under_way) };
     let plan = worked.0;
-    let part = part_of(plan.visits.clone(), given(&asked.after), most)?;
+    let part = part_of(plan.visits.clone(), asked.after.as_deref(), most)?;
     documented(&PlanPartJson {
         policy: plan.policy.clone(),
         worked_out_at: worked.1,

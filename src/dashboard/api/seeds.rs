@@ -6,7 +6,6 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::dashboard::Dashboard;
-use crate::dashboard::pages::changes::given;
 use crate::dashboard::trouble::{Asked, Trouble};
 use crate::look::seeds::{SeedStatus, seeds as of_store};
 
@@ -34,5 +33,5 @@ pub(crate) async fn seeds(
 ) -> Result<Response, Trouble> {
     let most = most(asked.limit)?;
     let all = site.look(of_store).await?;
-    documented(&part_of(all, given(&asked.after), most)?)
+    documented(&part_of(all, asked.after.as_deref(), most)?)
 }

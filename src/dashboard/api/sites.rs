@@ -52,7 +52,7 @@ pub(crate) async fn sites(
     if let Some(host) = host {
         all.sites.retain(|site| is_site(&host, site));
     }
-    let part = part_of(all.sites, given(&asked.after), most(asked.limit)?)?;
+    let part = part_of(all.sites, asked.after.as_deref(), most(asked.limit)?)?;
     documented(&SitesPart { cycle: all.cycle, part })
 }
 
@@ -95,7 +95,7 @@ pub(crate) async fn signals(
         }
         of_sites(store, host.as_ref())
     });
-    documented(&part_of(found.await?, given(&asked.after), most(asked.limit)?)?)
+    documented(&part_of(found.await?, asked.after.as_deref(), most(asked.limit)?)?)
 }
 
 /// A host as it is named in an address.

@@ -47,9 +47,9 @@
   }
 
   function words(event) {
-    if (!event.is_running) return "no crawl is running";
+    if (!event.is_open) return "no cycle is open";
     const budget = event.budget === null ? "" : ` of ${event.budget.toLocaleString("en")}`;
-    return `crawling: ${event.requests.toLocaleString("en")}${budget} requests`;
+    return `cycle ${event.cycle_id}: ${event.requests.toLocaleString("en")}${budget} requests`;
   }
 
   function connect() {

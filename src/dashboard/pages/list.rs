@@ -185,14 +185,14 @@ pub(crate) async fn pages(
         states: states().map(|name| (name, Some(name) == state)).collect(),
         with_aliases: is_yes(&asked.aliases),
         heads: heads(&COLUMNS, &filters, &sort),
-        rows: rows.into_iter().map(|row| PageLine::of(row, &moment)).collect(),
+        rows: rows.into_iter().map(|row| PageLine::of(row, now, &moment)).collect(),
         foot: ListFoot::new(&here, given(&asked.after), given(&asked.back), next.as_deref()),
         asked,
     })
 }
 
 impl PageLine {
-    fn of(row: PageRow, moment: &dyn Fn(Timestamp) -> Moment) -> Self {
+    fn of(row: PageRow, now: Timestamp, moment: &dyn Fn(Timestamp) -> Moment) -> Self {
         Self {
             href: links::page(row.id),
             title: row.title.filter(|title| !title.trim().is_empty()),
@@ -202,7 +202,7 @@ impl PageLine {
             last_visit: row.last_visit_at.map(moment),
             size: row.bytes.map_or("–".to_owned(), bytes),
             weight: format!("{:.3}", row.weight),
-            due: row.due_at.map(moment),
+            due: row.due_at.map(|at| at.max(now)).map(moment),
             reason: row.reason.or(row.host_reason),
             url: row.url,
             state: row.state,

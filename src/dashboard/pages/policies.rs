@@ -74,8 +74,8 @@ pub(crate) async fn policies(
     State(site): State<Dashboard>,
     Asked(asked): Asked<PolicyQuery>,
 ) -> Result<Response, Trouble> {
-    let (now, screen) = (site.now(), site.screen());
     let (plan, replays) = (next_plan(&site).await?, backtest(&site).await?);
+    let (now, screen) = (site.now(), site.screen());
     let own = plan.last.as_ref().and_then(|last| last.value.as_ref().ok()).map(|plan| plan.policy.clone());
     let (plan_part, plan_trouble) = split(plan.last.as_deref(), |value, worked| {
         PlanPart::of(value, Moment::new(worked.at, now, &screen), asked.after.unwrap_or(0))
