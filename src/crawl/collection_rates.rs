@@ -52,7 +52,7 @@ pub struct CollectionRates {
 
 /// As it is written.
 #[derive(Serialize, Deserialize)]
-struct Noted {
+struct NotedRates {
     as_of_ms: i64,
     held: u64,
     without_copy: u64,
@@ -61,7 +61,7 @@ struct Noted {
     prior: Option<Gamma>,
 }
 
-impl Noted {
+impl NotedRates {
     fn load(store: &mut dyn Store) -> Result<Option<Self>, StoreError> {
         Ok(store.note(NOTE)?.and_then(|text| serde_json::from_str(&text).ok()))
     }
@@ -110,7 +110,7 @@ impl CollectionRates {
 
     /// What the last cycle has noted; `None` if none has.
     pub fn load(store: &mut dyn Store) -> Result<Option<Self>, StoreError> {
-        Ok(Noted::load(store)?.map(|noted| Self {
+        Ok(NotedRates::load(store)?.map(|noted| Self {
             as_of: Timestamp::from_millis(noted.as_of_ms),
             held: noted.held,
             without_copy: noted.without_copy,
@@ -121,7 +121,7 @@ impl CollectionRates {
     }
 
     fn save(&self, store: &mut dyn Store) -> Result<(), StoreError> {
-        let noted = Noted {
+        let noted = NotedRates {
             as_of_ms: self.as_of.millis(),
             held: self.held,
             without_copy: self.without_copy,
@@ -138,7 +138,7 @@ impl CollectionRates {
 pub fn chance_learner(store: &mut dyn Store) -> Result<Learner, StoreError> {
     let mut priors = store.priors()?;
     if priors.of(PriorKind::Gamma).is_empty()
-        && let Some(noted) = Noted::load(store)?
+        && let Some(noted) = NotedRates::load(store)?
     {
         priors.all.extend(noted.prior.map(as_prior));
     }

@@ -56,6 +56,7 @@ pub struct Inbox {
     /// Changes that were found at this time or later.
     pub since_at: Timestamp,
     /// The entry that matters most first.
+    #[serde(rename = "shown")]
     pub entries: Vec<InboxEntry>,
     /// Entries that there are, those included that are not given.
     pub entry_count: usize,

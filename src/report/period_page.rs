@@ -50,15 +50,15 @@ struct PeriodPage {
     legend: [BroughtInk; 8],
     days: Vec<BudgetRow>,
     inbox_line: String,
-    entries: Vec<PeriodChange>,
+    entries: Vec<ReportedChange>,
     more_entries: usize,
     strips: Vec<(String, String, String)>,
     waiting: Vec<(String, String, String, String)>,
-    sites: Vec<PeriodSite>,
+    sites: Vec<ReportedSite>,
     more_sites: usize,
 }
 
-struct PeriodChange {
+struct ReportedChange {
     title: String,
     url: String,
     at: String,
@@ -67,7 +67,7 @@ struct PeriodChange {
     diff: InlineDiff,
 }
 
-struct PeriodSite {
+struct ReportedSite {
     host: String,
     pages: String,
     visits: String,
@@ -92,7 +92,7 @@ pub fn html(report: &PeriodReport<'_>, screen: &Screen) -> Result<String, askama
         legend: LEGEND,
         days: budget_bar::rows(&overview.days),
         inbox_line: inbox_line(inbox),
-        entries: inbox.entries.iter().map(|entry| PeriodChange::of(entry, screen)).collect(),
+        entries: inbox.entries.iter().map(|entry| ReportedChange::of(entry, screen)).collect(),
         more_entries: inbox.entry_count.saturating_sub(inbox.entries.len()),
         strips: overview
             .strips
@@ -106,7 +106,7 @@ pub fn html(report: &PeriodReport<'_>, screen: &Screen) -> Result<String, askama
                 (safe(&host.host), number(host.pages), screen.time(host.until_at), safe(&host.reason))
             })
             .collect(),
-        sites: sites.sites.iter().take(MOST_SITES).map(|site| PeriodSite::of(site, screen)).collect(),
+        sites: sites.sites.iter().take(MOST_SITES).map(|site| ReportedSite::of(site, screen)).collect(),
         more_sites: sites.sites.len().saturating_sub(MOST_SITES),
     };
     page.render()
@@ -130,7 +130,7 @@ fn safe(text: &str) -> String {
     harmless(&text.chars().take(MOST_CHARACTERS).collect::<String>())
 }
 
-impl PeriodChange {
+impl ReportedChange {
     fn of(entry: &InboxEntry, screen: &Screen) -> Self {
         let event = &entry.event;
         let title = event.title.as_deref().filter(|title| !title.trim().is_empty());
@@ -149,7 +149,7 @@ impl PeriodChange {
     }
 }
 
-impl PeriodSite {
+impl ReportedSite {
     fn of(site: &SiteStatus, screen: &Screen) -> Self {
         Self {
             host: safe(&site.host),

@@ -135,6 +135,7 @@ pub struct Brought {
     /// 304.
     pub not_modified: u64,
     /// A redirect.
+    #[serde(rename = "redirected")]
     pub moved: u64,
     /// The answer that there is no such page.
     pub gone: u64,

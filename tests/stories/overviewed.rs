@@ -61,7 +61,7 @@ fn entries(report: &Value) -> Vec<(String, u64)> {
         let title = entry["event"]["title"].as_str().expect("a title").to_owned();
         (title, entry["page_count"].as_u64().expect("pages"))
     };
-    report["inbox"]["entries"].as_array().expect("entries").iter().map(entry).collect()
+    report["inbox"]["shown"].as_array().expect("entries").iter().map(entry).collect()
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_report_says_how_it_is_and_what_was_new() {
     assert_eq!(strip["ticks"].as_array().map(Vec::len), Some(24), "three visits to eight pages: {strip:#}");
 
     assert_eq!(entries(&report).len(), 2, "{report:#}");
-    let many = &report["inbox"]["entries"];
+    let many = &report["inbox"]["shown"];
     let footer =
         many.as_array().and_then(|all| all.iter().find(|entry| entry["page_count"] == 4)).expect("a footer");
     assert_eq!(footer["same_change"], "4 pages of 127.0.0.1: the same change", "{footer:#}");
@@ -199,9 +199,8 @@ fn the_overview_shows_what_is_new_and_takes_marks_while_a_crawl_runs() {
         assert!(page.contains(part), "{part}\n{page}");
     }
     let report = freshet.json(&["report", "--json"]);
-    let footer = report["inbox"]["entries"]
-        .as_array()
-        .and_then(|all| all.iter().find(|entry| entry["page_count"] == 4));
+    let footer =
+        report["inbox"]["shown"].as_array().and_then(|all| all.iter().find(|entry| entry["page_count"] == 4));
     let visits = footer.expect("a footer")["visit_ids"].as_array().expect("visits");
     let visits = visits.iter().map(Value::to_string).collect::<Vec<_>>().join(",");
     let form = format!("visits={visits}&read=yes");
