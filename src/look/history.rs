@@ -17,7 +17,7 @@ use super::LookError;
 use super::history_limits::{HistoryLimits, unread};
 use super::page::{VisitedPage, content};
 use super::reread::title;
-use super::versions::{HeldVersion, versions};
+use super::versions::{VersionSpan, versions};
 
 /// All that is known of how a page moved.
 #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
@@ -88,7 +88,7 @@ pub struct PageHistory {
     pub times: Vec<Timestamp>,
     /// All its versions, in order of time.
     #[serde(skip)]
-    pub versions: Vec<HeldVersion>,
+    pub versions: Vec<VersionSpan>,
     /// Snapshots before these whose texts were not read: there were too many.
     #[serde(skip)]
     pub unread_snapshots: usize,

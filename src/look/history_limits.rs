@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::page::Sighting;
-use super::versions::HeldVersion;
+use super::versions::VersionSpan;
 
 /// How much of a history is read, the latest of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct HistoryLimits {
 }
 
 /// Sightings that are not read: those before the latest that the limits allow.
-pub(super) fn unread(sightings: &[Sighting], versions: &[HeldVersion], limits: HistoryLimits) -> usize {
+pub(super) fn unread(sightings: &[Sighting], versions: &[VersionSpan], limits: HistoryLimits) -> usize {
     let sizes: BTreeMap<i64, u64> = versions.iter().map(|held| (held.version_id, held.body_bytes)).collect();
     let (mut bytes, mut after) = (0_u64, None);
     let is_read = |seen: &&Sighting| {
@@ -47,7 +47,7 @@ mod tests {
             text_rules: 0,
         };
         let sightings = [seen(1, 1), seen(2, 2), seen(3, 2), seen(4, 3)];
-        let held = |version_id, body_bytes| HeldVersion {
+        let held = |version_id, body_bytes| VersionSpan {
             number: version_id as usize,
             version_id,
             found_at: Timestamp::from_seconds(version_id),

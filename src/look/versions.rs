@@ -11,7 +11,7 @@ use super::page::VisitedPage;
 
 /// A version of a page, for as long as visits in a row found it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct HeldVersion {
+pub struct VersionSpan {
     /// Its place among the versions of the page, from 1. It stays the same when later ones come.
     pub number: usize,
     /// Its number in the store. A page that changed back has the same one twice.
@@ -36,17 +36,17 @@ pub fn versions_of(
     store: &mut dyn Store,
     normaliser: &Normaliser,
     url: &str,
-) -> Result<Vec<HeldVersion>, LookError> {
+) -> Result<Vec<VersionSpan>, LookError> {
     Ok(versions(&VisitedPage::load(store, normaliser, url)?))
 }
 
 /// The versions that visits found where the page lived then, in order of time.
-pub(super) fn versions(page: &VisitedPage) -> Vec<HeldVersion> {
+pub(super) fn versions(page: &VisitedPage) -> Vec<VersionSpan> {
     of_visits(&page.found_where_it_lived(|_| true))
 }
 
-fn of_visits(visits: &[&VisitRow]) -> Vec<HeldVersion> {
-    let mut held: Vec<HeldVersion> = Vec::new();
+fn of_visits(visits: &[&VisitRow]) -> Vec<VersionSpan> {
+    let mut held: Vec<VersionSpan> = Vec::new();
     for visit in visits {
         let Some(VersionId(version)) = visit.version else { continue };
         match held.last_mut().filter(|last| last.version_id == version) {
@@ -54,7 +54,7 @@ fn of_visits(visits: &[&VisitRow]) -> Vec<HeldVersion> {
                 last.confirmed_at = visit.at;
                 last.visits += 1;
             }
-            None => held.push(HeldVersion {
+            None => held.push(VersionSpan {
                 number: held.len() + 1,
                 version_id: version,
                 found_at: visit.at,

@@ -22,7 +22,7 @@ use crate::report::{Screen, counted, number, percent, rate, span};
 use crate::time::Timestamp;
 
 use super::page_versions::{PageVersions, Picked, compared};
-use super::visit_rows::{StripPart, VisitLine, visit_lines};
+use super::visit_rows::{StripPart, VisitTableRow, visit_lines};
 use super::{PageFrame, drawn};
 
 /// Visits that the strip shows, and those of them that stand in the table.
@@ -60,7 +60,7 @@ struct PageOfAPage {
     rates: Vec<RateRow>,
     rate_ends: (String, String),
     versions: Option<PageVersions>,
-    visits: Vec<VisitLine>,
+    visits: Vec<VisitTableRow>,
     visits_href: Option<String>,
     visit_count: String,
 }

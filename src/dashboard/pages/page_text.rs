@@ -11,7 +11,7 @@ use crate::dashboard::shown::{Foreign, tab};
 use crate::dashboard::trouble::{Asked, Trouble};
 use crate::look::page_view::url_of;
 use crate::look::show::{ShownVersion, show};
-use crate::look::versions::{HeldVersion, versions_of};
+use crate::look::versions::{VersionSpan, versions_of};
 use crate::look::when::{MOMENT_FORMS, moment};
 use crate::report::text_part::{PART_BYTES, TextPart};
 use crate::report::{Screen, bytes, number};
@@ -105,8 +105,8 @@ pub(crate) async fn text(
 }
 
 /// The version with that number, or the one that was there at that moment; the last one if neither is asked for.
-fn chosen(held: &[HeldVersion], number: Option<usize>, at: Option<Timestamp>) -> Option<HeldVersion> {
-    let is_meant = |one: &&HeldVersion| match (number, at) {
+fn chosen(held: &[VersionSpan], number: Option<usize>, at: Option<Timestamp>) -> Option<VersionSpan> {
+    let is_meant = |one: &&VersionSpan| match (number, at) {
         (Some(number), _) => one.number <= number,
         (None, Some(at)) => one.found_at <= at,
         (None, None) => true,

@@ -9,7 +9,7 @@ use crate::dashboard::links::{self, Href};
 use crate::look::LookError;
 use crate::look::diff::diff;
 use crate::look::page_view::PageView;
-use crate::look::versions::HeldVersion;
+use crate::look::versions::VersionSpan;
 use crate::report::Screen;
 use crate::report::diff_words::differences;
 use crate::report::side_by_side::{SideBySide, SideLimits};
@@ -74,7 +74,7 @@ pub(crate) struct OfferedVersion {
 }
 
 impl OfferedVersion {
-    fn of(held: &HeldVersion, page: &str, screen: &Screen) -> Self {
+    fn of(held: &VersionSpan, page: &str, screen: &Screen) -> Self {
         Self {
             number: held.number,
             found: screen.time(held.found_at),
@@ -94,10 +94,10 @@ pub(crate) fn compared(
     screen: &Screen,
 ) -> Result<Option<PageVersions>, LookError> {
     let held = &view.history.versions;
-    let stored: Vec<&HeldVersion> = held.iter().filter(|held| held.is_stored).collect();
+    let stored: Vec<&VersionSpan> = held.iter().filter(|held| held.is_stored).collect();
     let Some((old, new)) = choose(&stored, picked) else { return Ok(None) };
     let page = links::page(view.page_id);
-    let offer = |held: &HeldVersion| OfferedVersion::of(held, &page, screen);
+    let offer = |held: &VersionSpan| OfferedVersion::of(held, &page, screen);
     let shown = |number: usize| Href::to(page.clone()).with("v", number).written() + "#versions";
     let place = stored.iter().position(|one| one.number == new.number).unwrap_or(0);
     let mut found = PageVersions {
@@ -135,7 +135,7 @@ pub(crate) fn compared(
 }
 
 /// The older and the newer version, as near to the choice as there is one; the same one twice if there is but one.
-fn choose<'h>(stored: &[&'h HeldVersion], picked: Picked) -> Option<(&'h HeldVersion, &'h HeldVersion)> {
+fn choose<'h>(stored: &[&'h VersionSpan], picked: Picked) -> Option<(&'h VersionSpan, &'h VersionSpan)> {
     // The last one up to a number, or else the first.
     let up_to =
         |number: usize| stored.iter().rev().find(|held| held.number <= number).or(stored.first()).copied();
@@ -152,8 +152,8 @@ mod tests {
     use super::*;
     use crate::time::Timestamp;
 
-    fn held(number: usize) -> HeldVersion {
-        HeldVersion {
+    fn held(number: usize) -> VersionSpan {
+        VersionSpan {
             number,
             version_id: number as i64,
             found_at: Timestamp::from_seconds(1),
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn versions_are_chosen_as_near_as_there_are_some() {
         let all = [held(1), held(2), held(5)];
-        let stored: Vec<&HeldVersion> = all.iter().collect();
+        let stored: Vec<&VersionSpan> = all.iter().collect();
         let chosen =
             |v, from, to| choose(&stored, Picked { v, from, to }).map(|(old, new)| (old.number, new.number));
         assert_eq!(chosen(None, None, None), Some((2, 5)), "the last two");

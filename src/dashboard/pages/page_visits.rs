@@ -15,7 +15,7 @@ use crate::look::page_view::url_of;
 use crate::report::counted;
 
 use super::page::numbered;
-use super::visit_rows::{VisitLine, visit_lines};
+use super::visit_rows::{VisitTableRow, visit_lines};
 use super::{PageFrame, drawn};
 
 /// Visits on a page.
@@ -36,7 +36,7 @@ struct VisitsOfAPage {
     frame: PageFrame,
     page: String,
     url: String,
-    visits: Vec<VisitLine>,
+    visits: Vec<VisitTableRow>,
     said: String,
     later: Option<String>,
     earlier: Option<String>,

@@ -9,7 +9,7 @@ use crate::report::{Screen, bytes, counted, span};
 use crate::store::BroughtKind;
 
 /// A visit, as a row.
-pub(crate) struct VisitLine {
+pub(crate) struct VisitTableRow {
     pub at: String,
     pub outcome: String,
     pub status: String,
@@ -22,8 +22,8 @@ pub(crate) struct VisitLine {
 }
 
 /// The rows of these visits, the latest first.
-pub(crate) fn visit_lines(visits: &[PageVisit], screen: &Screen) -> Vec<VisitLine> {
-    let line = |visit: &PageVisit| VisitLine {
+pub(crate) fn visit_lines(visits: &[PageVisit], screen: &Screen) -> Vec<VisitTableRow> {
+    let line = |visit: &PageVisit| VisitTableRow {
         at: screen.time(visit.at),
         outcome: visit.outcome.clone(),
         status: visit.status.map_or("–".to_owned(), |status| status.to_string()),

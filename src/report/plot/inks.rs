@@ -2,7 +2,7 @@
 
 /// The colours that a picture is drawn with, as SVG takes them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Inks {
+pub(crate) struct PlotInks {
     /// Letters.
     pub ink: &'static str,
     /// The background.
@@ -19,7 +19,7 @@ pub(crate) struct Inks {
     pub colours: [&'static str; 7],
 }
 
-impl Inks {
+impl PlotInks {
     /// The colour of a series; they come again when all are used up.
     pub(crate) fn colour(&self, series: usize) -> &'static str {
         self.colours.get(series % self.colours.len()).copied().unwrap_or(self.grey)
@@ -27,7 +27,7 @@ impl Inks {
 }
 
 /// Colours that readers who confuse some tell apart as well (Okabe & Ito 2008), the lightest left out, on white.
-pub(crate) const IN_A_FILE: Inks = Inks {
+pub(crate) const IN_A_FILE: PlotInks = PlotInks {
     ink: "#222222",
     ground: "#ffffff",
     grid: "#e2e2e2",
@@ -38,7 +38,7 @@ pub(crate) const IN_A_FILE: Inks = Inks {
 };
 
 /// The same as CSS variables, which a page sets for light and for dark.
-pub(crate) const IN_A_PAGE: Inks = Inks {
+pub(crate) const IN_A_PAGE: PlotInks = PlotInks {
     ink: "var(--plot-ink,#222222)",
     ground: "var(--plot-ground,#ffffff)",
     grid: "var(--plot-grid,#e2e2e2)",

@@ -35,7 +35,7 @@ use std::fmt::Write as _;
 pub use axis::Axis;
 pub use series::Series;
 
-use inks::{IN_A_FILE, IN_A_PAGE, Inks};
+use inks::{IN_A_FILE, IN_A_PAGE, PlotInks};
 use series::{AREA, SeriesInk, SeriesShape, Stroke};
 use svg::{Frame, cut, escaped, fitting, wide};
 
@@ -91,7 +91,7 @@ impl Plot {
         self.drawn(&IN_A_PAGE)
     }
 
-    fn drawn(&self, inks: &Inks) -> String {
+    fn drawn(&self, inks: &PlotInks) -> String {
         let has_cells = self.series.iter().any(|series| series.shape == SeriesShape::Cells);
         let across = self.across.fitted(&self.series, Series::reach_across, false);
         let up = self.up.fitted(&self.series, Series::reach_up, !has_cells);
@@ -140,7 +140,7 @@ impl Plot {
     }
 
     /// A colour each; those in grey use none up. When all colours are used up they come again, dashed and then dotted.
-    fn ink(&self, at: usize, inks: &Inks) -> SeriesInk {
+    fn ink(&self, at: usize, inks: &PlotInks) -> SeriesInk {
         let Some(series) = self.series.get(at) else {
             return SeriesInk { colour: inks.grey, stroke: Stroke::Whole, width: 2.0 };
         };
@@ -172,7 +172,7 @@ impl Plot {
         widths.fold(0.0, |most, width| f64::max(most, 14.0 + MARK + width))
     }
 
-    fn draw_grid(&self, frame: &Frame, inks: &Inks, svg: &mut String) {
+    fn draw_grid(&self, frame: &Frame, inks: &PlotInks, svg: &mut String) {
         let left = frame.left;
         let (right, bottom) = (left + frame.width, TOP + frame.height);
         let _ = writeln!(svg, r#"<g stroke="{}">"#, inks.grid);
@@ -212,7 +212,7 @@ impl Plot {
     }
 
     /// A line for each series with a name. The frame is high enough for all.
-    fn draw_legend(&self, frame: &Frame, inks: &Inks, svg: &mut String) {
+    fn draw_legend(&self, frame: &Frame, inks: &PlotInks, svg: &mut String) {
         let left = frame.left + frame.width + 14.0;
         for (line, (at, series)) in self.named().enumerate() {
             let y = TOP + 10.0 + LINE * line as f64;
