@@ -47,7 +47,7 @@ test("inbox: j, k and e lead through it", ({ browser, sites }) => on(browser, si
   await page.waitForFunction(() => document.querySelector("[data-entry]").classList.contains("is-read"));
   assert.equal(await current(page), 1, "the next one comes");
   const first = page.locator("[data-entry]").first();
-  assert.equal(await first.locator("button").textContent(), "Not read");
+  assert.equal(await first.locator("button").textContent(), "Mark as not read");
   await page.keyboard.press("Control+j");
   assert.equal(await current(page), 1, "keys of the browser stay what they are");
   await page.reload();
