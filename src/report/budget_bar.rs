@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::brought::{OTHER, ink, sent};
+use super::brought::{BroughtInk, OTHER, ink, sent};
 use super::plot::svg::escaped;
 use super::{counted, number};
 use crate::look::spending::DaySpending;
@@ -25,6 +25,24 @@ pub struct BudgetRow {
     pub requests: String,
     /// Changes that round robin would have found, or a dash.
     pub round_robin: String,
+}
+
+impl BudgetRow {
+    /// What the requests of the day brought, without what they did not bring, in the order of the bar.
+    pub fn parts(&self) -> Vec<(BroughtInk, String)> {
+        parts(&self.day).filter(|(_, count)| *count > 0).map(|(ink, count)| (ink, number(count))).collect()
+    }
+
+    /// Changes that round robin would have found, in words: `about 21 changes`.
+    pub fn even(&self) -> Option<String> {
+        self.day.round_robin_changed.filter(|_| self.day.revisits() > 0).map(about)
+    }
+}
+
+/// The requests of a day by what they brought, in the order of the bar.
+fn parts(day: &DaySpending) -> impl Iterator<Item = (BroughtInk, u64)> {
+    let visits = sent(&day.brought).map(|(kind, count)| (ink(kind), count));
+    visits.into_iter().chain([(OTHER, day.other_requests)])
 }
 
 /// A row for each day.
@@ -63,8 +81,7 @@ fn bar(day: &DaySpending, scale: u64) -> String {
         );
     }
     let mut from = 0.0;
-    let parts = sent(&day.brought).map(|(kind, count)| (ink(kind), count));
-    for (ink, count) in parts.into_iter().chain([(OTHER, day.other_requests)]) {
+    for (ink, count) in parts(day) {
         if count == 0 {
             continue;
         }
@@ -97,9 +114,8 @@ fn said(day: &DaySpending) -> String {
         Some(budget) => format!("{} of {}", number(day.requests), counted(budget, "request")),
         None => counted(day.requests, "request"),
     };
-    let parts = sent(&day.brought).map(|(kind, count)| (ink(kind).words, count));
-    let parts = parts.into_iter().chain([(OTHER.words, day.other_requests)]).filter(|(_, count)| *count > 0);
-    let parts: Vec<String> = parts.map(|(words, count)| format!("{} {words}", number(count))).collect();
+    let parts = parts(day).filter(|(_, count)| *count > 0);
+    let parts: Vec<String> = parts.map(|(ink, count)| format!("{} {}", number(count), ink.words)).collect();
     let parts = if parts.is_empty() { String::new() } else { format!("; {}", parts.join(", ")) };
     let even = day.round_robin_changed.filter(|_| day.revisits() > 0);
     let even = even.map_or(String::new(), |even| {

@@ -151,9 +151,14 @@ struct PolicyCurve {
     points: Vec<(f64, f64)>,
 }
 
+/// Is this the name of an oracle, or of the bound that no policy can beat?
+pub fn knows_the_future(policy: &str) -> bool {
+    policy == BOUND || Oracle::from_name(policy).is_some()
+}
+
 impl PolicyCurve {
     fn new(policy: &str, points: Vec<(f64, f64)>) -> Self {
-        let is_oracle = policy == BOUND || Oracle::from_name(policy).is_some();
+        let is_oracle = knows_the_future(policy);
         Self { name: policy.to_owned(), is_oracle, policies: 1, points }
     }
 

@@ -30,7 +30,7 @@
     }
     const isRead = button.value === "yes";
     button.value = isRead ? "no" : "yes";
-    button.textContent = isRead ? "Not read" : "Read";
+    button.textContent = isRead ? "Mark as not read" : "Mark as read";
     entry.classList.toggle("is-read", isRead);
     if (isRead) go(at + 1);
   }

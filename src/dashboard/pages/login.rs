@@ -18,6 +18,9 @@ use super::{PageFrame, drawn};
 /// Pause after a wrong token: guessing takes for ever.
 const WRONG_PAUSE: Duration = Duration::from_millis(400);
 
+/// The address of the form, where one can't log out.
+const HERE: &str = "/login";
+
 /// Longest form that is read: a token and an address.
 const MOST_FORM_BYTES: usize = 32 << 10;
 
@@ -40,7 +43,7 @@ pub(crate) async fn form(
     Asked(asked): Asked<LoginQuery>,
 ) -> Result<Response, Trouble> {
     let page = LoginPage {
-        frame: PageFrame::new(&site, "", "Log in"),
+        frame: PageFrame::new(&site, HERE, "Log in"),
         next: here(asked.next.as_deref()),
         is_wrong: false,
     };
@@ -65,7 +68,7 @@ pub(crate) async fn enter(State(site): State<Dashboard>, form: Bytes) -> Result<
         return Ok((StatusCode::SEE_OTHER, headers).into_response());
     }
     tokio::time::sleep(WRONG_PAUSE).await;
-    let page = LoginPage { frame: PageFrame::new(&site, "", "Log in"), next, is_wrong: true };
+    let page = LoginPage { frame: PageFrame::new(&site, HERE, "Log in"), next, is_wrong: true };
     Ok((StatusCode::FORBIDDEN, drawn(&page)?).into_response())
 }
 

@@ -13,7 +13,7 @@ use crate::dashboard::shown::{Foreign, Moment};
 use crate::dashboard::trouble::{Asked, Trouble};
 use crate::dashboard::work::{WorkDone, Worked};
 use crate::look::plan::{NextPlan, NextVisit};
-use crate::report::{counted, number, percent};
+use crate::report::{counted, number, percent, replays};
 
 use super::{PageFrame, drawn};
 
@@ -157,6 +157,20 @@ impl PlanRow {
     }
 }
 
+/// Where the policy in use stands among those that do not know the future, the best first.
+fn place_of_own(rows: &[BacktestRow]) -> Option<String> {
+    let policies: Vec<&BacktestRow> =
+        rows.iter().filter(|row| !replays::knows_the_future(&row.policy)).collect();
+    let place = policies.iter().position(|row| row.is_own)?;
+    let (own, best) = (policies.get(place)?, policies.first()?);
+    let better = if place == 0 {
+        "no other has fresher copies".to_owned()
+    } else {
+        format!("`{}` has the freshest copies", best.policy)
+    };
+    Some(format!("`{}` is in use: number {} of {}; {better}.", own.policy, place + 1, policies.len()))
+}
+
 impl BacktestPart {
     fn of(backtest: &BacktestShown, own: Option<&str>) -> Self {
         let mut budgets: Vec<f64> = backtest.rows.iter().map(|row| row.budget).collect();
@@ -195,9 +209,10 @@ impl BacktestPart {
         if !backtest.left_out.is_empty() {
             notes.push(format!("There was no time for {}.", backtest.left_out.join(", ")));
         }
+        let place = place_of_own(&rows).map_or(String::new(), |place| format!(" {place}"));
         Self {
             sentence: format!(
-                "{} and {} of this store, replayed with every policy at {} budgets.",
+                "{} and {} of this store, replayed with every policy at {} budgets.{place}",
                 counted(backtest.pages, "page"),
                 counted(backtest.cycles, "cycle"),
                 budgets.len()
