@@ -14,21 +14,21 @@ for (const [name, place, part] of [["overview", () => "/", "#sentence"], ["sites
     try {
       await page.goto(place(sites.live));
       await page.evaluate(() => { window.isSame = true; });
-      await page.waitForFunction(() => document.querySelector("#live-state").textContent === "no crawl is running");
+      await page.waitForFunction(() => document.querySelector("#live-state").textContent === "no cycle is open");
       const before = await page.textContent(part);
       const running = crawl();
-      await page.waitForFunction(() => /^crawling: [\d,]+ of 120 requests$/.test(document.querySelector("#live-state").textContent), null, { timeout: 30_000 });
+      await page.waitForFunction(() => /^cycle \d+: [\d,]+ of 120 requests$/.test(document.querySelector("#live-state").textContent), null, { timeout: 30_000 });
       // What a person holds is not taken away.
       const link = name === "sites" ? page.locator("#sites tbody a").first() : null;
       if (link) await link.focus();
       await page.waitForFunction(([part, before]) => document.querySelector(part).textContent !== before, [part, before], { timeout: 30_000 });
       if (link) assert.equal(await page.evaluate(() => document.activeElement.tagName), "A", "the link has the focus still");
       assert.equal(await running.ended, 0, running.told);
-      await page.waitForFunction(() => document.querySelector("#live-state").textContent === "no crawl is running", null, { timeout: 30_000 });
+      await page.waitForFunction(() => document.querySelector("#live-state").textContent === "no cycle is open", null, { timeout: 30_000 });
       assert.equal(await page.evaluate(() => window.isSame), true, "the page was not loaded again");
       if (name === "overview") {
         const sent = (await json(sites.live.base, "/api/v1/status?cycles=1")).cycles[0];
-        await until("the last cycle is shown", async () => (await page.textContent("#about")).includes(`Cycle ${sent.id} `));
+        await until("the last cycle is shown", async () => (await page.textContent("#about")).includes(`Cycle ${sent.cycle_id} `));
       }
     } finally {
       await page.finish();
