@@ -13,9 +13,10 @@ use crate::time::Timestamp;
 
 /// A cycle may cost this many times its share of the day, so that pages that become due together are visited together.
 const MOST_OF_ITS_SHARE: f64 = 2.0;
-/// A threshold that is this many times lower than a page that just got a visit was found when nothing was known of the pages: scores grow as
-/// the square of the wait, so within a collection in its stride they differ less. Steps alone would take days from there.
-const FAR_BELOW: f64 = 1000.0;
+/// The part of the budget that the threshold aims at.
+const AIM: f64 = 0.97;
+/// The first threshold follows from this number of cycles, however short they are.
+const MOST_LOWEST: usize = 1000;
 /// How far the share of an hour goes to what the hour cost, in a day.
 const SHARE_STEP: f64 = 0.3;
 /// The least share of an hour, as a part of an even one: pages that are found have a chance in every cycle.
@@ -34,8 +35,11 @@ pub(crate) struct Controller {
 /// What is kept from one run to the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct KeptThreshold {
-    /// Pages with this score or a higher one are visited again. `None` as long as no cycle has shown one.
+    /// Pages with this score or a higher one are visited again. `None` before the cycles of a day have shown one.
     pub threshold: Option<f64>,
+    /// The lowest scores that the cycles so far visited again, while there is no threshold.
+    #[serde(default)]
+    lowest: Vec<f64>,
     /// The share of each hour, as a part of an even one.
     shares: Vec<f64>,
 }
@@ -43,7 +47,7 @@ pub(crate) struct KeptThreshold {
 impl KeptThreshold {
     /// Reads a note. Earlier versions noted the threshold alone. What is no threshold is forgotten.
     pub(crate) fn from_note(note: &str) -> Self {
-        let alone = || note.parse().map(|threshold| Self { threshold: Some(threshold), shares: Vec::new() });
+        let alone = || note.parse().map(|threshold| Self { threshold: Some(threshold), ..Self::default() });
         let kept: Self = alone().ok().or_else(|| serde_json::from_str(note).ok()).unwrap_or_default();
         let threshold = kept.threshold.filter(|threshold| *threshold > 0.0 && threshold.is_finite());
         Self { threshold, ..kept }
@@ -101,7 +105,7 @@ impl Controller {
     }
 
     /// The most requests that the next cycle may send, if the cycles of the last day sent `sent`. As long as there is no
-    /// threshold, a cycle takes the best pages that its share has room for; the score of the last one is the threshold.
+    /// threshold, a cycle takes the best pages that its share has room for.
     pub(crate) fn budget(&self, sent: u64, began: Timestamp) -> u64 {
         let factor = if self.kept.threshold.is_some() { MOST_OF_ITS_SHARE } else { 1.0 };
         let even = self.daily as f64 * self.cycle_days;
@@ -109,29 +113,37 @@ impl Controller {
         most.min(self.daily.saturating_sub(sent))
     }
 
+    fn first_threshold(&mut self, least: Option<f64>) -> Option<f64> {
+        let lowest = &mut self.kept.lowest;
+        lowest.extend(least.filter(|least| *least > 0.0 && least.is_finite()));
+        if (lowest.len() as f64) * self.cycle_days < 1.0 - 1e-9 && lowest.len() < MOST_LOWEST {
+            return None;
+        }
+        let mut sorted = std::mem::take(lowest);
+        sorted.sort_by(f64::total_cmp);
+        sorted.get(sorted.len() / 2).copied()
+    }
+
     /// Moves the threshold and the shares after a cycle.
     ///
-    /// A cycle that the allowance of the last 24 hours kept smaller than it was meant to be says nothing of either. But where a cycle
-    /// sent all that it could, and the threshold is [`FAR_BELOW`] the last page visited, it makes up for the rest at once.
+    /// The first threshold is the median of the lowest scores that the cycles of a day visited. A single one may be far off: just after a
+    /// crawl no page has waited, and scores grow as the square of the wait. Later it aims a little below the budget, so that it goes up
+    /// as long as the budget is spent: of all thresholds that cost as much, the highest leaves pages to the best hours. A cycle that the
+    /// allowance of the last 24 hours kept smaller than it was meant to be says nothing of either.
     pub(crate) fn after(&mut self, cycle: &DayCycle) {
         let DayCycle { began, budget, sent, least } = *cycle;
         let meant = self.share(began);
+        if sent >= budget && (budget as f64) < meant {
+            return;
+        }
         let known = self.kept.threshold;
-        let is_full = sent >= budget && budget > 0;
-        let is_short = sent >= budget && (budget as f64) < meant;
         self.kept.threshold = match known {
-            None if is_short => None,
-            None => least.filter(|least| *least > 0.0),
-            Some(threshold) => {
-                let moved =
-                    if is_short { threshold } else { threshold::after(threshold, sent as f64, meant) };
-                let far_below = least.filter(|_| is_full).map_or(0.0, |least| least / FAR_BELOW);
-                Some(moved.max(far_below))
-            }
+            None => self.first_threshold(least),
+            Some(threshold) => Some(threshold::after(threshold, sent as f64, AIM * meant)),
         };
         self.kept.threshold = self.kept.threshold.map(|threshold| threshold.clamp(1e-12, 1e12));
         let even = self.daily as f64 * self.cycle_days;
-        if known.is_some() && even > 0.0 && !is_short {
+        if known.is_some() && even > 0.0 {
             let (found, mut shares) = (sent as f64 / even, *self.kept.shares().hours());
             for (share, part) in shares.iter_mut().zip(self.parts(began)) {
                 *share = (*share + SHARE_STEP * part * (found - *share)).max(LEAST_SHARE);
@@ -160,24 +172,33 @@ mod tests {
         DayCycle { began: at(hour), budget: u64::MAX, sent, least }
     }
 
+    /// A controller whose threshold is 0.5, and its cycles an hour long.
+    fn settled() -> Controller {
+        let kept = KeptThreshold { threshold: Some(0.5), ..KeptThreshold::default() };
+        Controller { kept, ..controller(240, 1.0 / 24.0) }
+    }
+
     #[test]
-    fn the_first_cycle_shows_the_threshold() {
+    fn the_first_day_shows_the_threshold() {
         let mut controller = controller(240, 1.0 / 24.0);
         assert_eq!(controller.budget(0, at(0)), 10);
         controller.after(&cycle(0, 10, None));
-        assert_eq!(controller.kept.threshold, None, "nothing was visited again");
-        controller.after(&cycle(1, 10, Some(0.5)));
+        for hour in 1..24 {
+            // Pages that have just been crawled have low scores.
+            controller.after(&cycle(hour, 10, Some(if hour < 9 { 1e-9 } else { 0.5 })));
+            assert_eq!((controller.kept.threshold, controller.budget(0, at(hour))), (None, 10));
+            controller.kept = KeptThreshold::from_note(&controller.kept.note());
+        }
+        controller.after(&cycle(24, 10, Some(0.4)));
         assert_eq!((controller.kept.threshold, controller.budget(0, at(2))), (Some(0.5), 20));
         assert_eq!(controller.budget(235, at(2)), 5, "a day has its limit");
         assert_eq!(controller.budget(300, at(2)), 0);
     }
 
     #[test]
-    fn a_cycle_that_was_cut_short_never_lowers_it() {
-        let mut controller = controller(240, 1.0 / 24.0);
-        controller.after(&cycle(0, 10, Some(0.5)));
-        controller.after(&DayCycle { began: at(1), budget: 3, sent: 3, least: Some(0.98) });
-        assert_eq!(controller.kept.threshold, Some(0.5));
+    fn a_cycle_that_was_cut_short_does_not_move_it() {
+        let mut controller = settled();
+        controller.after(&DayCycle { began: at(1), budget: 3, sent: 3, least: Some(0.9) });
         controller.after(&DayCycle { began: at(2), budget: 0, sent: 0, least: None });
         assert_eq!(controller.kept.threshold, Some(0.5));
         controller.after(&cycle(3, 2, Some(1.0)));
@@ -185,13 +206,10 @@ mod tests {
     }
 
     #[test]
-    fn it_finds_its_way_from_a_threshold_that_is_far_too_low() {
-        let mut controller = controller(240, 1.0 / 24.0);
-        controller.after(&cycle(0, 10, Some(1e-9)));
-        let budget = controller.budget(0, at(1));
-        controller.after(&DayCycle { began: at(1), budget, sent: budget, least: Some(0.5) });
-        let nearer = controller.kept.threshold;
-        assert_eq!(nearer, Some(0.0005));
+    fn it_goes_up_as_long_as_the_budget_is_spent() {
+        let mut controller = settled();
+        controller.after(&DayCycle { began: at(1), budget: 10, sent: 10, least: Some(0.9) });
+        assert!(controller.kept.threshold > Some(0.5));
     }
 
     #[test]

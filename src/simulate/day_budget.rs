@@ -57,39 +57,37 @@ mod tests {
 
     const HOUR: Duration = Duration::from_secs(3600);
 
-    /// 120 pages over 60 days, one cycle an hour. They change by day only, some often, some rarely.
+    /// 60 pages over 45 days, with a moment in each hour. They change between 8:00 and 18:00 only, some often, some rarely.
     fn quiet_by_night(step: Duration) -> Group {
         let mut rng = Pcg64::seed_from_u64(7);
         let mut history = |page: u32| -> String {
             let chance = f64::from(page % 6 + 1) / 40.0;
-            let changes =
-                |hour: u32, rng: &mut Pcg64| (8..18).contains(&(hour % 24)) && rng.random_bool(chance);
-            (0..60 * 24).map(|hour| if changes(hour, &mut rng) { '1' } else { '0' }).collect()
+            let mut changes = |hour: u32| (8..18).contains(&(hour % 24)) && rng.random_bool(chance);
+            (0..45 * 24).map(|hour| if changes(hour) { '1' } else { '0' }).collect()
         };
-        let histories: Vec<String> = (0..120).map(&mut history).collect();
-        let start = Timestamp::from_seconds(86_400 * 10_000);
-        Group { step, start, ..group_of(&histories) }
+        let histories: Vec<String> = (0..60).map(&mut history).collect();
+        Group { step, start: Timestamp::from_seconds(86_400 * 10_000), ..group_of(&histories) }
     }
 
-    /// Staleness after thirty days, and the most requests in 24 cycles.
-    fn replayed(policy: &str, group: &Group, by_day: bool) -> (f64, usize) {
+    /// Staleness after twenty days, and the most requests in 24 cycles.
+    fn replayed(policy: &str, group: &Group, budget: f64, by_day: bool) -> (f64, usize) {
         let truth = Truth::of(group, &in_order(group));
-        let terms = ReplayTerms { by_day, ..terms_of(group, 1.0 / 24.0, 2, Ties::OlderFirst) };
+        let terms = ReplayTerms { by_day, ..terms_of(group, budget, 2, Ties::OlderFirst) };
         let policy = find(policy, &PolicySettings::default()).expect("a policy");
         let cycles = replay(&truth, &mut Chooser::Policy(ByPolicy::new(policy, &truth, terms)), &terms);
         let visits: Vec<usize> = cycles.iter().map(|cycle| cycle.visits).collect();
         let most = visits.windows(24).map(|day| day.iter().sum()).max().unwrap_or(0);
-        let learnt: Vec<_> = cycles.into_iter().filter(|cycle| cycle.cycle >= 30 * 24).collect();
+        let learnt: Vec<_> = cycles.into_iter().filter(|cycle| cycle.cycle >= 20 * 24).collect();
         (Figures::of(&learnt).staleness, most)
     }
 
     #[test]
     fn a_day_is_spent_before_the_quiet_hours_and_costs_no_more() {
         let group = quiet_by_night(HOUR);
-        let (even, most) = replayed("calibrated", &group, false);
-        assert_eq!(most, 120);
-        let (by_day, most) = replayed("calibrated", &group, true);
-        assert!(most <= 120, "{most}");
+        let (even, most) = replayed("calibrated", &group, 0.05, false);
+        assert_eq!(most, 72);
+        let (by_day, most) = replayed("calibrated", &group, 0.05, true);
+        assert!(most <= 72, "{most}");
         assert!(by_day < 0.95 * even, "{by_day}, with even cycles {even}");
     }
 
@@ -97,7 +95,7 @@ mod tests {
     fn one_cycle_a_day_has_a_budget_of_its_own() {
         let group = quiet_by_night(24 * HOUR);
         for policy in ["calibrated", "age", "random"] {
-            assert_eq!(replayed(policy, &group, true), replayed(policy, &group, false), "{policy}");
+            assert_eq!(replayed(policy, &group, 0.1, true), replayed(policy, &group, 0.1, false), "{policy}");
         }
     }
 }
