@@ -8,7 +8,7 @@ const { freshet, serve, start, stopAll, web } = require("./lib/programs.js");
 const { PACE, TOKEN, json, pageOf, seeds } = require("./lib/stores.js");
 
 const [folder, part = ""] = process.argv.slice(2);
-const CYCLES = 10;
+const CYCLES = 8;
 const BUDGET = 120;
 
 const SUBJECTS = ["harbour", "market", "library", "school", "bridge", "theatre", "tram", "garden", "museum", "council", "river", "station"];
@@ -58,7 +58,7 @@ async function tired() {
 }
 
 async function store() {
-  const urls = await web(4, ["--pages", "80", "--day", "15s", "--median-bytes", "4000", "--static-share", "0.6"]);
+  const urls = await web(4, ["--pages", "80", "--day", "90s", "--median-bytes", "4000", "--static-share", "0.85", "--no-noise"]);
   const town = await paper();
   const all = [...urls, town.url, await tired()];
   const crawl = (flags) => freshet(["crawl", "--quiet", "--store", "town.db", ...PACE, "--search", ...flags]);
