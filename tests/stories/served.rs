@@ -73,7 +73,7 @@ fn every_page_of_a_crawled_store_is_whole_and_carries_the_headers_that_keep_it_s
         assert_eq!(page.header("cross-origin-opener-policy"), Some("same-origin"));
         assert_eq!(page.header("cache-control"), Some("no-store"));
     }
-    assert!(served.get("/").body.contains("3 pages known"), "{}", served.get("/").body);
+    assert!(served.get("/").body.contains("class=\"sentence\" data-live>Fresh "), "{}", served.get("/").body);
     assert!(served.get("/changes").body.contains("The news"));
     assert!(served.get("/changes?order=largest").body.contains("divergence"));
     assert!(served.get("/sites").body.contains(&site.origin(0)));
