@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use crate::time::Timestamp;
 
 /// How long a request waits for work before it says that it is under way.
-const PATIENCE: Duration = Duration::from_millis(1500);
+const PATIENCE: Duration = Duration::from_millis(300);
 
 /// How far work is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

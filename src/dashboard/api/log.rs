@@ -89,13 +89,20 @@ pub(crate) async fn log(
     documented(&ListPart { items, next })
 }
 
+/// Visits of a cycle among which the first is looked for: a batch is recorded at once, in any order.
+const FIRST_VISITS: usize = 1000;
+
 /// The number before the first visit of a cycle.
 fn start(store: &mut dyn Store, cycle: Option<i64>) -> Result<i64, LookError> {
-    let mut first: Option<i64> = None;
-    of_cycle(store, &LogWanted { cycle, ..LogWanted::default() }, |line| {
+    let (mut first, mut left): (Option<i64>, usize) = (None, FIRST_VISITS);
+    let read = of_cycle(store, &LogWanted { cycle, ..LogWanted::default() }, |line| {
         first = Some(first.map_or(line.observation_id, |known| known.min(line.observation_id)));
-        Ok::<(), LookError>(())
-    })?;
+        left -= 1;
+        if left == 0 { Err(LogEnd::Enough) } else { Ok(()) }
+    });
+    if let Err(LogEnd::Failed(error)) = read {
+        return Err(error);
+    }
     match first {
         Some(first) => Ok(first - 1),
         None => Ok(store.log_end()?),

@@ -74,7 +74,8 @@ pub(crate) async fn policies(
     State(site): State<Dashboard>,
     Asked(asked): Asked<PolicyQuery>,
 ) -> Result<Response, Trouble> {
-    let (plan, replays) = (next_plan(&site).await?, backtest(&site).await?);
+    let (plan, replays) = tokio::join!(next_plan(&site), backtest(&site));
+    let (plan, replays) = (plan?, replays?);
     let (now, screen) = (site.now(), site.screen());
     let own = plan.last.as_ref().and_then(|last| last.value.as_ref().ok()).map(|plan| plan.policy.clone());
     let (plan_part, plan_trouble) = split(plan.last.as_deref(), |value, worked| {
