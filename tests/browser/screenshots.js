@@ -60,7 +60,7 @@ async function tired() {
 async function store() {
   const urls = await web(4, ["--pages", "80", "--day", "5s", "--median-bytes", "4000", "--no-noise"]);
   const town = await paper();
-  const all = [...urls, `${town.url}\tweight=8`, await tired()];
+  const all = [...urls, `${town.url}\tweight=2`, await tired()];
   const crawl = (flags) => freshet(["crawl", "--quiet", "--store", "town.db", ...PACE, "--search", ...flags]);
   await crawl(["--seeds", seeds("town", all)]);
   for (town.day = 2; town.day <= 3; town.day++) await crawl([]);
