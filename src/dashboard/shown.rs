@@ -110,6 +110,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_sentence_is_whole_and_as_harmless_as_the_words_in_it() {
+        let long = format!("It was found on http://127.0.0.1/{}, and \u{202e}<b> is there.", "a".repeat(500));
+        let shown = MixedText(&long).to_string();
+        assert!(shown.contains(&"a".repeat(500)) && !shown.contains('…'), "{shown}");
+        assert!(!shown.contains('\u{202e}') && !shown.contains("<b>"), "{shown}");
+        assert!(MixedText(&"a".repeat(9000)).to_string().chars().count() < 2100);
+    }
+
+    #[test]
     fn a_stranger_writes_no_markup_and_turns_no_line() {
         assert_eq!(Foreign("<script>&'\"").to_string(), "<bdi>&#60;script&#62;&#38;&#39;&#34;</bdi>");
         assert_eq!(Foreign("a\u{202e}b\u{0}").to_string(), "<bdi>a�b␀</bdi>");
