@@ -11,6 +11,8 @@ use crate::time::Timestamp;
 
 /// Characters of a stranger's text that a page shows; the rest is cut.
 const MOST_CHARACTERS: usize = 240;
+/// Characters of a sentence of ours: more than any has, with a long address in it.
+const MOST_IN_A_SENTENCE: usize = 2000;
 /// Characters of it in the title of a tab.
 const MOST_IN_A_TAB: usize = 60;
 
@@ -23,6 +25,19 @@ impl HtmlSafe for Foreign<'_> {}
 impl fmt::Display for Foreign<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = harmless(&shortened(self.0, MOST_CHARACTERS));
+        let escaped = escape(&text, Html).map_err(|_| fmt::Error)?;
+        write!(f, "<bdi>{escaped}</bdi>")
+    }
+}
+
+/// A sentence of ours that has words of strangers in it: as safe as theirs, but no sentence is cut in the middle.
+pub(crate) struct MixedText<'a>(pub &'a str);
+
+impl HtmlSafe for MixedText<'_> {}
+
+impl fmt::Display for MixedText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = harmless(&shortened(self.0, MOST_IN_A_SENTENCE));
         let escaped = escape(&text, Html).map_err(|_| fmt::Error)?;
         write!(f, "<bdi>{escaped}</bdi>")
     }
@@ -93,6 +108,15 @@ mod tests {
     use jiff::tz::TimeZone;
 
     use super::*;
+
+    #[test]
+    fn a_sentence_is_whole_and_as_harmless_as_the_words_in_it() {
+        let long = format!("It was found on http://127.0.0.1/{}, and \u{202e}<b> is there.", "a".repeat(500));
+        let shown = MixedText(&long).to_string();
+        assert!(shown.contains(&"a".repeat(500)) && !shown.contains('…'), "{shown}");
+        assert!(!shown.contains('\u{202e}') && !shown.contains("<b>"), "{shown}");
+        assert!(MixedText(&"a".repeat(9000)).to_string().chars().count() < 2100);
+    }
 
     #[test]
     fn a_stranger_writes_no_markup_and_turns_no_line() {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::dashboard::Dashboard;
 use crate::dashboard::links::{self, Href};
-use crate::dashboard::shown::{Foreign, Moment};
+use crate::dashboard::shown::{Foreign, MixedText, Moment};
 use crate::dashboard::trouble::{Asked, Trouble};
 use crate::look::LookError;
 use crate::look::inbox::{Inbox, InboxEntry, InboxWanted, NEWEST, inbox};

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::dashboard::Dashboard;
 use crate::dashboard::links::{self, Href};
-use crate::dashboard::shown::{Foreign, tab};
+use crate::dashboard::shown::{Foreign, MixedText, tab};
 use crate::dashboard::trouble::{Asked, Trouble};
 use crate::look::curve::MeasuredPoint;
 use crate::look::estimates::PageEstimates;

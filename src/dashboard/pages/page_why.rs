@@ -7,7 +7,7 @@ use axum::response::Response;
 
 use crate::dashboard::Dashboard;
 use crate::dashboard::links;
-use crate::dashboard::shown::{Foreign, tab};
+use crate::dashboard::shown::{Foreign, MixedText, tab};
 use crate::dashboard::trouble::Trouble;
 use crate::look::page_view::url_of;
 use crate::look::why::why;

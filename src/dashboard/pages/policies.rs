@@ -166,9 +166,9 @@ fn place_of_own(rows: &[BacktestRow]) -> Option<String> {
     let better = if place == 0 {
         "no other has fresher copies".to_owned()
     } else {
-        format!("`{}` has the freshest copies", best.policy)
+        format!("{} has the freshest copies", best.policy)
     };
-    Some(format!("`{}` is in use: number {} of {}; {better}.", own.policy, place + 1, policies.len()))
+    Some(format!("{} is in use: number {} of {}; {better}.", own.policy, place + 1, policies.len()))
 }
 
 impl BacktestPart {
