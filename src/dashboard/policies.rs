@@ -116,6 +116,7 @@ fn replayed(site: &Dashboard, every: u64, progress: &dyn Fn(WorkDone)) -> Result
             budgets: BUDGETS.to_vec(),
             warm_up: WARM_UP,
             every: 1,
+            by_day: false,
             folds: 1,
             orders: 1,
             ties: Ties::OlderFirst,
