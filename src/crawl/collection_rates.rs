@@ -316,7 +316,7 @@ mod tests {
         }
         let fitted = pages.fit().expect("pages that change");
         // −ln 0.9 and −ln 0.5 in ten seconds, on average.
-        let mean = (0.1054 + 0.6931) / 2.0 * 8_640.0;
+        let mean = (0.1054 + std::f64::consts::LN_2) / 2.0 * 8_640.0;
         assert!((fitted.mean() / mean - 1.0).abs() < 0.15, "{} {mean}", fitted.mean());
         let mut priors = Priors::default();
         assert!(learner_with(&priors).is_ok());

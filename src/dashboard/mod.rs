@@ -20,6 +20,7 @@ mod marks;
 mod pages;
 mod policies;
 mod readers;
+mod reasons;
 mod shown;
 mod trouble;
 mod watch;
@@ -52,6 +53,7 @@ use events::Pulse;
 use guard::GuardSettings;
 use policies::PolicyWork;
 use readers::StoreReaders;
+use reasons::ReasonWork;
 use trouble::Trouble;
 use watch::ServerWatch;
 
@@ -80,7 +82,7 @@ pub struct DashboardSettings {
     pub scoring: Scoring,
     /// The zone of the times that people read.
     pub zone: TimeZone,
-    /// For the next plan, and for the reasons of a page.
+    /// For the next plan, the reasons and the links of a page.
     pub looking: Box<LookingCrawler>,
     /// The clock.
     pub now: fn() -> Timestamp,
@@ -98,6 +100,7 @@ pub struct Dashboard {
     pulse: Arc<Pulse>,
     inbox_memory: Arc<Mutex<InboxMemory>>,
     work: Arc<PolicyWork>,
+    reasons: Arc<ReasonWork>,
     watch: Arc<ServerWatch>,
     /// Crawlers that look: each reads every address of the store.
     crawlers: Arc<Semaphore>,
@@ -113,6 +116,7 @@ impl Dashboard {
             pulse: Arc::default(),
             inbox_memory: Arc::default(),
             work: Arc::default(),
+            reasons: Arc::default(),
             watch: Arc::default(),
             crawlers: Arc::new(Semaphore::new(MOST_CRAWLERS)),
         }
@@ -147,7 +151,7 @@ impl Dashboard {
         self.noted(self.readers.look(work).await)
     }
 
-    /// Asks a crawler that only looks, as `freshet why` does: it knows the rules on links, the policy and the budget.
+    /// Asks a crawler that only looks, as `freshet links` does: it knows the rules on links, the policy and the budget.
     pub(crate) async fn ask_crawler<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Crawler<Network>) -> Result<T, LookError> + Send + 'static,

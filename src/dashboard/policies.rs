@@ -14,7 +14,7 @@ use crate::simulate::{Measuring, Ties};
 
 use super::Dashboard;
 use super::trouble::Trouble;
-use super::work::{Background, WorkDone, WorkShown};
+use super::work::{Background, PATIENCE, WorkDone, WorkShown};
 
 /// Visits of the plan that are kept to be shown.
 pub(crate) const PLANNED: usize = 1000;
@@ -70,7 +70,7 @@ pub(crate) async fn next_plan(site: &Dashboard) -> Result<WorkShown<NextPlan>, T
         plan.visits.truncate(PLANNED);
         Ok(plan)
     };
-    Ok(site.work.plan.ask(0, now, is_good, work).await)
+    Ok(site.work.plan.ask(0, now, PATIENCE, is_good, work).await)
 }
 
 /// The backtest, as far as it is done. A state of the store is one of its cycles that have ended: visits of a running cycle are not
@@ -85,7 +85,7 @@ pub(crate) async fn backtest(site: &Dashboard) -> Result<WorkShown<BacktestShown
     let every = visited.saturating_mul(cycles).div_ceil(MOST_PAGE_CYCLES).max(1);
     let (asker, now) = (site.clone(), site.settings().now);
     let work = move |progress: &dyn Fn(WorkDone)| replayed(&asker, every, progress);
-    Ok(site.work.backtest.ask(ended as u64, now, |_| true, work).await)
+    Ok(site.work.backtest.ask(ended as u64, now, PATIENCE, |_| true, work).await)
 }
 
 /// Replays one policy after the other, on one thread: the crawl has the others.
@@ -116,6 +116,7 @@ fn replayed(site: &Dashboard, every: u64, progress: &dyn Fn(WorkDone)) -> Result
             budgets: BUDGETS.to_vec(),
             warm_up: WARM_UP,
             every: 1,
+            by_day: false,
             folds: 1,
             orders: 1,
             ties: Ties::OlderFirst,

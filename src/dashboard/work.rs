@@ -8,8 +8,8 @@ use tokio::sync::watch;
 
 use crate::time::Timestamp;
 
-/// How long a request waits for work before it says that it is under way.
-const PATIENCE: Duration = Duration::from_millis(300);
+/// How long a request waits for work of minutes before it says that it is under way.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(300);
 
 /// How far work is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,11 +58,12 @@ impl<T> Default for Background<T> {
 
 impl<T: Send + Sync + 'static> Background<T> {
     /// The result for the state `key`, or what there is until then. Work is begun if there is none for that state, and never twice at
-    /// a time; `is_good` says whether a result for it is still good enough.
+    /// a time; `is_good` says whether a result for it is still good enough. It is waited for as long as `patience` says.
     pub(crate) async fn ask(
         self: &Arc<Self>,
         key: u64,
         now: fn() -> Timestamp,
+        patience: Duration,
         is_good: impl Fn(&Worked<T>) -> bool,
         work: impl FnOnce(&dyn Fn(WorkDone)) -> Result<T, String> + Send + 'static,
     ) -> WorkShown<T> {
@@ -81,7 +82,7 @@ impl<T: Send + Sync + 'static> Background<T> {
                 tokio::task::spawn_blocking(move || background.run(key, now, work));
             }
         }
-        let _ = tokio::time::timeout(PATIENCE, ready.changed()).await;
+        let _ = tokio::time::timeout(patience, ready.changed()).await;
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         WorkShown { last: state.last.clone(), under_way: state.under_way }
     }
@@ -118,13 +119,13 @@ mod tests {
     async fn work_is_done_once_for_each_state() {
         let background: Arc<Background<u64>> = Arc::default();
         let now = || Timestamp::from_seconds(7);
-        let first = background.ask(1, now, |_| true, |_| Ok(10)).await;
+        let first = background.ask(1, now, PATIENCE, |_| true, |_| Ok(10)).await;
         assert_eq!(first.last.unwrap().value, Ok(10));
-        let again = background.ask(1, now, |_| true, |_| Ok(11)).await;
+        let again = background.ask(1, now, PATIENCE, |_| true, |_| Ok(11)).await;
         assert_eq!(again.last.unwrap().value, Ok(10), "it was there already");
-        let other = background.ask(2, now, |_| true, |_| Ok(12)).await;
+        let other = background.ask(2, now, PATIENCE, |_| true, |_| Ok(12)).await;
         assert_eq!((other.last.unwrap().value.clone(), other.under_way), (Ok(12), None));
-        let old = background.ask(2, now, |_| false, |_| Err("no".to_owned())).await;
+        let old = background.ask(2, now, PATIENCE, |_| false, |_| Err("no".to_owned())).await;
         assert_eq!(old.last.unwrap().value, Err("no".to_owned()));
     }
 }

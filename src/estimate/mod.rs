@@ -38,7 +38,7 @@ use crate::time::Age;
 use censored::VisitHistory;
 
 /// Changes a day; finite and never negative.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(transparent)]
 pub struct Rate(f64);
 
@@ -60,7 +60,7 @@ impl Rate {
 }
 
 /// A change rate with bounds that contain the true rate 19 times out of 20, if the model holds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Estimate {
     /// The rate.
     pub rate: Rate,

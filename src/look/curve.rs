@@ -15,7 +15,7 @@ const FEWEST: f64 = 3.0;
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
 /// How far a page moves from a copy of it as the copy ages.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct PageCurve {
     /// The divergences that visits measured from the base versions kept, by age. Equal ages are averaged.
     pub points: Vec<MeasuredPoint>,
@@ -24,7 +24,7 @@ pub struct PageCurve {
 }
 
 /// The divergence of a page from one of its versions after some time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct MeasuredPoint {
     /// The age of the version.
     pub age_days: f64,
@@ -36,7 +36,7 @@ pub struct MeasuredPoint {
 }
 
 /// A curve, and what it says of a refresh.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct FittedCurve {
     /// `static`, `churn` or `scroll`.
     pub form: &'static str,
@@ -63,7 +63,7 @@ pub struct FittedCurve {
 }
 
 /// What a refresh is worth when the copy has a certain age.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct RefreshWorth {
     /// The age of the copy.
     pub age_days: f64,

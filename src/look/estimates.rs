@@ -26,7 +26,7 @@ use super::page::find;
 pub const VISIT_COLUMNS: [&str; 3] = ["page", "interval", "changed"];
 
 /// The change rate of a page, by each estimator.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, utoipa::ToSchema)]
 pub struct PageEstimates {
     /// The page.
     #[serde(rename = "url")]
@@ -48,6 +48,18 @@ pub struct NamedEstimates(pub Vec<(&'static str, Estimate)>);
 impl Serialize for NamedEstimates {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, estimate)| (name, estimate)))
+    }
+}
+
+impl utoipa::PartialSchema for NamedEstimates {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        std::collections::BTreeMap::<String, Estimate>::schema()
+    }
+}
+
+impl utoipa::ToSchema for NamedEstimates {
+    fn schemas(schemas: &mut Vec<(String, utoipa::openapi::RefOr<utoipa::openapi::Schema>)>) {
+        std::collections::BTreeMap::<String, Estimate>::schemas(schemas);
     }
 }
 

@@ -19,7 +19,7 @@ const MOST_SNAPSHOTS: usize = 100;
 const MOST_BYTES: u64 = 8_000_000;
 
 /// A page.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct PageView {
     /// The row of the page that was asked for. Another page may stand for it; the rest is about that one.
     pub asked: PageRow,

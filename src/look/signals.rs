@@ -146,18 +146,9 @@ pub fn signals(store: &mut dyn Store, wanted: Option<&WantedHost>) -> Result<Vec
         }
     }
     let trust = trust_by_host(store)?;
-    let mut counts: HashMap<(HostId, SignalKind), (u64, u64)> = HashMap::new();
-    store.each_page(&mut |page| {
-        if !page.state.signals.any() || !hosts.contains_key(&page.host) {
-            return;
-        }
-        for kind in SignalKind::ALL {
-            let count = page.state.signals.of(kind);
-            let (all, unused) = counts.entry((page.host, kind)).or_default();
-            *all += u64::from(count.total);
-            *unused += u64::from(count.since_visit);
-        }
-    })?;
+    let totals = store.signal_totals()?.into_iter();
+    let counts: HashMap<(HostId, SignalKind), (u64, u64)> =
+        totals.map(|row| ((row.host, row.kind), (row.total, row.unused))).collect();
     let mut lists: HashMap<HostId, Vec<ListStatus>> = HashMap::new();
     for list in store.lists_of(&hosts.keys().copied().collect::<Vec<_>>())? {
         lists.entry(list.host).or_default().push(ListStatus::of(list));

@@ -19,7 +19,7 @@ const MOST_PAGES: usize = 24;
 const MOST_CHANGES: usize = 4;
 
 /// Pages of a site by their behaviour.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct SiteBehaviour {
     /// Number of pages by behaviour, in the order static, churn, scroll, mixed.
     pub counts: NamedCounts,
@@ -30,7 +30,7 @@ pub struct SiteBehaviour {
 }
 
 /// A page whose latest changes were looked at.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct SampledPage {
     /// Its number.
     pub page_id: i64,

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::fetch::SitePace;
 use crate::observation::EventKind;
 use crate::page::{HostId, Sites};
-use crate::store::{EventFilter, MOST_TICKS, PageEvent, Store};
+use crate::store::{EventFilter, PageEvent, Store};
 use crate::time::Timestamp;
 
 use super::LookError;
@@ -21,7 +21,7 @@ use super::signals::ListStatus;
 use super::site_behaviour::{SiteBehaviour, site_behaviour};
 use super::sites::{SiteStatus, SitesCycle, sites};
 use super::status::HostStatus;
-use super::strips::StripTick;
+use super::strips::{StripTick, site_ticks};
 use super::week_hours::WeekHours;
 
 /// Changes of the site that are looked at, the latest.
@@ -32,7 +32,7 @@ const LISTED: usize = 20;
 const MOST_LISTS: usize = 50;
 
 /// A site.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct SiteView {
     /// Its pages, the last cycle, its budget, the trust in its signals, why it waits.
     pub status: SiteStatus,
@@ -99,7 +99,7 @@ pub fn site_view(
     Ok(SiteView {
         hours: WeekHours::of(&changes, wanted.zone),
         behaviour: site_behaviour(store, &changes, wanted.fragment_words, wanted.deadline)?,
-        ticks: ticks(store, &ids)?,
+        ticks: site_ticks(store, &[ids])?.pop().unwrap_or_default(),
         status,
         cycle: all.cycle,
         hosts: hosts.into_iter().map(|(_, host)| host).collect(),
@@ -124,14 +124,4 @@ fn latest(
     events.sort_by_key(|event| std::cmp::Reverse((event.at, event.observation_id)));
     events.truncate(most);
     Ok(events)
-}
-
-/// The latest visits to these hosts together, the oldest first.
-fn ticks(store: &mut dyn Store, hosts: &[HostId]) -> Result<Vec<StripTick>, LookError> {
-    let all = store.ticks(hosts)?.into_values().flatten();
-    let mut ticks: Vec<StripTick> = all
-        .map(|tick| StripTick { at: tick.at, brought: tick.brought, divergence: tick.divergence })
-        .collect();
-    ticks.sort_by_key(|tick| tick.at);
-    Ok(ticks.split_off(ticks.len().saturating_sub(MOST_TICKS)))
 }

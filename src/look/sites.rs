@@ -12,7 +12,7 @@ use crate::crawl::site_spending::SiteSpending;
 use crate::fetch::SitePace;
 use crate::fetch::visit::Waiting;
 use crate::observation::Life;
-use crate::page::{Host, Sites};
+use crate::page::{Host, HostId, Sites};
 use crate::signal::SignalKind;
 use crate::signal::trust::HostTrust;
 use crate::store::{CycleId, CycleRow, HostTally, KnownHost, Store};
@@ -49,6 +49,9 @@ pub struct SiteStatus {
     pub host: String,
     /// Its other origins: the same name by the other scheme.
     pub twins: Vec<String>,
+    /// The numbers of these hosts, in the same order.
+    #[serde(skip)]
+    pub ids: Vec<HostId>,
     /// Pages, aliases left out.
     #[serde(rename = "page_count")]
     pub pages: u64,
@@ -169,6 +172,7 @@ fn together(mut hosts: Vec<OneHost>, now: Timestamp) -> SiteStatus {
     let mut names = hosts.iter().map(|host| host.known.report.host.as_str().to_owned());
     let mut site = SiteStatus { host: names.next().unwrap_or_default(), ..SiteStatus::default() };
     site.twins = names.collect();
+    site.ids = hosts.iter().map(|host| host.known.id).collect();
     let mut states: BTreeMap<String, u64> = BTreeMap::new();
     let mut outcomes: BTreeMap<String, u64> = BTreeMap::new();
     let add = |to: &mut BTreeMap<String, u64>, more: &BTreeMap<String, u64>| {

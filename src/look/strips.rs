@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::LookError;
 use super::waits::WaitingHost;
 use crate::page::HostId;
-use crate::store::{BroughtKind, DayTally, KnownHost, Store, Tick};
+use crate::store::{BroughtKind, DayTally, KnownHost, MOST_TICKS, Store, Tick};
 use crate::time::Timestamp;
 
 /// The latest visits to a host.
@@ -40,6 +40,12 @@ pub struct StripTick {
     pub divergence: Option<f32>,
 }
 
+impl StripTick {
+    fn of(tick: &Tick) -> Self {
+        Self { at: tick.at, brought: tick.brought, divergence: tick.divergence }
+    }
+}
+
 /// The heartbeats of at most `most` hosts: first those that wait or whose last visit failed, then those with most changes lately, then
 /// those with most visits.
 pub(super) fn strips(
@@ -64,13 +70,22 @@ pub(super) fn strips(
         .collect())
 }
 
+/// The latest visits to each of these sites, which are lists of hosts: those to the hosts of a site together, the oldest first.
+pub fn site_ticks(store: &mut dyn Store, sites: &[Vec<HostId>]) -> Result<Vec<Vec<StripTick>>, LookError> {
+    let known = store.ticks(&sites.concat())?;
+    let of_site = |hosts: &Vec<HostId>| {
+        let ticks = hosts.iter().filter_map(|host| known.get(host)).flatten();
+        let mut ticks: Vec<StripTick> = ticks.map(StripTick::of).collect();
+        ticks.sort_by_key(|tick| tick.at);
+        ticks.split_off(ticks.len().saturating_sub(MOST_TICKS))
+    };
+    Ok(sites.iter().map(of_site).collect())
+}
+
 fn strip(host: &KnownHost, ticks: &[Tick], waits: Option<WaitingHost>) -> HostStrip {
     let count = |kind: BroughtKind| ticks.iter().filter(|tick| tick.brought == kind).count() as u64;
     let (changed, failed) = (count(BroughtKind::Changed), count(BroughtKind::Failed));
-    let ticks = ticks
-        .iter()
-        .map(|tick| StripTick { at: tick.at, brought: tick.brought, divergence: tick.divergence })
-        .collect();
+    let ticks = ticks.iter().map(StripTick::of).collect();
     HostStrip { host: host.report.host.as_str().to_owned(), pages: host.pages, ticks, changed, failed, waits }
 }
 

@@ -20,7 +20,7 @@ const WEEK_MS: i64 = HOURS_OF_WEEK * HOUR_MS;
 const FIRST_DAY: i64 = 3;
 
 /// The changes of a site by hour of the week.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct WeekHours {
     /// Changes by weekday, Monday first, and by hour of the day. They add up to `changes`.
     pub cells: [[f64; HOURS]; DAYS],

@@ -29,11 +29,7 @@ pub fn strip_of(ticks: &[StripTick], said: &str, screen: &Screen) -> String {
         "<svg class=\"strip\" width=\"{width}\" height=\"{HEIGHT}\" viewBox=\"0 0 {width} {HEIGHT}\" role=\"img\" aria-label=\"{}\">",
         escaped(said)
     );
-    // The latest visit stands at the right end, in every strip.
-    let ticks = ticks.get(ticks.len().saturating_sub(MOST_TICKS)..).unwrap_or_default();
-    let first = MOST_TICKS - ticks.len();
-    for (place, tick) in ticks.iter().enumerate() {
-        let (x, height) = ((first + place) * STEP, height(tick));
+    for (x, height, tick) in placed(ticks) {
         let _ = write!(
             svg,
             "<rect class=\"{}\" x=\"{x}\" y=\"{:.1}\" width=\"{TICK}\" height=\"{height:.1}\" rx=\"1\"><title>{}</title></rect>",
@@ -45,10 +41,43 @@ pub fn strip_of(ticks: &[StripTick], said: &str, screen: &Screen) -> String {
     svg + "</svg>"
 }
 
+/// A strip without titles on its ticks, and of half the size: for a table of many. A path for each colour takes a few bytes a tick.
+pub fn small_strip(ticks: &[StripTick]) -> String {
+    let (width, all) = (MOST_TICKS * STEP, said_of(ticks));
+    let mut svg = format!(
+        "<svg class=\"strip\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {width} {HEIGHT}\" role=\"img\" aria-label=\"{all}\"><title>{all}</title>",
+        width / 2,
+        HEIGHT / 2.0
+    );
+    for kind in BroughtKind::ALL {
+        let mut path = String::new();
+        for (x, height, _) in placed(ticks).filter(|(.., tick)| tick.brought == kind) {
+            let (top, height) = ((HEIGHT - height).round(), height.round());
+            let _ = write!(path, "M{x} {top}h{TICK}v{height}h-{TICK}z");
+        }
+        if !path.is_empty() {
+            let _ = write!(svg, "<path class=\"{}\" d=\"{path}\"/>", ink(kind).class);
+        }
+    }
+    svg + "</svg>"
+}
+
+/// Where each tick stands, and how high it is. The latest visit stands at the right end, in every strip.
+fn placed(ticks: &[StripTick]) -> impl Iterator<Item = (usize, f64, &StripTick)> {
+    let ticks = ticks.get(ticks.len().saturating_sub(MOST_TICKS)..).unwrap_or_default();
+    let first = MOST_TICKS - ticks.len();
+    ticks.iter().enumerate().map(move |(place, tick)| ((first + place) * STEP, height(tick), tick))
+}
+
 /// `60 visits: 4 changed, 1 failed`
 pub fn said(site: &HostStrip) -> String {
-    let visits = counted(site.ticks.len(), "visit");
-    match (site.changed, site.failed) {
+    said_of(&site.ticks)
+}
+
+fn said_of(ticks: &[StripTick]) -> String {
+    let visits = counted(ticks.len(), "visit");
+    let count = |kind: BroughtKind| ticks.iter().filter(|tick| tick.brought == kind).count();
+    match (count(BroughtKind::Changed), count(BroughtKind::Failed)) {
         (0, 0) => format!("{visits}, no change"),
         (changed, 0) => format!("{visits}: {changed} changed"),
         (changed, failed) => format!("{visits}: {changed} changed, {failed} failed"),
@@ -105,6 +134,16 @@ mod tests {
         assert!(svg.contains("<title>2026-11-16 03:45:14 UTC: changed, divergence 0.50</title>"), "{svg}");
         assert!(svg.contains("aria-label=\"2 visits: 1 changed\""), "{svg}");
         assert!(!svg.contains("style="));
+    }
+
+    #[test]
+    fn a_small_strip_is_a_path_for_each_colour() {
+        let svg =
+            small_strip(&[tick(BroughtKind::Changed, Some(0.5)), tick(BroughtKind::Changed, Some(1.0))]);
+        assert!(svg.contains("<path class=\"o-changed\" d=\"M290 9h4v18h-4zM295 0h4v26h-4z\"/>"), "{svg}");
+        assert!(svg.contains("aria-label=\"2 visits: 2 changed\""), "{svg}");
+        let most = small_strip(&[tick(BroughtKind::Failed, None); 100]);
+        assert!(most.len() < 1500, "{} bytes", most.len());
     }
 
     #[test]

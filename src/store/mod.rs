@@ -61,7 +61,7 @@ pub use rows::{
     JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, OpenCycle, PageAddress, PageFilter,
     PageLessons, PageRow, PlannedVisit, Spelling, StoredContent, Summary, VersionFacts, VisitRow,
 };
-pub use signal_rows::{ListRow, Ping, SignalledPage, StoredTargets, TrustRow};
+pub use signal_rows::{ListRow, Ping, SignalTotal, SignalledPage, StoredTargets, TrustRow};
 pub use sizes::Sizes;
 use sqlite::SqliteStore;
 pub use views::{
@@ -305,6 +305,9 @@ pub trait Look {
 
     /// How often the signals of each host and kind were right, in order of the hosts and kinds; only where there was one.
     fn trust(&mut self) -> Result<Vec<TrustRow>>;
+
+    /// The signals of each host and kind, in order of the hosts and kinds; only where there was one.
+    fn signal_totals(&mut self) -> Result<Vec<SignalTotal>>;
 
     /// The number of the visit that was recorded last; 0 if there is none.
     fn log_end(&mut self) -> Result<i64>;

@@ -45,6 +45,19 @@ pub struct TrustRow {
     pub trust: HostTrust,
 }
 
+/// The signals of one kind for the pages of a host, added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SignalTotal {
+    /// The host of the pages.
+    pub host: HostId,
+    /// The kind of the signals.
+    pub kind: SignalKind,
+    /// All of them.
+    pub total: u64,
+    /// Those that no visit has looked into.
+    pub unused: u64,
+}
+
 /// A sitemap file, or an index of some, as it was last read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListRow {

@@ -180,6 +180,15 @@ fn looked_at(printed: &mut Printed, site: &Site, freshet: &Freshet) {
     printed.run(freshet, "forget", &["forget", "--yes", &site.url("/0")]);
 }
 
+/// `freshet serve` prints its document when it answers, and goes on.
+fn served(printed: &mut Printed, freshet: &Freshet) {
+    let server = freshet.start(&["serve", "--listen", "127.0.0.1:0", "--json"]);
+    while !server.stdout().ends_with("}\n") {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    printed.take("serve", &Ran { code: Some(0), stdout: server.stdout(), stderr: String::new() }, &[0]);
+}
+
 fn studied(printed: &mut Printed, freshet: &Freshet) {
     freshet.write("a.txt", "one two three four five");
     freshet.write("b.txt", "one two three four six");
@@ -229,6 +238,7 @@ fn every_document_is_as_the_reference_says() {
     let mut printed = Printed::default();
     let (site, freshet) = crawled(&mut printed);
     looked_at(&mut printed, &site, &freshet);
+    served(&mut printed, &freshet);
     studied(&mut printed, &freshet);
     played(&mut printed);
     let tables = documented();

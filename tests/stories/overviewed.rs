@@ -221,7 +221,7 @@ fn the_overview_shows_what_is_new_and_takes_marks_while_a_crawl_runs() {
         "--allow-private",
         "--no-sitemaps",
     ]);
-    while !site.log().paths().iter().filter(|path| *path == "/tea").nth(3).is_some() {
+    while site.log().paths().iter().filter(|path| *path == "/tea").nth(3).is_none() {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(marks(&address, &format!("http://{address}"), &form), 303);

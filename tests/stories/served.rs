@@ -332,7 +332,7 @@ fn the_api_tells_what_the_commands_print() {
         served.get(&format!("/api/v1/diff?url={url}")).json(),
         freshet.json(&["diff", &url, "--json"])
     );
-    let why = served.get(&format!("/api/v1/why?url={url}")).json();
+    let why = worked_out(&served, &format!("/api/v1/why?url={url}"));
     assert_eq!(why["verdict"], freshet.json(&["why", &url, "--json"])["verdict"]);
     assert_eq!(served.get(&format!("/api/v1/page?url={url}")).json()["title"], "The news");
     let links = served.get(&format!("/api/v1/links?url={}", site.url("/"))).json();
@@ -342,6 +342,16 @@ fn the_api_tells_what_the_commands_print() {
     let name = site.origin(0);
     let name = name.trim_start_matches("http://");
     assert_eq!(served.get(&format!("/api/v1/sites/{name}")).json()["page_count"], 3);
+    let viewed = served.get(&format!("/api/v1/sites/{name}/view")).json();
+    assert_eq!(
+        (&viewed["status"]["page_count"], viewed["ticks"].as_array().map(Vec::len)),
+        (&3.into(), Some(6))
+    );
+    let viewed = served.get(&format!("/api/v1/page/view?url={url}")).json();
+    assert_eq!(
+        (&viewed["asked"]["title"], &viewed["history"]["url"]),
+        (&"The news".into(), &url.as_str().into())
+    );
     // A list is read to its end part by part, and nothing comes twice.
     let (mut after, mut urls) = (String::new(), Vec::new());
     loop {

@@ -1,5 +1,6 @@
 //! `freshet serve`: the page of a page and of a site, as people see them: pictures, versions, texts as they were, and what strangers wrote.
 
+use crate::stopped_and_killed::wait_until;
 use crate::support::browser::{Answered, Served};
 use crate::support::{FAST, Freshet, Reply, Site, links_page};
 
@@ -145,6 +146,14 @@ fn a_text_is_shown_as_it_was() {
     assert!(wrong.body.contains("write a date"), "{}", wrong.body);
 }
 
+/// The reasons of a page, once they are worked out.
+#[track_caller]
+fn reasons(served: &Served, place: &str) -> Answered {
+    let path = format!("{place}/why");
+    wait_until("the reasons", || !shown(served, &path).body.contains("being worked out"));
+    shown(served, &path)
+}
+
 #[test]
 fn reasons_are_told_at_an_address_of_their_own() {
     let freshet = Freshet::new();
@@ -152,8 +161,10 @@ fn reasons_are_told_at_an_address_of_their_own() {
     let served = Served::start(&freshet, &[]);
     let place = place(&served, &site.url("/news"));
     assert_told(&shown(&served, &place), &[&format!("href=\"{place}/why\"")]);
-    let why = shown(&served, &format!("{place}/why"));
-    assert_told(&why, &["Last visited", "Of 5 visits that could compare, 5 found a change", "Rank "]);
+    assert_told(
+        &reasons(&served, &place),
+        &["Last visited", "Of 5 visits that could compare, 5 found a change", "Rank "],
+    );
 }
 
 #[test]
@@ -250,7 +261,7 @@ fn a_page_without_visits_and_one_that_is_not_there_are_told() {
     let later = place(&served, &site.url("/later"));
     assert_told(&shown(&served, &later), &["It was not visited yet."]);
     assert_told(&shown(&served, &format!("{later}/visits")), &["No visits."]);
-    assert_told(&shown(&served, &format!("{later}/why")), &["never visited"]);
+    assert_told(&reasons(&served, &later), &["never visited"]);
     assert_eq!(served.get(&format!("{later}/text")).status, 404);
     let once = shown(&served, &place(&served, &site.url("/")));
     assert_told(&once, &["One version is stored", "It takes two visits to say how often it changes."]);

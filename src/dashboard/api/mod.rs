@@ -136,9 +136,11 @@ impl Modify for TokenSchemes {
         overview::inbox,
         sites::sites,
         sites::site,
+        sites::view,
         sites::signals,
         pages::pages,
         page::page,
+        page::view,
         page::history,
         page::why,
         page::diff,
@@ -176,9 +178,11 @@ pub(super) fn router() -> Router<Dashboard> {
         .route("/api/v1/inbox", get(overview::inbox))
         .route("/api/v1/sites", get(sites::sites))
         .route("/api/v1/sites/{host}", get(sites::site))
+        .route("/api/v1/sites/{host}/view", get(sites::view))
         .route("/api/v1/signals", get(sites::signals))
         .route("/api/v1/pages", get(pages::pages))
         .route("/api/v1/page", get(page::page))
+        .route("/api/v1/page/view", get(page::view))
         .route("/api/v1/history", get(page::history))
         .route("/api/v1/why", get(page::why))
         .route("/api/v1/diff", get(page::diff))

@@ -1,4 +1,4 @@
-//! One page: its row, history, difference, links, and why it is due.
+//! One page: its row, the whole of it, history, difference, links, and why it is due.
 
 use std::time::{Duration, Instant};
 
@@ -9,17 +9,20 @@ use utoipa::IntoParams;
 
 use crate::dashboard::Dashboard;
 use crate::dashboard::pages::changes::given;
+use crate::dashboard::reasons::reasons_of;
 use crate::dashboard::trouble::{Asked, Trouble};
 use crate::look::LookError;
 use crate::look::diff::{PageDiff, diff as of_versions};
 use crate::look::history::{PageHistory, history as of_page};
 use crate::look::links::{LinksWanted, PageLink, links_of};
 use crate::look::page::find;
+use crate::look::page_view::{PageView, page_view};
 use crate::look::when::{MOMENT_FORMS, moment};
-use crate::look::why::{Why, why as of_due};
+use crate::look::why::Why;
 use crate::store::PageRow;
 use crate::time::Timestamp;
 
+use super::plan::{StillWorking, still_working};
 use super::{ApiTrouble, Documented, ListPart, documented, most, part_of};
 
 /// Longest time for a difference; what is not compared then counts as replaced.
@@ -58,10 +61,38 @@ pub(crate) struct HistoryQuery {
     limit: Option<usize>,
 }
 
+#[utoipa::path(
+    get, path = "/api/v1/page/view", tag = "pages",
+    summary = "A page in a whole: its row, how it moved, the curve of its divergence, how often it changes",
+    params(HistoryQuery),
+    responses((status = 200, description = "What the page of the page shows", body = Documented<PageView>), ApiTrouble)
+)]
+pub(crate) async fn view(
+    State(site): State<Dashboard>,
+    Asked(asked): Asked<HistoryQuery>,
+) -> Result<Response, Trouble> {
+    let most = visits_of(asked.limit)?;
+    let (now, asker) = (site.now(), site.clone());
+    let found = site.look(move |store| {
+        let observer = &asker.settings().observer;
+        let words = observer.change.fragment_words;
+        page_view(store, &observer.normaliser, &asked.url, words, most, now)
+    });
+    documented(&found.await?)
+}
+
 /// Visits of a history, unless it is asked otherwise.
 const VISITS: usize = 1000;
 /// Most visits of a history.
 const MOST_VISITS: usize = 100_000;
+
+fn visits_of(limit: Option<usize>) -> Result<usize, Trouble> {
+    let visits = limit.unwrap_or(VISITS);
+    if !(1..=MOST_VISITS).contains(&visits) {
+        return Err(Trouble::BadQuery(format!("`limit` must be from 1 to {MOST_VISITS}")));
+    }
+    Ok(visits)
+}
 
 #[utoipa::path(
     get, path = "/api/v1/history", tag = "pages", summary = "How a page moved: visits, change profiles, lifetimes of its fragments",
@@ -72,10 +103,7 @@ pub(crate) async fn history(
     State(site): State<Dashboard>,
     Asked(asked): Asked<HistoryQuery>,
 ) -> Result<Response, Trouble> {
-    let visits = asked.limit.unwrap_or(VISITS);
-    if !(1..=MOST_VISITS).contains(&visits) {
-        return Err(Trouble::BadQuery(format!("`limit` must be from 1 to {MOST_VISITS}")));
-    }
+    let visits = visits_of(asked.limit)?;
     let asker = site.clone();
     let found = site.look(move |store| {
         let observer = &asker.settings().observer;
@@ -87,15 +115,20 @@ pub(crate) async fn history(
 #[utoipa::path(
     get, path = "/api/v1/why", tag = "pages", summary = "Why a page is due or not",
     params(OnePageQuery),
-    responses((status = 200, description = "As `freshet why --json` prints it", body = Documented<Why>), ApiTrouble)
+    responses(
+        (status = 200, description = "As `freshet why --json` prints it", body = Documented<Why>),
+        (status = 202, description = "All pages are being ranked", body = Documented<StillWorking>),
+        ApiTrouble
+    )
 )]
 pub(crate) async fn why(
     State(site): State<Dashboard>,
     Asked(asked): Asked<OnePageQuery>,
 ) -> Result<Response, Trouble> {
-    let now = site.now();
-    let found = site.ask_crawler(move |crawler| of_due(crawler, &asked.url, now, &jiff::tz::TimeZone::UTC));
-    documented(&found.await?)
+    match reasons_of(&site, asked.url, jiff::tz::TimeZone::UTC).await? {
+        Some((why, _)) => documented(&why),
+        None => still_working(None),
+    }
 }
 
 #[derive(Deserialize, IntoParams)]

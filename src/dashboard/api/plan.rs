@@ -164,7 +164,7 @@ fn done<T>(shown: &WorkShown<T>) -> Result<Option<(&T, Timestamp)>, Trouble> {
     }
 }
 
-fn still_working(under_way: Option<WorkDone>) -> Result<Response, Trouble> {
+pub(super) fn still_working(under_way: Option<WorkDone>) -> Result<Response, Trouble> {
     let WorkDone { done, all } = under_way.unwrap_or_default();
     Ok((StatusCode::ACCEPTED, documented(&StillWorking { is_under_way: true, done, all })?).into_response())
 }

@@ -1,4 +1,4 @@
-//! `/api/v1/sites`: every site, or one of them; `/api/v1/signals`: what they tell of their changes.
+//! `/api/v1/sites`: every site, or one of them in a row or in a whole; `/api/v1/signals`: what they tell of their changes.
 
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -7,10 +7,12 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::dashboard::Dashboard;
 use crate::dashboard::pages::changes::given;
+use crate::dashboard::pages::site::viewed;
 use crate::dashboard::trouble::{Asked, Trouble};
 use crate::look::changes::WantedHost;
 use crate::look::hosts::must_be_known;
 use crate::look::signals::{SiteSignals, signals as of_sites};
+use crate::look::site_view::SiteView;
 use crate::look::sites::{SiteStatus, SitesCycle, sites as all_sites};
 
 use super::{ApiTrouble, Documented, ListPart, documented, most, part_of};
@@ -76,6 +78,19 @@ pub(crate) async fn site(
         Some(found) => documented(&found),
         None => Err(Trouble::NotFound("there is no such site".to_owned())),
     }
+}
+
+#[utoipa::path(
+    get, path = "/api/v1/sites/{host}/view", tag = "sites",
+    summary = "A site in a whole: figures, hosts, sitemaps, latest visits and events, when and how its pages change",
+    params(("host" = String, Path, description = "`example.org`, `example.org:8080`, or an origin with its slashes escaped")),
+    responses((status = 200, description = "What the page of the site shows; hours are those of the zone of the server", body = Documented<SiteView>), ApiTrouble)
+)]
+pub(crate) async fn view(
+    State(site): State<Dashboard>,
+    Path(named): Path<String>,
+) -> Result<Response, Trouble> {
+    documented(&viewed(&site, named).await?)
 }
 
 #[utoipa::path(

@@ -4,24 +4,34 @@
   "use strict";
   let asked = 0;
 
-  // Asks for a page, and puts its part with this id in the place of the one that is here.
+  // Asks for a page, and puts its part with this id in the place of the one that is here. Gives that part, if all went well.
   async function replace(href, id) {
     const part = document.getElementById(id);
-    if (!part) return false;
+    if (!part) return null;
     const turn = ++asked;
     part.setAttribute("aria-busy", "true");
     try {
       const answer = await fetch(href, { headers: { Accept: "text/html" }, redirect: "error" });
       const text = await answer.text();
-      if (!answer.ok || turn !== asked) return false;
+      if (!answer.ok || turn !== asked) return null;
       const other = new DOMParser().parseFromString(text, "text/html").getElementById(id);
-      if (!other) return false;
+      if (!other) return null;
       part.replaceChildren(...Array.from(other.childNodes, (node) => document.importNode(node, true)));
-      return true;
+      return other;
     } catch {
-      return false;
+      return null;
     } finally {
       part.removeAttribute("aria-busy");
+    }
+  }
+
+  // The same of a part that may still be worked out: it is asked for until it is there.
+  async function worked(href, id) {
+    for (;;) {
+      const part = await replace(href, id);
+      if (!part) return false;
+      if (!("underWay" in part.dataset)) return true;
+      await new Promise((done) => setTimeout(done, 2000));
     }
   }
 
@@ -56,7 +66,7 @@
     } else if (more) {
       event.preventDefault();
       more.textContent = "ranking all pages …";
-      replace(more.href, more.dataset.into).then((done) => { if (!done) location.assign(more.href); });
+      worked(more.href, more.dataset.into).then((done) => { if (!done) location.assign(more.href); });
     }
   });
 })();

@@ -108,21 +108,26 @@ pub(crate) async fn site(
     State(site): State<Dashboard>,
     Asked(asked): Asked<SiteQuery>,
 ) -> Result<Response, Trouble> {
-    let (now, screen, asker) = (site.now(), site.screen(), site.clone());
-    let view = site
-        .look(move |store| {
-            let settings = asker.settings();
-            let wanted = SiteWanted {
-                host: asked.host.trim(),
-                zone: &settings.zone,
-                fragment_words: settings.observer.change.fragment_words,
-                deadline: Instant::now() + TIME_LIMIT,
-                now,
-            };
-            site_view(store, &settings.pace, &wanted)
-        })
-        .await?;
+    let (now, screen) = (site.now(), site.screen());
+    let view = viewed(&site, asked.host).await?;
     drawn(&SitePage::of(&site, view, now, &screen))
+}
+
+/// The view of the site of that host.
+pub(crate) async fn viewed(site: &Dashboard, host: String) -> Result<SiteView, Trouble> {
+    let (now, asker) = (site.now(), site.clone());
+    site.look(move |store| {
+        let settings = asker.settings();
+        let wanted = SiteWanted {
+            host: host.trim(),
+            zone: &settings.zone,
+            fragment_words: settings.observer.change.fragment_words,
+            deadline: Instant::now() + TIME_LIMIT,
+            now,
+        };
+        site_view(store, &settings.pace, &wanted)
+    })
+    .await
 }
 
 impl SitePage {

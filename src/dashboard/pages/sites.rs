@@ -1,4 +1,4 @@
-//! Every site in a row: pages, the last cycle, waits, trust in its signals.
+//! Every site in a row: its latest visits as a strip, pages, the last cycle, waits, trust in its signals.
 
 use std::cmp::Reverse;
 
@@ -13,14 +13,17 @@ use crate::dashboard::list::{ListColumn, ListFoot, ListHead, ROWS, heads, way};
 use crate::dashboard::shown::{Foreign, Moment};
 use crate::dashboard::trouble::{Asked, Trouble};
 use crate::look::sites::{SiteStatus, SitesCycle, sites as all_sites};
+use crate::look::strips::{StripTick, site_ticks};
 use crate::observation::Life;
+use crate::report::heartbeat::small_strip;
 use crate::report::{bytes, number};
 
 use super::{PageFrame, drawn};
 
 /// What the table shows, and by what it can be sorted.
-const COLUMNS: [ListColumn; 9] = [
+const COLUMNS: [ListColumn; 10] = [
     ListColumn::text("host", "site"),
+    ListColumn::text("", "latest visits"),
     ListColumn::number("pages", "pages"),
     ListColumn::number("visits", "visits"),
     ListColumn::number("changed", "changed"),
@@ -58,6 +61,7 @@ struct SitesPage {
 struct SiteRow {
     host: String,
     href: String,
+    strip: Option<String>,
     pages: String,
     visits: String,
     changed: String,
@@ -103,12 +107,14 @@ pub(crate) async fn sites(
     let shown = rows.get(start..).unwrap_or_default();
     let shown = shown.get(..shown.len().min(ROWS as usize)).unwrap_or_default();
     let last = shown.last().filter(|_| start + shown.len() < found).map(|row| row.host.as_str());
+    let ids: Vec<_> = shown.iter().map(|row| row.ids.clone()).collect();
+    let ticks = site.look(move |store| site_ticks(store, &ids)).await?;
     let moment = |at| Moment::new(at, now, &screen);
     drawn(&SitesPage {
         frame: PageFrame::new(&site, "/sites", "Sites"),
         heads: heads(&COLUMNS, &filters, &sort),
         foot: ListFoot::new(&here, asked.after.as_deref(), asked.back.as_deref(), last),
-        rows: shown.iter().map(|row| SiteRow::of(row, &moment)).collect(),
+        rows: shown.iter().zip(&ticks).map(|(row, ticks)| SiteRow::of(row, ticks, &moment)).collect(),
         query: asked.q.unwrap_or_default(),
         found: number(found as u64),
         cycle: all.cycle.map(|SitesCycle { cycle_id, started_at, .. }| (cycle_id, moment(started_at))),
@@ -133,11 +139,12 @@ fn sorted(rows: &mut [SiteStatus], sort: &str) {
 }
 
 impl SiteRow {
-    fn of(row: &SiteStatus, moment: &dyn Fn(crate::time::Timestamp) -> Moment) -> Self {
+    fn of(row: &SiteStatus, ticks: &[StripTick], moment: &dyn Fn(crate::time::Timestamp) -> Moment) -> Self {
         let cycle = &row.last_cycle;
         Self {
             host: row.host.clone(),
             href: links::site(&row.host),
+            strip: (!ticks.is_empty()).then(|| small_strip(ticks)),
             pages: number(row.pages),
             visits: number(cycle.visits),
             changed: number(cycle.changed),

@@ -36,7 +36,8 @@ impl Counting {
         let visited = rows.visits.iter().map(|visit| visit.observation.page.0);
         let refolded = rows.refolded.iter().map(|page| page.page.0);
         let aliases = rows.aliases.iter().map(|(page, _)| page.0);
-        Self::begin(connection, visited.chain(refolded).chain(aliases))
+        let signalled = rows.page_signals.iter().map(|(page, _)| page.0);
+        Self::begin(connection, visited.chain(refolded).chain(aliases).chain(signalled))
     }
 
     /// Counts the pages as they are now, and the new ones. Gives those that there are, as they are now.

@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
-use super::{Result, ticks};
+use super::{Result, signals, ticks};
 use crate::observation::Life;
+use crate::signal::{PageSignals, SignalCount, SignalKind};
 use crate::store::views::day_of;
 use crate::store::{BroughtKind, Tick};
 use crate::time::Timestamp;
@@ -25,12 +26,21 @@ enum CountTable {
     Visits,
     Days,
     Naming,
+    Signals,
     Totals,
 }
 
 impl CountTable {
-    const ALL: [Self; 7] =
-        [Self::Pages, Self::Lives, Self::Found, Self::Visits, Self::Days, Self::Naming, Self::Totals];
+    const ALL: [Self; 8] = [
+        Self::Pages,
+        Self::Lives,
+        Self::Found,
+        Self::Visits,
+        Self::Days,
+        Self::Naming,
+        Self::Signals,
+        Self::Totals,
+    ];
 
     /// Its name, the columns of its key, and those that are added up.
     const fn columns(self) -> (&'static str, &'static [&'static str], &'static [&'static str]) {
@@ -62,6 +72,7 @@ impl CountTable {
                 ],
             ),
             Self::Naming => ("naming", &["page_id", "host_id"], &["pages", "unlike"]),
+            Self::Signals => ("signal_count", &["host_id", "kind"], &["signals", "unused"]),
             Self::Totals => ("total", &["name"], &["value"]),
         }
     }
@@ -98,13 +109,14 @@ impl CountTable {
 }
 
 /// The tables of counts, all of which can be made again from the rows.
-pub(super) const TABLES: [&str; 9] = [
+pub(super) const TABLES: [&str; 10] = [
     "page_count",
     "cycle_life",
     "cycle_found",
     "cycle_visit",
     "day_tally",
     "naming",
+    "signal_count",
     "total",
     "host_visit",
     "seed_visit",
@@ -129,7 +141,7 @@ impl KeyPart {
 /// All that [`CountedPage::read`] reads.
 pub(super) const COUNTED_PAGE: &str =
     "SELECT id, host_id, seed_id, alias_of IS NOT NULL, state, last_outcome,
-    last_visit_at IS NOT NULL, seen_at IS NOT NULL, last_cycle_id, same_as, same_text FROM page";
+    last_visit_at IS NOT NULL, seen_at IS NOT NULL, last_cycle_id, same_as, same_text, signals FROM page";
 
 /// What counts of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,6 +157,7 @@ pub(super) struct CountedPage {
     last_cycle: Option<i64>,
     same_as: Option<i64>,
     same_text: Option<bool>,
+    signals: PageSignals,
 }
 
 impl CountedPage {
@@ -162,6 +175,7 @@ impl CountedPage {
             last_cycle: None,
             same_as: None,
             same_text: None,
+            signals: PageSignals::NONE,
         }
     }
 
@@ -178,6 +192,7 @@ impl CountedPage {
             last_cycle: row.get(8)?,
             same_as: row.get(9)?,
             same_text: row.get(10)?,
+            signals: signals::counts(row, 11)?.0,
         })
     }
 }
@@ -231,7 +246,14 @@ impl KeptCounts {
         }
         if let Some(named) = page.same_as.filter(|_| page.same_text != Some(true)) {
             let unlike = (page.same_text == Some(false)).into();
-            self.add(CountTable::Naming, vec![Number(named), host], &[1, unlike], sign);
+            self.add(CountTable::Naming, vec![Number(named), host.clone()], &[1, unlike], sign);
+        }
+        for kind in SignalKind::ALL {
+            let SignalCount { total, since_visit } = page.signals.of(kind);
+            if total > 0 {
+                let key = vec![host.clone(), Word(kind.name().to_owned())];
+                self.add(CountTable::Signals, key, &[total.into(), since_visit.into()], sign);
+            }
         }
     }
 

@@ -44,8 +44,8 @@ use super::{
     Frontier, GainRow, HostTally, JournalSize, KeptAnswer, KnownHost, KnownPage, KnownSeed, ListRow, Loaded,
     Log, LogPart, LoggedPlan, LoggedVisit, Look, NamedInstead, Notes, OpenCycle, PageAddress, PageEvent,
     PageFilter, PageRow, PageToRead, Ping, PlannedVisit, Result, SeedChange, SeedPages, SettledEvents,
-    SketchedVersion, StoreError, StoredContent, Summary, Tick, TrustRow, VersionFacts, VersionId, VisitRow,
-    Wanted,
+    SignalTotal, SketchedVersion, StoreError, StoredContent, Summary, Tick, TrustRow, VersionFacts,
+    VersionId, VisitRow, Wanted,
 };
 use crate::estimate::priors::Priors;
 use crate::page::{Fingerprint, HostId, PageId, SeedId};
@@ -446,6 +446,10 @@ impl Look for SqliteStore {
 
     fn trust(&mut self) -> Result<Vec<TrustRow>> {
         signals::trust(&self.connection)
+    }
+
+    fn signal_totals(&mut self) -> Result<Vec<SignalTotal>> {
+        signals::totals(&self.connection)
     }
 
     fn log_end(&mut self) -> Result<i64> {

@@ -10,7 +10,7 @@ use crate::page::{Fingerprint, HostId, PageId};
 use crate::signal::lists::ListFlaw;
 use crate::signal::trust::HostTrust;
 use crate::signal::{PageSignals, Signal, SignalKind};
-use crate::store::{ListRow, Ping, SignalledPage, StoredTargets, TrustRow};
+use crate::store::{ListRow, Ping, SignalTotal, SignalledPage, StoredTargets, TrustRow};
 use crate::time::Timestamp;
 
 // --- signals -----------------------------------------------------------------------------------------------------
@@ -78,6 +78,23 @@ pub(super) fn keep_counts(connection: &Connection, page: PageId, counts: &PageSi
         .prepare_cached("UPDATE page SET signals = ?2 WHERE id = ?1")?
         .execute(params![page.0, bytes])?;
     Ok(())
+}
+
+/// The counts of all pages, added up by host and kind.
+pub(super) fn totals(connection: &Connection) -> Result<Vec<SignalTotal>> {
+    let mut statement = connection
+        .prepare_cached("SELECT host_id, kind, signals, unused FROM signal_count ORDER BY host_id, kind")?;
+    let mut rows = statement.query([])?;
+    let mut totals = Vec::new();
+    while let Some(row) = rows.next()? {
+        totals.push(SignalTotal {
+            host: HostId(row.get(0)?),
+            kind: kind(row, 1)?,
+            total: count(row.get(2)?),
+            unused: count(row.get(3)?),
+        });
+    }
+    Ok(totals)
 }
 
 // --- pages that something is told of -----------------------------------------------------------------------------

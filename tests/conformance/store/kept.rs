@@ -60,6 +60,14 @@ fn anything(begun: &mut Begun, random: &mut Pcg64Mcg, at: Timestamp) {
             let gains = vec![row.clone(), row];
             begun.store.commit(&Commit { gains, ..Commit::default() }).expect("gains are kept");
         }
+        5 => {
+            let mut signals = PageSignals::default();
+            for _ in 0..random.random_range(0..4) {
+                signals.learn(SignalKind::ALL[random.random_range(0..SignalKind::ALL.len())]);
+            }
+            let page_signals = vec![(any(random), signals)];
+            begun.store.commit(&Commit { page_signals, ..Commit::default() }).expect("signals are counted");
+        }
         _ => {
             let mut visits = Vec::new();
             for second in 0..random.random_range(1..6) {
@@ -81,6 +89,19 @@ fn assert_counts_are_those_of_the_rows(store: &mut dyn Store, cycle: CycleId) {
     store.each_visit(&mut |visit| log.push(visit)).expect("the log");
     log.sort_by_key(|visit| visit.id);
     let host_of: BTreeMap<PageId, _> = all.iter().map(|page| (page.id, page.host)).collect();
+
+    let mut told: BTreeMap<_, (u64, u64)> = BTreeMap::new();
+    for (page, kind) in all.iter().flat_map(|page| SignalKind::ALL.map(|kind| (page, kind))) {
+        let count = page.state.signals.of(kind);
+        if count.total > 0 {
+            let (total, unused) = told.entry((page.host, kind.name())).or_default();
+            *total += u64::from(count.total);
+            *unused += u64::from(count.since_visit);
+        }
+    }
+    let kept = store.signal_totals().expect("totals of signals").into_iter();
+    let kept: Vec<_> = kept.map(|row| ((row.host, row.kind.name()), (row.total, row.unused))).collect();
+    assert_eq!(kept, told.into_iter().collect::<Vec<_>>());
 
     let summary = store.summary().expect("a summary");
     assert_eq!((summary.known, summary.aliases), (known.len() as u64, (rows.len() - known.len()) as u64));
