@@ -126,6 +126,7 @@ fn plan(policy: &mut dyn Policy, pages: usize, each: &mut WalkPages<'_>) -> usiz
         cycle: 1,
         cycle_length: Age::from_days(1.0),
         visits_a_day: Some(pages as f64 / 100.0),
+        shares_a_day: false,
         hosts: &HashMap::new(),
         memory: &mut None,
         pages: &mut |look| each(every, &mut |page| look(page, every)),

@@ -16,15 +16,15 @@ const DAYS: usize = 8;
 
 /// A number for each hour of the day, UTC; 1 on average.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Rhythm([f64; HOURS]);
+pub(crate) struct DayRhythm([f64; HOURS]);
 
-impl Default for Rhythm {
+impl Default for DayRhythm {
     fn default() -> Self {
         Self([1.0; HOURS])
     }
 }
 
-impl Rhythm {
+impl DayRhythm {
     /// These numbers, divided by their mean. If they have none above 0, the day is even.
     pub(crate) fn of(hours: [f64; HOURS]) -> Self {
         let mean = hours.iter().sum::<f64>() / DAY;
@@ -79,7 +79,7 @@ pub(crate) struct HourFactors(Vec<f64>);
 
 impl HourFactors {
     /// At a plan, if the next one comes a cycle later. Cycles of more than half a day have no choice of hours.
-    pub(crate) fn at(rhythm: &Rhythm, now: Timestamp, cycle: Age) -> Self {
+    pub(crate) fn at(rhythm: &DayRhythm, now: Timestamp, cycle: Age) -> Self {
         let step = cycle.days() * DAY;
         if !(step > 0.0 && step <= DAY / 2.0) {
             return Self::default();
@@ -133,8 +133,8 @@ mod tests {
     }
 
     /// Quiet from 20:00 to 6:00.
-    fn office() -> Rhythm {
-        Rhythm::of(std::array::from_fn(|hour| if (6..20).contains(&hour) { 1.0 } else { 0.2 }))
+    fn office() -> DayRhythm {
+        DayRhythm::of(std::array::from_fn(|hour| if (6..20).contains(&hour) { 1.0 } else { 0.2 }))
     }
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_even_day_changes_nothing(hour in 0u64..24, cycle in 0.3..12.0f64, waited in 0.0..1000.0f64) {
-            let factor = HourFactors::at(&Rhythm::default(), at(hour), hours(cycle)).of(hours(waited));
+            let factor = HourFactors::at(&DayRhythm::default(), at(hour), hours(cycle)).of(hours(waited));
             prop_assert!((factor - 1.0).abs() < 1e-6, "{}", factor);
         }
 
@@ -189,7 +189,7 @@ mod tests {
         fn factors_are_numbers(
             rates in prop::array::uniform24(0.0..1e9f64), hour in 0u64..24, cycle in 0.0..30.0f64, waited in 0.0..1e6f64
         ) {
-            let factor = HourFactors::at(&Rhythm::of(rates), at(hour), hours(cycle)).of(hours(waited));
+            let factor = HourFactors::at(&DayRhythm::of(rates), at(hour), hours(cycle)).of(hours(waited));
             prop_assert!(factor.is_finite() && factor >= 0.0, "{}", factor);
         }
     }

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::longevity::rhythm::{HOURS, Rhythm, hour_of_day};
+use crate::longevity::rhythm::{DayRhythm, HOURS, hour_of_day};
 use crate::longevity::threshold;
 use crate::time::Timestamp;
 
@@ -58,9 +58,9 @@ impl KeptThreshold {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    fn shares(&self) -> Rhythm {
+    fn shares(&self) -> DayRhythm {
         let shares = self.shares.iter().map(|share| share.clamp(0.0, 1e6)).collect::<Vec<f64>>();
-        <[f64; HOURS]>::try_from(shares).map(Rhythm::of).unwrap_or_default()
+        <[f64; HOURS]>::try_from(shares).map(DayRhythm::of).unwrap_or_default()
     }
 }
 
@@ -148,7 +148,7 @@ impl Controller {
             for (share, part) in shares.iter_mut().zip(self.parts(began)) {
                 *share = (*share + SHARE_STEP * part * (found - *share)).max(LEAST_SHARE);
             }
-            self.kept.shares = Rhythm::of(shares).hours().to_vec();
+            self.kept.shares = DayRhythm::of(shares).hours().to_vec();
         }
     }
 }
@@ -227,7 +227,7 @@ mod tests {
             assert_eq!(KeptThreshold::from_note(bad).threshold, None, "{bad}");
         }
         let few = KeptThreshold::from_note("{\"threshold\":1,\"shares\":[5]}");
-        assert_eq!((few.threshold, few.shares()), (Some(1.0), Rhythm::default()));
+        assert_eq!((few.threshold, few.shares()), (Some(1.0), DayRhythm::default()));
     }
 
     /// Pages whose score grows as the square of their age, like that of a page that drifts. In some hours it counts more. Gives the

@@ -29,7 +29,7 @@ pub struct ByPolicy<'a> {
     /// Signals, if there are any and the policy looks at them.
     signals: Option<Box<KnownSignals<'a>>>,
     /// If the cycles of a day share their budget.
-    day: Option<DayBudget>,
+    day: Option<Box<DayBudget>>,
 }
 
 /// The state of a page.
@@ -70,7 +70,7 @@ impl<'a> ByPolicy<'a> {
             states: Distinct::default(),
             classes: Classes::new(terms.ties),
             competes: vec![false; truth.pages()],
-            day: shares.then(|| DayBudget::new(terms.days(terms.every))).flatten(),
+            day: shares.then(|| DayBudget::new(terms.days(terms.every))).flatten().map(Box::new),
         }
     }
 

@@ -9,7 +9,7 @@ use super::folder_clocks::{ClockReadings, FolderClocks};
 use super::hours::HourFindings;
 use super::names::Names;
 use super::watched::{LastVisit, PageWatch, WatchedSums};
-use crate::longevity::rhythm::Rhythm;
+use crate::longevity::rhythm::DayRhythm;
 use crate::page::{HostId, Kin};
 use crate::policy::{CollectedVisit, PlanMoment};
 use crate::signal::clock::{SignalClock, SignalView};
@@ -95,7 +95,7 @@ impl LearntCollection {
     }
 
     /// How much faster than on average pages move in each hour of the day.
-    pub(super) fn rhythm(&self) -> Rhythm {
+    pub(super) fn rhythm(&self) -> DayRhythm {
         self.hours.rhythm(self.jump())
     }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::longevity::rhythm::{HOURS, Rhythm, hour_of_day};
+use crate::longevity::rhythm::{DayRhythm, HOURS, hour_of_day};
 use crate::time::Timestamp;
 use crate::varint::{push, push_float, take, take_float};
 
@@ -55,15 +55,15 @@ impl HourFindings {
     }
 
     /// How much faster than on average pages move in each hour.
-    pub(super) fn rhythm(&self, jump: f64) -> Rhythm {
-        let mut rhythm = Rhythm::default();
+    pub(super) fn rhythm(&self, jump: f64) -> DayRhythm {
+        let mut rhythm = DayRhythm::default();
         for _ in 0..STEPS {
             rhythm = self.next_step(&rhythm, EVEN_CHANGES * jump);
         }
         rhythm
     }
 
-    fn next_step(&self, rhythm: &Rhythm, even: f64) -> Rhythm {
+    fn next_step(&self, rhythm: &DayRhythm, even: f64) -> DayRhythm {
         let (mut found, mut expected) = ([even; HOURS], [even; HOURS]);
         let mut cells = self.cells.iter().peekable();
         while let Some(length) = cells.peek().map(|((length, _), _)| *length) {
@@ -92,7 +92,7 @@ impl HourFindings {
         for (rate, (found, expected)) in rates.iter_mut().zip(found.iter().zip(&expected)) {
             *rate = found / expected;
         }
-        Rhythm::of(rates)
+        DayRhythm::of(rates)
     }
 
     pub(super) fn push_bytes(&self, bytes: &mut Vec<u8>) {
@@ -163,7 +163,7 @@ mod tests {
     fn an_even_web_has_even_hours() {
         let rhythm = watched(7, 3000, |_| 1.0).rhythm(0.01);
         assert!(rhythm.hours().iter().all(|rate| (rate - 1.0).abs() < 1e-9), "{rhythm:?}");
-        assert_eq!(HourFindings::default().rhythm(0.01), Rhythm::default());
+        assert_eq!(HourFindings::default().rhythm(0.01), DayRhythm::default());
     }
 
     #[test]
