@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 /// A cycle may cost this many times its share of the day, so that pages that become due together are visited together.
 const MOST_OF_ITS_SHARE: f64 = 2.0;
 /// The part of the budget that the threshold aims at.
-const AIM: f64 = 0.99;
+const AIM: f64 = 0.97;
 /// The first threshold follows from this number of cycles, however short they are.
 const MOST_LOWEST: usize = 1000;
 /// How far the share of an hour goes to what the hour cost, in a day.
