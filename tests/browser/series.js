@@ -28,11 +28,11 @@ test("series of the overview: the chart is drawn, light and dark, and as wide as
     assert.equal(await page.getAttribute("#series", "aria-hidden"), "true");
     const wide = await page.locator("#series canvas").boundingBox();
     assert.ok(wide.width > 600 && wide.height > 150, `${wide.width} × ${wide.height}`);
-    for (const name of ["--plot-1", "--plot-2"]) assert.ok(await pixels(page, name) > 50, `light: a line has the colour ${name}`);
-    const light = await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--plot-1"));
+    for (const name of ["--ink", "--changed"]) assert.ok(await pixels(page, name) > 50, `light: a line has the colour ${name}`);
+    const light = await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--changed"));
     await page.emulateMedia({ colorScheme: "dark" });
-    assert.notEqual(await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--plot-1")), light);
-    await until("the lines have the colours of the dark page", async () => await pixels(page, "--plot-1") > 50);
+    assert.notEqual(await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--changed")), light);
+    await until("the lines have the colours of the dark page", async () => await pixels(page, "--changed") > 50);
     await page.setViewportSize(PHONE);
     await until("the chart fits a phone", async () => (await page.locator("#series canvas").boundingBox()).width <= 340);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth));

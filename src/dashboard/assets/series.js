@@ -3,7 +3,7 @@
   "use strict";
   const LEAST_CYCLES = 3;
   const LEAST_PAUSE = 5000; // milliseconds between two drawings
-  const LINES = [["requests", "requests", "--plot-1"], ["changed", "changed", "--plot-2"], ["new pages", "new_pages", "--plot-3"], ["failed", "failed", "--failed"]];
+  const LINES = [["requests", "requests", "--ink"], ["changed", "changed", "--changed"], ["new pages", "new_pages", "--plot-3"], ["failed", "failed", "--failed"]];
   const figure = document.getElementById("series");
   if (!figure || !window.uPlot) return;
   const place = figure.firstElementChild;
