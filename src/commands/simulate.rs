@@ -79,7 +79,7 @@ pub(crate) fn run(global: &Global, arguments: &SimulateArgs, talk: &Talk) -> any
     let rows = rows.map_err(Usage)?;
     talk.say(&format!("replayed in {:.2} s", started.elapsed().as_secs_f64()));
     if let Some(path) = &arguments.plot {
-        whole_file::write(path, replays::plot(&rows, &dataset).as_bytes())
+        whole_file::write(path, replays::plot(&rows, &dataset).svg().as_bytes())
             .with_context(|| format!("`{}` can't be written", path.display()))?;
     }
     print(&if global.json {

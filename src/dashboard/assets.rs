@@ -18,6 +18,7 @@ struct Asset {
 
 const CSS: &str = "text/css; charset=utf-8";
 const JS: &str = "text/javascript; charset=utf-8";
+const TEXT: &str = "text/plain; charset=utf-8";
 const SVG: &str = "image/svg+xml";
 
 /// All there are.
@@ -26,6 +27,10 @@ const ASSETS: &[Asset] = &[
     Asset { name: "keys.js", kind: JS, content: include_str!("assets/keys.js") },
     Asset { name: "live.js", kind: JS, content: include_str!("assets/live.js") },
     Asset { name: "page.js", kind: JS, content: include_str!("assets/page.js") },
+    Asset { name: "series.js", kind: JS, content: include_str!("assets/series.js") },
+    Asset { name: "uPlot.iife.min.js", kind: JS, content: include_str!("assets/uplot/uPlot.iife.min.js") },
+    Asset { name: "uPlot.min.css", kind: CSS, content: include_str!("assets/uplot/uPlot.min.css") },
+    Asset { name: "uPlot.LICENSE.txt", kind: TEXT, content: include_str!("assets/uplot/LICENSE") },
     Asset { name: "icon.svg", kind: SVG, content: include_str!("assets/icon.svg") },
 ];
 

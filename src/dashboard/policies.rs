@@ -132,7 +132,7 @@ fn replayed(site: &Dashboard, every: u64, progress: &dyn Fn(WorkDone)) -> Result
         of_policy.iter_mut().for_each(|row| row.cycles.clear());
         rows.append(&mut of_policy);
     }
-    let svg = replays::plot(&rows, &dataset);
+    let svg = replays::plot(&rows, &dataset).svg_in_page();
     let group = dataset.groups.first();
     Ok(BacktestShown {
         rows,

@@ -107,7 +107,7 @@ pub fn table(rows: &[CompareRow], groups: bool) -> String {
 }
 
 /// A picture: freshness cycle by cycle, of the first group; with several budgets, staleness by cost.
-pub fn plot(rows: &[CompareRow], dataset: &Dataset) -> String {
+pub fn plot(rows: &[CompareRow], dataset: &Dataset) -> Plot {
     let first = rows.first().map_or(0.0, |row| row.budget);
     if rows.iter().any(|row| row.budget != first) {
         return plot_of_costs(rows, dataset);
@@ -124,11 +124,11 @@ pub fn plot(rows: &[CompareRow], dataset: &Dataset) -> String {
         Some(PolicyCurve::new(&row.policy, points))
     });
     let plot = Plot::new(title, Axis::linear("cycle"), Axis::share("share of fresh pages"));
-    best_few(plot, curves.collect(), |worth| -worth).svg()
+    best_few(plot, curves.collect(), |worth| -worth)
 }
 
 /// Staleness by cost, a curve for each policy.
-fn plot_of_costs(rows: &[CompareRow], dataset: &Dataset) -> String {
+fn plot_of_costs(rows: &[CompareRow], dataset: &Dataset) -> Plot {
     let mut curves: Vec<PolicyCurve> = Vec::new();
     for row in rows {
         let point = (row.budget * 100.0, row.mean.figures.staleness);
@@ -139,7 +139,7 @@ fn plot_of_costs(rows: &[CompareRow], dataset: &Dataset) -> String {
     }
     let title = format!("{}: staleness by refresh cost", dataset.name);
     let across = Axis::log("share of the pages visited in a cycle, %");
-    best_few(Plot::new(title, across, Axis::share("staleness")), curves, |worth| worth).svg()
+    best_few(Plot::new(title, across, Axis::share("staleness")), curves, |worth| worth)
 }
 
 /// The figures of a policy in a picture, or those of several policies that are the same.

@@ -283,7 +283,12 @@ pub trait Look {
     fn would_forget(&mut self, pages: &[PageId]) -> Result<Forgotten>;
 
     /// The latest cycles, newest first.
-    fn cycles(&mut self, most: usize) -> Result<Vec<CycleRow>>;
+    fn cycles(&mut self, most: usize) -> Result<Vec<CycleRow>> {
+        self.cycles_before(CycleId(i64::MAX), most)
+    }
+
+    /// The cycles before this one, newest first.
+    fn cycles_before(&mut self, before: CycleId, most: usize) -> Result<Vec<CycleRow>>;
 
     /// The pages of every host that has any, counted, with the visits of one cycle.
     fn host_tallies(&mut self, cycle: CycleId) -> Result<BTreeMap<HostId, HostTally>>;

@@ -12,6 +12,7 @@ require("./inbox.js");
 require("./keyboard.js");
 require("./without_scripts.js");
 require("./token.js");
+require("./series.js");
 require("./live.js");
 
 async function main() {

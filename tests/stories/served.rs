@@ -12,8 +12,9 @@ const TOKEN: &str = "a token that is long enough";
 const PAGES: [&str; 6] = ["/", "/changes", "/sites", "/pages", "/policies", "/search"];
 
 /// Every address of the API that needs no page.
-const API: [&str; 9] = [
+const API: [&str; 10] = [
     "/api/v1/status",
+    "/api/v1/cycles",
     "/api/v1/sites",
     "/api/v1/pages",
     "/api/v1/changes",
@@ -82,6 +83,8 @@ fn every_page_of_a_crawled_store_is_whole_and_carries_the_headers_that_keep_it_s
     let style = served.get("/assets/style.css");
     assert_eq!((style.status, style.header("content-type")), (200, Some("text/css; charset=utf-8")));
     assert!(style.header("cache-control").is_some_and(|kept| kept.contains("immutable")));
+    let licence = served.get("/assets/uPlot.LICENSE.txt");
+    assert!(licence.body.contains("MIT License"), "{licence:?}");
     let head = served.ask("HEAD", "/", &[], "");
     assert_eq!((head.status, head.body.as_str()), (200, ""));
 }
@@ -339,6 +342,13 @@ fn the_api_tells_what_the_commands_print() {
     assert_eq!(links["items"].as_array().map(Vec::len), Some(2), "{links}");
     let status = served.get("/api/v1/status").json();
     assert_eq!((&status["pages"]["known"], &status["version"]), (&3.into(), &1.into()));
+    let cycles = served.get("/api/v1/cycles").json();
+    assert_eq!((&cycles["items"], &cycles["next"]), (&status["cycles"], &serde_json::Value::Null));
+    let newest = served.get("/api/v1/cycles?limit=1").json();
+    assert_eq!((&newest["items"][0], &newest["next"]), (&status["cycles"][0], &"2".into()));
+    let oldest = served.get("/api/v1/cycles?limit=1&after=2").json();
+    assert_eq!((&oldest["items"][0], &oldest["next"]), (&status["cycles"][1], &serde_json::Value::Null));
+    assert_eq!(served.get("/api/v1/cycles?after=x").status, 400);
     let name = site.origin(0);
     let name = name.trim_start_matches("http://");
     assert_eq!(served.get(&format!("/api/v1/sites/{name}")).json()["page_count"], 3);

@@ -4,6 +4,7 @@
 //! part; `null` at the end. Errors are problem documents (RFC 9457).
 
 mod changes;
+mod cycles;
 mod log;
 mod overview;
 mod page;
@@ -132,6 +133,7 @@ impl Modify for TokenSchemes {
     ),
     paths(
         status::status,
+        cycles::cycles,
         overview::overview,
         overview::inbox,
         sites::sites,
@@ -174,6 +176,7 @@ pub(super) fn router() -> Router<Dashboard> {
     Router::new()
         .route(DESCRIPTION, get(describe))
         .route("/api/v1/status", get(status::status))
+        .route("/api/v1/cycles", get(cycles::cycles))
         .route("/api/v1/overview", get(overview::overview))
         .route("/api/v1/inbox", get(overview::inbox))
         .route("/api/v1/sites", get(sites::sites))

@@ -38,6 +38,8 @@ const MOST_ENTRIES: usize = 15;
 const HEAD_LINES: usize = 4;
 /// Hosts that wait and are shown; more are counted.
 const MOST_WAITING: usize = 12;
+/// Cycles of the table.
+const CYCLES: usize = 20;
 /// After this time no more changes are judged: the rest comes with the next look, which knows these already.
 const JUDGING: Duration = Duration::from_millis(200);
 
@@ -70,6 +72,7 @@ struct OverviewPage {
     waiting: Vec<WaitingRow>,
     more_waiting: usize,
     cycle: Option<CycleLine>,
+    cycles: Vec<CycleCells>,
 }
 
 struct FreshnessLine {
@@ -116,6 +119,17 @@ struct CycleLine {
     policy: String,
 }
 
+/// A cycle of the table.
+struct CycleCells {
+    id: i64,
+    started: Moment,
+    runs: bool,
+    requests: String,
+    changed: String,
+    new_pages: String,
+    failed: String,
+}
+
 /// The page.
 pub(crate) async fn overview(
     State(site): State<Dashboard>,
@@ -126,11 +140,14 @@ pub(crate) async fn overview(
     let found = site.look(move |store| {
         let view = glance(store, &asker, now)?;
         let log_end = store.log_end()?;
-        Ok((view, lasting(store, &asker, with_read, now)?, log_end))
+        let cycles = store.cycles(CYCLES)?;
+        Ok((view, lasting(store, &asker, with_read, now)?, log_end, cycles))
     });
-    let (view, changes, log_end) = found.await?;
+    let (view, changes, log_end, cycles) = found.await?;
     let page = page(PageFrame::new(&site, "/", "Overview"), view, changes, (now, &screen));
-    drawn(&OverviewPage { with_read, log_end, ..page })
+    let cycles =
+        cycles.iter().map(|cycle| CycleCells::of(cycle, Moment::new(cycle.started_at, now, &screen)));
+    drawn(&OverviewPage { with_read, log_end, cycles: cycles.collect(), ..page })
 }
 
 /// The collection at a glance, by the settings of the dashboard.
@@ -201,6 +218,7 @@ fn page(
         cycle: view.cycle.as_ref().map(|cycle| CycleLine::of(cycle, &moment)),
         days: budget_bar::rows(&view.days),
         alarms: view.alarms,
+        cycles: Vec::new(),
     }
 }
 
@@ -270,6 +288,20 @@ impl CycleLine {
             started: moment(cycle.started_at),
             ended: cycle.ended_at.map(moment),
             policy: cycle.policy.clone(),
+        }
+    }
+}
+
+impl CycleCells {
+    fn of(cycle: &CycleRow, started: Moment) -> Self {
+        Self {
+            id: cycle.id,
+            started,
+            runs: cycle.ended_at.is_none(),
+            requests: number(cycle.requests),
+            changed: number(cycle.changed),
+            new_pages: number(cycle.new_pages),
+            failed: number(cycle.failed),
         }
     }
 }

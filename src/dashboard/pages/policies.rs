@@ -55,6 +55,7 @@ struct PlanRow {
 
 struct BacktestPart {
     sentence: String,
+    place: Option<String>,
     notes: Vec<String>,
     svg: String,
     budgets: Vec<String>,
@@ -163,12 +164,19 @@ fn place_of_own(rows: &[BacktestRow]) -> Option<String> {
         rows.iter().filter(|row| !replays::knows_the_future(&row.policy)).collect();
     let place = policies.iter().position(|row| row.is_own)?;
     let (own, best) = (policies.get(place)?, policies.first()?);
+    let mean = |row: &BacktestRow| row.mean / row.staleness.len().max(1) as f64;
     let better = if place == 0 {
-        "no other has fresher copies".to_owned()
+        "No other has fresher copies".to_owned()
     } else {
-        format!("{} has the freshest copies", best.policy)
+        format!("{} has the freshest copies, {:.4}", best.policy, mean(best))
     };
-    Some(format!("{} is in use: number {} of {}; {better}.", own.policy, place + 1, policies.len()))
+    Some(format!(
+        "{} is in use: number {} of {} by the mean staleness of its copies, {:.4}. {better}.",
+        own.policy,
+        place + 1,
+        policies.len(),
+        mean(own)
+    ))
 }
 
 impl BacktestPart {
@@ -209,14 +217,14 @@ impl BacktestPart {
         if !backtest.left_out.is_empty() {
             notes.push(format!("There was no time for {}.", backtest.left_out.join(", ")));
         }
-        let place = place_of_own(&rows).map_or(String::new(), |place| format!(" {place}"));
         Self {
             sentence: format!(
-                "{} and {} of this store, replayed with every policy at {} budgets.{place}",
+                "{} and {} of this store, replayed with every policy at {} budgets.",
                 counted(backtest.pages, "page"),
                 counted(backtest.cycles, "cycle"),
                 budgets.len()
             ),
+            place: place_of_own(&rows),
             notes,
             svg: backtest.svg.clone(),
             budgets: budgets.into_iter().map(percent).collect(),

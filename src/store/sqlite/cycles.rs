@@ -143,13 +143,13 @@ pub(super) fn close(
     Ok(())
 }
 
-pub(super) fn latest(connection: &Connection, most: usize) -> Result<Vec<CycleRow>> {
+pub(super) fn before(connection: &Connection, before: CycleId, most: usize) -> Result<Vec<CycleRow>> {
     let mut statement = connection.prepare(
         "SELECT id, started_at, ended_at, policy, budget, requests, bytes, fetched, new_pages, changed, unchanged,
                 failed, deferred, threshold, command
-         FROM cycle ORDER BY id DESC LIMIT ?1",
+         FROM cycle WHERE id < ?1 ORDER BY id DESC LIMIT ?2",
     )?;
-    let rows = statement.query_map([signed(most as u64)], |row| {
+    let rows = statement.query_map([before.0, signed(most as u64)], |row| {
         Ok(CycleRow {
             id: row.get(0)?,
             started_at: Timestamp::from_millis(row.get(1)?),

@@ -420,8 +420,8 @@ impl Look for SqliteStore {
         forget::weigh(&self.connection, pages)
     }
 
-    fn cycles(&mut self, most: usize) -> Result<Vec<CycleRow>> {
-        cycles::latest(&self.connection, most)
+    fn cycles_before(&mut self, before: CycleId, most: usize) -> Result<Vec<CycleRow>> {
+        cycles::before(&self.connection, before, most)
     }
 
     fn host_tallies(&mut self, cycle: CycleId) -> Result<BTreeMap<HostId, HostTally>> {
