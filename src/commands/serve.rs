@@ -1,4 +1,4 @@
-//! `freshet serve`: the store in a browser, until it is told to stop.
+//! `freshet serve`: the store in a browser, until it is stopped.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -134,7 +134,7 @@ impl CollectionRates {
 }
 
 /// The estimator behind the chance of a change: the one whose uncertainty is known, with the priors of the store. Where a policy
-/// needs none, nobody has fitted any: then it is the prior that the last cycle has fitted for its note.
+/// needs none, there may be none: then it is the prior that the last cycle has fitted for its note.
 pub fn chance_learner(store: &mut dyn Store) -> Result<Learner, StoreError> {
     let mut priors = store.priors()?;
     if priors.of(PriorKind::Gamma).is_empty()

@@ -51,7 +51,7 @@ pub async fn serve(listener: TcpListener, router: Router, stopped: watch::Receiv
                     tracing::warn!(%error, "a connection could not be taken");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
-                // Nobody closes the semaphore.
+                // The semaphore is never closed.
                 (Err(_), _) => break,
             },
             Some(_) = connections.join_next() => {}
@@ -82,7 +82,7 @@ async fn talk(stream: TcpStream, router: Router, mut stop: watch::Receiver<bool>
     let _ = connection.await;
 }
 
-/// Waits until the server is stopped. One that nobody can stop any more stops too.
+/// Waits until the server is stopped. If the sender is gone, nothing can stop it any more, so it stops too.
 async fn told(stop: &mut watch::Receiver<bool>) {
     let _ = stop.wait_for(|stop| *stop).await;
 }

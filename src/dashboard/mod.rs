@@ -66,7 +66,7 @@ const CRAWLER_PATIENCE: Duration = Duration::from_secs(10);
 /// a sentence for the operator.
 pub type LookingCrawler = dyn Fn() -> Result<Crawler<Network>, String> + Send + Sync;
 
-/// Everything that the dashboard is told by the operator.
+/// The settings of the dashboard, as the operator wrote them.
 pub struct DashboardSettings {
     /// The store.
     pub store: PathBuf,

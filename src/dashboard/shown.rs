@@ -72,7 +72,7 @@ impl Moment {
     }
 }
 
-/// A span without what nobody wants to know: seconds beside minutes, minutes beside many hours, hours beside many days.
+/// A span without needless detail: no seconds beside minutes, no minutes beside many hours, no hours beside many days.
 fn coarse(span: Duration) -> Duration {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;

@@ -75,7 +75,7 @@ impl ServerWatch {
     summary = "Whether the crawl is well",
     responses(
         (status = 200, description = "All is well", body = Health),
-        (status = 503, description = "Something is wrong, or there is no store yet; without the token, where one is set, only `is_well` is told")
+        (status = 503, description = "Something is wrong, or there is no store yet; without the token, where one is set, only `is_well` is given")
     )
 )]
 pub(super) async fn healthz(

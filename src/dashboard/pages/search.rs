@@ -23,7 +23,7 @@ use super::{PageFrame, drawn};
 pub(crate) const HITS: usize = 20;
 /// Most results that can be asked for.
 pub(crate) const MOST_HITS: usize = 200;
-/// Longest query: nobody types more.
+/// Longest query, in bytes: people type shorter ones.
 const MOST_QUERY_BYTES: usize = 1024;
 
 /// What can be asked.
